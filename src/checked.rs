@@ -1,0 +1,60 @@
+//! The arithmetic of sizes and offsets: every step checked, every failure named.
+//!
+//! All sizes, strides and offsets of the crate are `u64`. Nothing here wraps, and what does not
+//! fit is an [`Error::Overflow`] that says what was being computed.
+
+use num_traits::ToPrimitive;
+use smallvec::SmallVec;
+
+use crate::error::Error;
+
+/// Sizes or strides: up to rank 8 without an allocation.
+pub(crate) type Dims = SmallVec<[u64; 8]>;
+
+pub(crate) const ELEMENTS: &str = "the number of elements";
+pub(crate) const BYTES: &str = "the size in bytes";
+pub(crate) const OFFSET: &str = "an element offset";
+pub(crate) const PHYSICAL: &str = "the number of elements with padding";
+
+const fn overflow(quantity: &'static str) -> Error {
+    Error::Overflow { quantity, bits: 64 }
+}
+
+pub(crate) fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
+    a.checked_add(b).ok_or(overflow(quantity))
+}
+
+pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
+    a.checked_mul(b).ok_or(overflow(quantity))
+}
+
+/// The product of `factors`. A zero among them does not excuse the others: their product must
+/// fit as well, so that any sub-product and any size-1 neighbour of this tensor fits too.
+pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {
+    let mut zero = false;
+    let mut result = 1_u64;
+    for &factor in factors {
+        if factor == 0 {
+            zero = true;
+        } else {
+            result = mul(result, factor, quantity)?;
+        }
+    }
+    Ok(if zero { 0 } else { result })
+}
+
+pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
+    value.checked_next_multiple_of(multiple).ok_or(overflow(quantity))
+}
+
+/// A number in another integer type, or the error that names it and the width it lacks.
+pub(crate) fn narrow<T: num_traits::NumCast>(value: impl ToPrimitive, quantity: &'static str) -> Result<T, Error> {
+    let bits = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8);
+    T::from(value).ok_or(Error::Overflow { quantity, bits })
+}
+
+/// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
+pub(crate) fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
+    let total = u128::from(elements).checked_mul(u128::from(bits)).ok_or(overflow(BYTES))?;
+    narrow(total.div_ceil(8), BYTES)
+}

@@ -1,0 +1,127 @@
+//! Elements that do not start on a byte: reading and writing bit fields.
+//!
+//! Bits are numbered from the low end of byte 0 upwards, so the first of two 4-bit elements is
+//! the low half of its byte. That is the order of ONNX, WebNN, DLPack and XLA's CPU backend;
+//! DirectML's pages do not name one.
+
+/// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
+///
+/// `None` if the field does not lie inside `bytes` or is wider than 128 bits.
+///
+/// ```
+/// use tensor_layout::element::read_bits;
+///
+/// assert_eq!(read_bits(&[0x21, 0x43], 4, 4), Some(2));
+/// assert_eq!(read_bits(&[0x21, 0x43], 4, 8), Some(0x32));
+/// assert_eq!(read_bits(&[0x21, 0x43], 12, 8), None);
+/// ```
+#[must_use]
+pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
+    let field = Field::new(bytes.len(), start, width)?;
+    let mut value = 0_u128;
+    for (&byte, (low, count, position)) in bytes.get(field.first..)?.iter().zip(field.parts()) {
+        let part = u128::from(byte.checked_shr(low)?) & mask(count);
+        value |= part.checked_shl(position)?;
+    }
+    Some(value)
+}
+
+/// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
+/// every other bit as it is.
+///
+/// `None`, and nothing written, if the field does not lie inside `bytes` or is wider than 128 bits.
+///
+/// ```
+/// use tensor_layout::element::write_bits;
+///
+/// let mut bytes = [0xff, 0xff];
+/// assert_eq!(write_bits(&mut bytes, 4, 4, 0x2), Some(()));
+/// assert_eq!(bytes, [0x2f, 0xff]);
+/// ```
+#[must_use = "None says that nothing was written"]
+pub fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Option<()> {
+    let field = Field::new(bytes.len(), start, width)?;
+    for (byte, (low, count, position)) in bytes.get_mut(field.first..)?.iter_mut().zip(field.parts()) {
+        let part = value.checked_shr(position)? & mask(count);
+        // At most 8 bits of `part` and of the mask are set, and `low + count <= 8`.
+        let [part, ..] = part.checked_shl(low)?.to_le_bytes();
+        let [keep, ..] = mask(count).checked_shl(low)?.to_le_bytes();
+        *byte = (*byte & !keep) | part;
+    }
+    Some(())
+}
+
+/// A mask of `count` low bits, `count <= 128`.
+fn mask(count: u32) -> u128 {
+    u128::MAX.checked_shr(128_u32.saturating_sub(count)).unwrap_or(0)
+}
+
+/// Where a bit field lies: the byte it starts in, the bit in that byte, and its width.
+struct Field {
+    first: usize,
+    low: u32,
+    width: u32,
+}
+
+impl Field {
+    fn new(len: usize, start: u64, width: u32) -> Option<Field> {
+        let end = u128::from(start).checked_add(u128::from(width))?;
+        let have = u128::try_from(len).ok()?.checked_mul(8)?;
+        if width > 128 || end > have {
+            return None;
+        }
+        let first = usize::try_from(start / 8).ok()?;
+        let low = u32::try_from(start % 8).ok()?;
+        Some(Field { first, low, width })
+    }
+
+    /// For each byte: the lowest bit of the field in it, the bits of the field in it, and how
+    /// many bits of the field came before.
+    fn parts(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let (mut low, mut done, width) = (self.low, 0_u32, self.width);
+        std::iter::from_fn(move || {
+            if done >= width {
+                return None;
+            }
+            let count = 8_u32.saturating_sub(low).min(width.saturating_sub(done));
+            let part = (low, count, done);
+            low = 0;
+            done = done.saturating_add(count);
+            Some(part)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit by bit, as the module text says it.
+    fn literal(bytes: &[u8], start: usize, width: usize) -> u128 {
+        (0..width).fold(0, |value, i| {
+            let bit = start + i;
+            value | (u128::from(bytes[bit / 8] >> (bit % 8) & 1) << i)
+        })
+    }
+
+    #[test]
+    fn every_field_of_a_buffer_reads_and_writes_as_the_literal_one() {
+        let bytes: Vec<u8> = (0..20_u8).map(|i| i.wrapping_mul(37) ^ 0x5a).collect();
+        for start in 0..40_u64 {
+            for width in [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 31, 64, 100, 120] {
+                let (s, w) = (usize::try_from(start).unwrap(), width as usize);
+                let old = literal(&bytes, s, w);
+                assert_eq!(read_bits(&bytes, start, width), Some(old));
+                let mut changed = bytes.clone();
+                let new = !old & mask(width);
+                write_bits(&mut changed, start, width, !old).unwrap();
+                assert_eq!(literal(&changed, s, w), new);
+                write_bits(&mut changed, start, width, old).unwrap();
+                assert_eq!(changed, bytes, "bits outside the field changed");
+            }
+        }
+        assert_eq!(read_bits(&bytes, 16 * 8, 33), None);
+        assert_eq!(read_bits(&bytes, u64::MAX, 8), None);
+        assert_eq!(write_bits(&mut [0; 32], 0, 129, 0), None);
+    }
+}

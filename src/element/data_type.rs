@@ -1,0 +1,319 @@
+//! `DataType`: every array element type of DirectML and of XLA, and its name in four vocabularies.
+//!
+//! Sources: `DML_TENSOR_DATA_TYPE` (DirectML.h, in the order of its values) and `PrimitiveType`
+//! (XLA's xla_data.proto).
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// What the bits of an element mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ElementKind {
+    /// True or false, stored in a byte.
+    Bool,
+    /// A two's complement integer.
+    Signed,
+    /// A natural number.
+    Unsigned,
+    /// A floating point number of any format.
+    Float,
+    /// A pair of floating point numbers, real part first.
+    Complex,
+}
+
+macro_rules! data_types {
+    ($($(#[$doc:meta])* $variant:ident, $kind:ident, $bits:literal, $xla:literal,
+        $directml:expr, $numpy:expr, $descr:expr, $safetensors:expr;)*) => {
+        /// The type of one tensor element.
+        ///
+        /// The variants carry XLA's names; [`DataType::directml_name`] and its siblings translate.
+        /// A type knows the bits its value takes; how many bits a *layout* spends on an element
+        /// is the layout's business (XLA stores an `s4` in a whole byte unless `E(4)` says otherwise).
+        ///
+        /// ```
+        /// use tensor_layout::DataType;
+        ///
+        /// assert_eq!("bf16".parse::<DataType>()?, DataType::BF16);
+        /// assert_eq!(DataType::S4.bits(), 4);
+        /// assert_eq!(DataType::S4.directml_name(), Some("INT4"));
+        /// assert_eq!(DataType::F32.numpy_name(), Some("float32"));
+        /// # Ok::<(), tensor_layout::Error>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum DataType { $($(#[$doc])* $variant,)* }
+
+        impl DataType {
+            /// Every data type.
+            pub const ALL: &'static [DataType] = &[$(DataType::$variant),*];
+
+            const fn row(self) -> Row {
+                match self {
+                    $(DataType::$variant => Row {
+                        kind: ElementKind::$kind, bits: $bits, xla: $xla, directml: $directml,
+                        numpy: $numpy, descr: $descr, safetensors: $safetensors,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    kind: ElementKind,
+    bits: u32,
+    xla: &'static str,
+    directml: Option<(&'static str, u32)>,
+    numpy: Option<&'static str>,
+    descr: Option<&'static str>,
+    safetensors: Option<&'static str>,
+}
+
+data_types! {
+    /// A truth value, one byte each.
+    Pred, Bool, 8, "pred", None, Some("bool"), Some("|b1"), Some("BOOL");
+    /// A signed integer of 1 bit.
+    S1, Signed, 1, "s1", None, None, None, None;
+    /// A signed integer of 2 bits.
+    S2, Signed, 2, "s2", None, Some("int2"), None, None;
+    /// A signed integer of 4 bits.
+    S4, Signed, 4, "s4", Some(("INT4", 13)), Some("int4"), None, None;
+    /// A signed integer of 8 bits.
+    S8, Signed, 8, "s8", Some(("INT8", 8)), Some("int8"), Some("|i1"), Some("I8");
+    /// A signed integer of 16 bits.
+    S16, Signed, 16, "s16", Some(("INT16", 7)), Some("int16"), Some("<i2"), Some("I16");
+    /// A signed integer of 32 bits.
+    S32, Signed, 32, "s32", Some(("INT32", 6)), Some("int32"), Some("<i4"), Some("I32");
+    /// A signed integer of 64 bits.
+    S64, Signed, 64, "s64", Some(("INT64", 11)), Some("int64"), Some("<i8"), Some("I64");
+    /// An unsigned integer of 1 bit.
+    U1, Unsigned, 1, "u1", None, None, None, None;
+    /// An unsigned integer of 2 bits.
+    U2, Unsigned, 2, "u2", None, Some("uint2"), None, None;
+    /// An unsigned integer of 4 bits.
+    U4, Unsigned, 4, "u4", Some(("UINT4", 12)), Some("uint4"), None, None;
+    /// An unsigned integer of 8 bits.
+    U8, Unsigned, 8, "u8", Some(("UINT8", 5)), Some("uint8"), Some("|u1"), Some("U8");
+    /// An unsigned integer of 16 bits.
+    U16, Unsigned, 16, "u16", Some(("UINT16", 4)), Some("uint16"), Some("<u2"), Some("U16");
+    /// An unsigned integer of 32 bits.
+    U32, Unsigned, 32, "u32", Some(("UINT32", 3)), Some("uint32"), Some("<u4"), Some("U32");
+    /// An unsigned integer of 64 bits.
+    U64, Unsigned, 64, "u64", Some(("UINT64", 10)), Some("uint64"), Some("<u8"), Some("U64");
+    /// IEEE half precision.
+    F16, Float, 16, "f16", Some(("FLOAT16", 2)), Some("float16"), Some("<f2"), Some("F16");
+    /// IEEE single precision.
+    F32, Float, 32, "f32", Some(("FLOAT32", 1)), Some("float32"), Some("<f4"), Some("F32");
+    /// IEEE double precision.
+    F64, Float, 64, "f64", Some(("FLOAT64", 9)), Some("float64"), Some("<f8"), Some("F64");
+    /// The upper half of an IEEE single.
+    BF16, Float, 16, "bf16", None, Some("bfloat16"), None, Some("BF16");
+    /// 4 bits: sign, 2 exponent, 1 mantissa; finite values only.
+    F4E2M1FN, Float, 4, "f4e2m1fn", None, Some("float4_e2m1fn"), None, Some("F4");
+    /// 8 bits: sign, 3 exponent, 4 mantissa.
+    F8E3M4, Float, 8, "f8e3m4", None, Some("float8_e3m4"), None, None;
+    /// 8 bits: sign, 4 exponent, 3 mantissa, as IEEE would have it.
+    F8E4M3, Float, 8, "f8e4m3", None, Some("float8_e4m3"), None, None;
+    /// 8 bits: sign, 4 exponent, 3 mantissa, no infinities.
+    F8E4M3FN, Float, 8, "f8e4m3fn", None, Some("float8_e4m3fn"), None, Some("F8_E4M3");
+    /// As `f8e4m3fnuz` with an exponent bias of 11.
+    F8E4M3B11FNUZ, Float, 8, "f8e4m3b11fnuz", None, Some("float8_e4m3b11fnuz"), None, None;
+    /// As `f8e4m3fn` without a negative zero.
+    F8E4M3FNUZ, Float, 8, "f8e4m3fnuz", None, Some("float8_e4m3fnuz"), None, Some("F8_E4M3FNUZ");
+    /// 8 bits: sign, 5 exponent, 2 mantissa, as IEEE would have it.
+    F8E5M2, Float, 8, "f8e5m2", None, Some("float8_e5m2"), None, Some("F8_E5M2");
+    /// As `f8e5m2` without infinities and negative zero.
+    F8E5M2FNUZ, Float, 8, "f8e5m2fnuz", None, Some("float8_e5m2fnuz"), None, Some("F8_E5M2FNUZ");
+    /// 8 bits of exponent: a power of two.
+    F8E8M0FNU, Float, 8, "f8e8m0fnu", None, Some("float8_e8m0fnu"), None, Some("F8_E8M0");
+    /// Two IEEE singles.
+    C64, Complex, 64, "c64", None, Some("complex64"), Some("<c8"), Some("C64");
+    /// Two IEEE doubles.
+    C128, Complex, 128, "c128", None, Some("complex128"), Some("<c16"), None;
+}
+
+impl DataType {
+    /// The bits one value takes: 8 for [`DataType::Pred`], which both models store in a byte.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.row().bits
+    }
+
+    /// The bits XLA spends on an element when the layout has no `E(n)`: the value's own, rounded
+    /// up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
+    #[must_use]
+    pub const fn xla_storage_bits(self) -> u32 {
+        self.row().bits.next_multiple_of(8)
+    }
+
+    /// What the bits mean.
+    #[must_use]
+    pub const fn kind(self) -> ElementKind {
+        self.row().kind
+    }
+
+    /// The name in XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`.
+    #[must_use]
+    pub const fn xla_name(self) -> &'static str {
+        self.row().xla
+    }
+
+    /// The name after `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has.
+    #[must_use]
+    pub const fn directml_name(self) -> Option<&'static str> {
+        match self.row().directml {
+            Some((name, _)) => Some(name),
+            None => None,
+        }
+    }
+
+    /// The value of the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types DirectML has.
+    #[must_use]
+    pub const fn directml_value(self) -> Option<u32> {
+        match self.row().directml {
+            Some((_, value)) => Some(value),
+            None => None,
+        }
+    }
+
+    /// The data type behind a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
+    /// values DirectML does not define.
+    #[must_use]
+    pub fn from_directml_value(value: u32) -> Option<DataType> {
+        Self::find(|row| row.directml.is_some_and(|(_, v)| v == value))
+    }
+
+    /// The NumPy dtype name; the small floats, `bfloat16` and the sub-byte integers are those
+    /// that the `ml_dtypes` package registers.
+    #[must_use]
+    pub const fn numpy_name(self) -> Option<&'static str> {
+        self.row().numpy
+    }
+
+    /// The type string of the .npy format and of `__array_interface__`, little endian: `<f4`.
+    #[must_use]
+    pub const fn numpy_descr(self) -> Option<&'static str> {
+        self.row().descr
+    }
+
+    /// The dtype name in a safetensors header: `F32`, `BOOL`, `F8_E4M3`.
+    #[must_use]
+    pub const fn safetensors_name(self) -> Option<&'static str> {
+        self.row().safetensors
+    }
+
+    /// The data type with this XLA name, exactly as XLA spells it.
+    #[must_use]
+    pub fn from_xla_name(name: &str) -> Option<DataType> {
+        Self::find(|row| row.xla == name)
+    }
+
+    /// The data type with this DirectML name, with or without `DML_TENSOR_DATA_TYPE_`.
+    #[must_use]
+    pub fn from_directml_name(name: &str) -> Option<DataType> {
+        let name = name.strip_prefix("DML_TENSOR_DATA_TYPE_").unwrap_or(name);
+        Self::find(|row| row.directml.is_some_and(|(n, _)| n == name))
+    }
+
+    /// The data type with this NumPy dtype name.
+    #[must_use]
+    pub fn from_numpy_name(name: &str) -> Option<DataType> {
+        Self::find(|row| row.numpy == Some(name))
+    }
+
+    /// The data type with this .npy type string; the byte order must be little endian.
+    #[must_use]
+    pub fn from_numpy_descr(descr: &str) -> Option<DataType> {
+        Self::find(|row| row.descr == Some(descr))
+    }
+
+    /// The data type with this safetensors name.
+    #[must_use]
+    pub fn from_safetensors_name(name: &str) -> Option<DataType> {
+        Self::find(|row| row.safetensors == Some(name))
+    }
+
+    fn find(matches: impl Fn(&Row) -> bool) -> Option<DataType> {
+        Self::ALL.iter().copied().find(|data_type| matches(&data_type.row()))
+    }
+}
+
+impl fmt::Display for DataType {
+    /// XLA's spelling.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.xla_name())
+    }
+}
+
+impl FromStr for DataType {
+    type Err = Error;
+
+    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's. They do
+    /// not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
+    /// is XLA's `f8e4m3fn`.)
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::from_xla_name(name)
+            .or_else(|| Self::from_directml_name(name))
+            .or_else(|| Self::from_numpy_name(name))
+            .or_else(|| {
+                let all_upper = !name.chars().any(|c| c.is_ascii_lowercase());
+                all_upper.then(|| Self::from_xla_name(&name.to_ascii_lowercase())).flatten()
+            })
+            .ok_or_else(|| Error::UnknownDataType { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_type() {
+        for &t in DataType::ALL {
+            assert_eq!(DataType::from_xla_name(t.xla_name()), Some(t));
+            assert_eq!(t.xla_name().parse(), Ok(t));
+            assert_eq!(t.xla_name().to_uppercase().parse(), Ok(t));
+            assert_eq!(t.to_string(), t.xla_name());
+            for (name, found) in [
+                (t.directml_name(), t.directml_name().and_then(DataType::from_directml_name)),
+                (t.numpy_name(), t.numpy_name().and_then(DataType::from_numpy_name)),
+                (t.numpy_descr(), t.numpy_descr().and_then(DataType::from_numpy_descr)),
+                (t.safetensors_name(), t.safetensors_name().and_then(DataType::from_safetensors_name)),
+            ] {
+                assert_eq!(name.map(|_| t), found, "{t}: {name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn directml_values_are_those_of_its_header() {
+        let header = [
+            "FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8", "FLOAT64", "UINT64", "INT64",
+            "UINT4", "INT4",
+        ];
+        for (value, name) in (1..).zip(header) {
+            let t = DataType::from_directml_value(value).unwrap();
+            assert_eq!(t.directml_name(), Some(name));
+            assert_eq!(format!("DML_TENSOR_DATA_TYPE_{name}").parse(), Ok(t));
+        }
+        assert_eq!(DataType::from_directml_value(0), None);
+        assert_eq!(DataType::from_directml_value(14), None);
+    }
+
+    #[test]
+    fn xla_stores_small_types_in_whole_bytes() {
+        assert_eq!((DataType::S4.bits(), DataType::S4.xla_storage_bits()), (4, 8));
+        assert_eq!((DataType::Pred.bits(), DataType::Pred.xla_storage_bits()), (8, 8));
+        assert_eq!((DataType::C128.bits(), DataType::C128.xla_storage_bits()), (128, 128));
+    }
+
+    #[test]
+    fn names_that_are_no_type_are_refused() {
+        for name in ["", "f8", "i32", "tf32", "Float32", "opaque", "token", "F32 "] {
+            assert_eq!(name.parse::<DataType>().unwrap_err().code(), "unknown_data_type", "{name}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The one error type: which axis, which value, which limit.
+
+use std::fmt;
+
+/// Why a layout, a size or a buffer was refused.
+///
+/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs.
+///
+/// ```
+/// use tensor_layout::{calc_buffer_tensor_size, DataType};
+///
+/// let error = calc_buffer_tensor_size(DataType::F32, &[2, 0, 3], None).unwrap_err();
+/// assert_eq!(error.code(), "zero_size");
+/// assert_eq!(error.to_string(), "axis 1 has size 0, but every size must be at least 1 here");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A size or an offset does not fit its integer type.
+    Overflow {
+        /// What was being computed, as a noun phrase.
+        quantity: &'static str,
+        /// How many bits there were for it.
+        bits: u32,
+    },
+    /// Two lists that must be equally long are not.
+    RankMismatch {
+        /// What the second list holds.
+        what: &'static str,
+        /// The rank asked for.
+        expected: usize,
+        /// The rank found.
+        found: usize,
+    },
+    /// An axis number is not below the rank.
+    AxisOutOfRange {
+        /// The axis given.
+        axis: usize,
+        /// The number of axes there are.
+        rank: usize,
+    },
+    /// An index is not below the size of its axis.
+    IndexOutOfRange {
+        /// The axis.
+        axis: usize,
+        /// The index given.
+        index: u64,
+        /// The size of that axis.
+        size: u64,
+    },
+    /// An offset lies outside the buffer a layout describes.
+    OffsetOutOfRange {
+        /// The offset given, in elements.
+        offset: u64,
+        /// The number of elements the layout spans.
+        elements: u64,
+    },
+    /// A list of axes repeats one of them.
+    NotAPermutation {
+        /// What the list is.
+        what: &'static str,
+        /// Where in the list the repeated axis stands.
+        position: usize,
+        /// The repeated axis.
+        axis: usize,
+    },
+    /// Two sizes that must agree do not.
+    SizeMismatch {
+        /// The axis.
+        axis: usize,
+        /// The size asked for.
+        expected: u64,
+        /// The size found.
+        found: u64,
+    },
+    /// A size of zero where the rule at hand has no meaning for one.
+    ZeroSize {
+        /// The axis of size zero.
+        axis: usize,
+    },
+    /// A name that is no data type.
+    UnknownDataType {
+        /// The name given.
+        name: String,
+    },
+    /// A data type that has no counterpart in another vocabulary.
+    UnsupportedDataType {
+        /// The data type, in XLA's spelling.
+        data_type: &'static str,
+        /// Who cannot name it.
+        by: &'static str,
+    },
+    /// Two tensors that must hold the same data type do not.
+    DataTypeMismatch {
+        /// The data type asked for, in XLA's spelling.
+        expected: &'static str,
+        /// The data type found.
+        found: &'static str,
+    },
+    /// Two layouts store one element in different numbers of bits.
+    ElementBitsMismatch {
+        /// Bits an element takes in the first.
+        expected: u32,
+        /// Bits an element takes in the second.
+        found: u32,
+    },
+    /// A number of bits per element that the operation cannot handle.
+    UnsupportedElementBits {
+        /// The bits an element takes.
+        bits: u32,
+        /// What can be handled.
+        supported: &'static str,
+    },
+    /// Text that does not follow its grammar.
+    Parse {
+        /// The whole text.
+        text: String,
+        /// Where it went wrong: bytes from the start, the first is 1.
+        column: usize,
+        /// What would have been right there.
+        expected: String,
+        /// What stands there instead.
+        found: String,
+    },
+    /// An axis order that is not a list of different letters, or lacks one.
+    BadAxisOrder {
+        /// The order given.
+        order: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tile of size zero.
+    ZeroTile {
+        /// Which tile, the first is 0.
+        tile: usize,
+        /// Which of its entries.
+        entry: usize,
+    },
+    /// A tile whose last entry is `*`, which then has no dimension to join.
+    TrailingCombine {
+        /// Which tile, the first is 0.
+        tile: usize,
+    },
+    /// A tail alignment of zero elements.
+    ZeroTailAlignment,
+    /// A total size below what the sizes and strides reach.
+    TotalSizeTooSmall {
+        /// The total given, in bytes.
+        total: u64,
+        /// The smallest there can be, in bytes.
+        min: u64,
+    },
+    /// A total size that is no multiple of four bytes.
+    TotalSizeUnaligned {
+        /// The total given, in bytes.
+        total: u64,
+    },
+    /// A base offset alignment that is not 0 or a power of two of at least one element.
+    BadAlignment {
+        /// The alignment given, in bytes.
+        alignment: u64,
+        /// The smallest power of two that would do, in bytes.
+        min: u64,
+    },
+    /// A buffer that ends before the layout does.
+    BufferTooShort {
+        /// Which buffer.
+        what: &'static str,
+        /// The bytes the layout needs.
+        needed: u64,
+        /// The bytes there are.
+        found: u64,
+    },
+    /// Two indices of a destination share one offset, so a write to one is lost.
+    OverlappingDestination {
+        /// One index.
+        first: Vec<u64>,
+        /// The other.
+        second: Vec<u64>,
+        /// The offset both lie at, in elements.
+        offset: u64,
+    },
+    /// A search was stopped at its work limit.
+    TooHard {
+        /// What was being decided.
+        question: &'static str,
+        /// The limit, in search steps.
+        work: u64,
+    },
+    /// A layout that the other model has no words for.
+    NotExpressible {
+        /// What it was to become.
+        target: &'static str,
+        /// Why it cannot.
+        reason: String,
+    },
+    /// A pattern that has bits outside one element.
+    FillTooWide {
+        /// The pattern.
+        pattern: u128,
+        /// The bits an element takes.
+        bits: u32,
+    },
+    /// A view that would need the data to move, or makes no sense for the tensor.
+    NotAView {
+        /// What was asked for.
+        operation: &'static str,
+        /// The axis where it fails.
+        axis: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A value outside what an operation accepts.
+    OutOfLimits {
+        /// What the value is.
+        what: &'static str,
+        /// The value.
+        value: u64,
+        /// The smallest that is accepted.
+        min: u64,
+        /// The largest that is accepted.
+        max: u64,
+    },
+}
+
+impl Error {
+    /// A stable word for the kind of error: it is part of the interface and does not change
+    /// when a sentence is reworded.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Overflow { .. } => "overflow",
+            Error::RankMismatch { .. } => "rank_mismatch",
+            Error::AxisOutOfRange { .. } => "axis_out_of_range",
+            Error::IndexOutOfRange { .. } => "index_out_of_range",
+            Error::OffsetOutOfRange { .. } => "offset_out_of_range",
+            Error::NotAPermutation { .. } => "not_a_permutation",
+            Error::SizeMismatch { .. } => "size_mismatch",
+            Error::ZeroSize { .. } => "zero_size",
+            Error::UnknownDataType { .. } => "unknown_data_type",
+            Error::UnsupportedDataType { .. } => "unsupported_data_type",
+            Error::DataTypeMismatch { .. } => "data_type_mismatch",
+            Error::ElementBitsMismatch { .. } => "element_bits_mismatch",
+            Error::UnsupportedElementBits { .. } => "unsupported_element_bits",
+            Error::Parse { .. } => "parse",
+            Error::BadAxisOrder { .. } => "bad_axis_order",
+            Error::ZeroTile { .. } => "zero_tile",
+            Error::TrailingCombine { .. } => "trailing_combine",
+            Error::ZeroTailAlignment => "zero_tail_alignment",
+            Error::TotalSizeTooSmall { .. } => "total_size_too_small",
+            Error::TotalSizeUnaligned { .. } => "total_size_unaligned",
+            Error::BadAlignment { .. } => "bad_alignment",
+            Error::BufferTooShort { .. } => "buffer_too_short",
+            Error::OverlappingDestination { .. } => "overlapping_destination",
+            Error::TooHard { .. } => "too_hard",
+            Error::NotExpressible { .. } => "not_expressible",
+            Error::FillTooWide { .. } => "fill_too_wide",
+            Error::NotAView { .. } => "not_a_view",
+            Error::OutOfLimits { .. } => "out_of_limits",
+        }
+    }
+
+    /// The column a parse error points at (bytes from the start of the text, the first is 1).
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        match self {
+            Error::Parse { column, .. } => Some(*column),
+            _ => None,
+        }
+    }
+}
+
+/// Two lines for a terminal: the text, and a caret under the column of a parse error.
+pub(crate) fn caret(text: &str, column: usize) -> String {
+    let before = column.saturating_sub(1);
+    format!("{text}\n{:before$}^", "")
+}
+
+impl Error {
+    /// The text of a parse error with a caret under the byte it stopped at; `None` for other errors.
+    ///
+    /// ```
+    /// let error = "f32[2,3".parse::<tensor_layout::ArrayShape>().unwrap_err();
+    /// assert_eq!(error.pointer().unwrap(), "f32[2,3\n       ^");
+    /// ```
+    #[must_use]
+    pub fn pointer(&self) -> Option<String> {
+        match self {
+            Error::Parse { text, column, .. } => Some(caret(text, *column)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Overflow { quantity, bits } => write!(f, "{quantity} does not fit into {bits} bits"),
+            Error::RankMismatch { what, expected, found } => {
+                write!(f, "expected {expected} {what}, one for each axis, but found {found}")
+            }
+            Error::AxisOutOfRange { axis, rank } => write!(f, "axis {axis} does not exist: the rank is {rank}"),
+            Error::IndexOutOfRange { axis, index, size } => {
+                write!(f, "index {index} on axis {axis} is out of range: its size is {size}")
+            }
+            Error::OffsetOutOfRange { offset, elements } => {
+                write!(f, "offset {offset} is out of range: the layout spans {elements} elements")
+            }
+            Error::NotAPermutation { what, position, axis } => {
+                write!(f, "{what} names axis {axis} a second time, at position {position}")
+            }
+            Error::SizeMismatch { axis, expected, found } => {
+                write!(f, "axis {axis} has size {found}, but size {expected} was expected")
+            }
+            Error::ZeroSize { axis } => {
+                write!(f, "axis {axis} has size 0, but every size must be at least 1 here")
+            }
+            Error::UnknownDataType { name } => {
+                write!(f, "`{name}` is no data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn")
+            }
+            Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
+            Error::DataTypeMismatch { expected, found } => {
+                write!(f, "the data type is {found}, but {expected} was expected")
+            }
+            Error::ElementBitsMismatch { expected, found } => {
+                write!(f, "an element is stored in {found} bits on one side and in {expected} bits on the other")
+            }
+            Error::UnsupportedElementBits { bits, supported } => {
+                write!(f, "elements of {bits} bits cannot be handled here, only {supported}")
+            }
+            Error::Parse { text, column, expected, found } => {
+                write!(f, "column {column} of `{text}`: expected {expected}, found {found}")
+            }
+            Error::BadAxisOrder { order, reason } => write!(f, "`{order}` is no axis order here: {reason}"),
+            Error::ZeroTile { tile, entry } => {
+                write!(f, "entry {entry} of tile {tile} is 0, but a tile spans at least one element")
+            }
+            Error::TrailingCombine { tile } => write!(
+                f,
+                "the last entry of tile {tile} is `*`, which joins a dimension to the next one, and there is none"
+            ),
+            Error::ZeroTailAlignment => {
+                write!(f, "the tail alignment is 0 elements, but it must be at least 1")
+            }
+            Error::TotalSizeTooSmall { total, min } => {
+                write!(f, "a total size of {total} bytes is too small: the sizes and strides reach {min} bytes")
+            }
+            Error::TotalSizeUnaligned { total } => {
+                write!(f, "a total size of {total} bytes is not a multiple of 4 bytes")
+            }
+            Error::BadAlignment { alignment, min } => write!(
+                f,
+                "a base offset alignment of {alignment} bytes is not 0 or a power of two of at least {min} bytes"
+            ),
+            Error::BufferTooShort { what, needed, found } => {
+                write!(f, "the {what} holds {found} bytes, but its layout needs {needed}")
+            }
+            Error::OverlappingDestination { first, second, offset } => write!(
+                f,
+                "the destination overlaps itself: indices {first:?} and {second:?} both lie at element {offset}"
+            ),
+            Error::TooHard { question, work } => {
+                write!(f, "could not decide {question} within {work} search steps")
+            }
+            Error::NotExpressible { target, reason } => write!(f, "there is no {target} for this layout: {reason}"),
+            Error::FillTooWide { pattern, bits } => {
+                write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
+            }
+            Error::NotAView { operation, axis, reason } => {
+                write!(f, "{operation} is not possible without moving data: axis {axis} {reason}")
+            }
+            Error::OutOfLimits { what, value, min, max } => {
+                write!(f, "{what} is {value}, but must lie between {min} and {max}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,219 @@
+//! `AxisOrder`: NCHW, NHWC, NCDHW, NDHWC and any other order of lettered axes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, OFFSET};
+use crate::error::Error;
+
+/// The logical order of the letters engines use: groups, batch or output channels, channels or
+/// input channels, depth, height, width.
+const LOGICAL: &[u8] = b"GNOCIDHW";
+
+/// The order in which axes follow each other in memory, slowest first, each named by a letter.
+///
+/// Sizes and strides are always given in the logical order (N, C, D, H, W for activations,
+/// G, O, I, D, H, W for weights), whatever the order in memory: DirectML's rule. An axis order says
+/// which strides that makes.
+///
+/// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do.
+///
+/// ```
+/// use tensor_layout::AxisOrder;
+///
+/// assert_eq!(AxisOrder::NHWC.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
+/// assert_eq!("hwio".parse::<AxisOrder>()?.logical(), "OIHW");
+/// assert_eq!("ba".parse::<AxisOrder>()?.strides(&[2, 3])?.as_slice(), [1, 2]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisOrder {
+    /// Upper-case letters, major to minor, then zeros.
+    letters: [u8; Self::MAX_RANK],
+    /// The axis each letter names, by its place in the logical order.
+    axes: [u8; Self::MAX_RANK],
+}
+
+impl AxisOrder {
+    /// The most axes an order can name.
+    pub const MAX_RANK: usize = 8;
+
+    /// Batch, channels, height, width: packed without strides.
+    pub const NCHW: AxisOrder = Self::fixed(*b"NCHW\0\0\0\0", [0, 1, 2, 3, 0, 0, 0, 0]);
+    /// Batch, height, width, channels: channels interleaved.
+    pub const NHWC: AxisOrder = Self::fixed(*b"NHWC\0\0\0\0", [0, 2, 3, 1, 0, 0, 0, 0]);
+    /// Batch, channels, depth, height, width: packed without strides.
+    pub const NCDHW: AxisOrder = Self::fixed(*b"NCDHW\0\0\0", [0, 1, 2, 3, 4, 0, 0, 0]);
+    /// Batch, depth, height, width, channels: channels interleaved.
+    pub const NDHWC: AxisOrder = Self::fixed(*b"NDHWC\0\0\0", [0, 2, 3, 4, 1, 0, 0, 0]);
+
+    const fn fixed(letters: [u8; Self::MAX_RANK], axes: [u8; Self::MAX_RANK]) -> AxisOrder {
+        AxisOrder { letters, axes }
+    }
+
+    /// The order in memory named by `letters`, slowest axis first, in upper or lower case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadAxisOrder`] if a letter is repeated, there are more than
+    /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
+    /// nor to a run a, b, c, ...
+    pub fn new(letters: &str) -> Result<AxisOrder, Error> {
+        let bad = |reason: String| Error::BadAxisOrder { order: letters.to_owned(), reason };
+        let upper = letters.to_ascii_uppercase();
+        let bytes = upper.as_bytes();
+        if bytes.is_empty() {
+            return Err(bad("it names no axis".into()));
+        }
+        if bytes.len() > Self::MAX_RANK {
+            return Err(bad(format!("it names more than {} axes", Self::MAX_RANK)));
+        }
+        let mut logical: SmallVec<[u8; 8]> = bytes.iter().copied().collect();
+        logical.sort_unstable();
+        if let Some(&[twice, _]) = logical.windows(2).find(|pair| pair.first() == pair.last()) {
+            return Err(bad(format!("it names the axis {} twice", char::from(twice))));
+        }
+        if let Some(all) = logical.iter().map(|letter| LOGICAL.iter().position(|l| l == letter)).collect() {
+            let mut places: SmallVec<[usize; 8]> = all;
+            places.sort_unstable();
+            logical = places.iter().filter_map(|&place| LOGICAL.get(place).copied()).collect();
+        } else if logical.iter().zip(b'A'..).any(|(&letter, expected)| letter != expected) {
+            return Err(bad("its letters are neither among N C D H W (G O I for weights) nor a run a b c ...".into()));
+        }
+        let mut order = AxisOrder { letters: [0; 8], axes: [0; 8] };
+        let slots = order.letters.iter_mut().zip(&mut order.axes);
+        for ((letter, axis), &byte) in slots.zip(bytes) {
+            *letter = byte;
+            let place = logical.iter().position(|&l| l == byte).unwrap_or_default();
+            *axis = checked::narrow(place, "an axis")?;
+        }
+        Ok(order)
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.letters.iter().filter(|&&letter| letter != 0).count()
+    }
+
+    /// The logical axis numbers in memory order, slowest first: 0, 2, 3, 1 for NHWC.
+    pub fn axes(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
+        self.axes.iter().take(self.rank()).map(|&axis| usize::from(axis))
+    }
+
+    /// The letters in the order sizes are given in: `NCHW` for NHWC, `OIHW` for HWIO.
+    #[must_use]
+    pub fn logical(&self) -> String {
+        let mut pairs: SmallVec<[(usize, u8); 8]> = self.axes().zip(self.letters).collect();
+        pairs.sort_unstable();
+        pairs.iter().map(|&(_, letter)| char::from(letter)).collect()
+    }
+
+    /// The packed strides, in elements, for `sizes` in logical order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], or [`Error::Overflow`] if a stride passes 64 bits.
+    pub fn strides(&self, sizes: &[u64]) -> Result<SmallVec<[u64; 8]>, Error> {
+        self.strides_with_broadcast(sizes, &[])
+    }
+
+    /// As [`strides`](Self::strides), but the axes marked in `broadcast` repeat one slice: they get
+    /// stride 0 and count as size 1 for the others (`CalculateStrides` of *DirectML helper
+    /// functions*). An empty `broadcast` marks none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`strides`](Self::strides).
+    ///
+    /// ```
+    /// use tensor_layout::AxisOrder;
+    ///
+    /// let strides = AxisOrder::NHWC.strides_with_broadcast(&[2, 3, 4, 5], &[true, false, false, false])?;
+    /// assert_eq!(strides.as_slice(), [0, 1, 15, 3]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn strides_with_broadcast(&self, sizes: &[u64], broadcast: &[bool]) -> Result<SmallVec<[u64; 8]>, Error> {
+        let rank = self.rank();
+        if sizes.len() != rank {
+            return Err(Error::RankMismatch { what: "sizes", expected: rank, found: sizes.len() });
+        }
+        if !broadcast.is_empty() && broadcast.len() != rank {
+            return Err(Error::RankMismatch { what: "broadcast marks", expected: rank, found: broadcast.len() });
+        }
+        let is_broadcast = |axis: usize| broadcast.get(axis).copied().unwrap_or(false);
+        packed_strides(sizes, self.axes().rev(), is_broadcast)
+    }
+}
+
+/// Strides that put the axes of `minor_to_major` next to each other. A size of zero counts as one.
+pub(super) fn packed_strides(
+    sizes: &[u64],
+    minor_to_major: impl Iterator<Item = usize>,
+    is_broadcast: impl Fn(usize) -> bool,
+) -> Result<Dims, Error> {
+    let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
+    let mut next = 1;
+    for axis in minor_to_major {
+        if is_broadcast(axis) {
+            continue;
+        }
+        if let (Some(stride), Some(&size)) = (strides.get_mut(axis), sizes.get(axis)) {
+            *stride = next;
+            next = checked::mul(next, size.max(1), OFFSET)?;
+        }
+    }
+    Ok(strides)
+}
+
+impl FromStr for AxisOrder {
+    type Err = Error;
+
+    fn from_str(letters: &str) -> Result<Self, Error> {
+        Self::new(letters)
+    }
+}
+
+impl fmt::Display for AxisOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text: String = self.letters.iter().take(self.rank()).map(|&letter| char::from(letter)).collect();
+        f.pad(&text)
+    }
+}
+
+impl fmt::Debug for AxisOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AxisOrder({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_orders_equal_their_letters() {
+        for order in [AxisOrder::NCHW, AxisOrder::NHWC, AxisOrder::NCDHW, AxisOrder::NDHWC] {
+            assert_eq!(order, order.to_string().parse().unwrap());
+            assert_eq!(order, order.to_string().to_lowercase().parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn logical_order_is_fixed_by_the_letters() {
+        for (memory, logical) in
+            [("WHCN", "NCHW"), ("HWIO", "OIHW"), ("GOIDHW", "GOIDHW"), ("dcba", "ABCD"), ("WC", "CW")]
+        {
+            assert_eq!(AxisOrder::new(memory).unwrap().logical(), logical);
+        }
+    }
+
+    #[test]
+    fn wrong_orders_are_refused_with_a_reason() {
+        for order in ["", "NCHC", "NCXW", "acd", "NCHWNCHWN", "N1", "é"] {
+            assert_eq!(AxisOrder::new(order).unwrap_err().code(), "bad_axis_order", "{order}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! `BufferTensorDesc`: the descriptor itself.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+
+use super::axes::{AxisOrder, packed_strides};
+use super::size::{size_in_bytes, span};
+
+/// Who owns the buffer (`DML_TENSOR_FLAGS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum TensorFlags {
+    /// The caller binds the buffer for every execution.
+    #[default]
+    None,
+    /// DirectML takes a copy when the operator is initialized (`OWNED_BY_DML`): inputs only.
+    OwnedByDml,
+}
+
+/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours lie on each axis.
+///
+/// This is DirectML's `DML_BUFFER_TENSOR_DESC` as an immutable value. Sizes are in elements and in
+/// the fixed order N, C, \[D\], H, W; strides are in elements too. A stride of 0 repeats an axis
+/// (broadcast); strides larger than needed leave padding. Rank 0 (one element) and sizes of 0 (no
+/// elements) are legal here; [`upload::validate`](crate::upload::validate) says what a device accepts.
+///
+/// Invariants, which every constructor checks and the code cites by number:
+///
+/// 1. There are as many strides as sizes.
+/// 2. The product of the non-zero sizes fits 64 bits.
+/// 3. The base offset plus the span (one past the largest offset) fits 64 bits, and so does the
+///    size in bytes.
+/// 4. The total size is at least the minimum size, and a multiple of 4.
+///
+/// Two descriptors are equal if they describe the same elements at the same places: the stride of
+/// an axis of size 1 is never used, so it does not count.
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 480, 640])?;
+/// assert_eq!(desc.sizes(), [1, 3, 480, 640]);
+/// assert_eq!(desc.strides(), [921_600, 1, 1920, 3]);
+/// assert_eq!(desc.offset(&[0, 2, 1, 0])?, 1922);
+/// assert_eq!(desc.min_size_in_bytes(), 3_686_400);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct BufferTensorDesc {
+    data_type: DataType,
+    flags: TensorFlags,
+    explicit_strides: bool,
+    base_offset_alignment: u32,
+    sizes: Dims,
+    strides: Dims,
+    base_offset: u64,
+    elements: u64,
+    min_elements: u64,
+    min_size: u64,
+    total_size: u64,
+}
+
+impl BufferTensorDesc {
+    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Overflow`] if the number of
+    /// elements, the largest offset or the size in bytes passes 64 bits.
+    pub fn new(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<Self, Error> {
+        match strides {
+            Some(strides) => Self::build(data_type, Dims::from_slice(sizes), Dims::from_slice(strides), 0, true),
+            None => Self::packed(data_type, sizes),
+        }
+    }
+
+    /// Packed row-major: the last axis is the fastest, and nothing lies between elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn packed(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
+        checked::product(sizes, ELEMENTS)?;
+        let strides = packed_strides(sizes, (0..sizes.len()).rev(), |_| false)?;
+        Self::build(data_type, Dims::from_slice(sizes), strides, 0, false)
+    }
+
+    /// Packed in the memory order `order`; `sizes` are in its logical order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] or [`Error::Overflow`] as for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+    ///
+    /// let weights = BufferTensorDesc::with_order(DataType::F16, &[64, 3, 7, 7], "HWIO".parse()?)?;
+    /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
+        checked::product(sizes, ELEMENTS)?;
+        let strides = order.strides(sizes)?;
+        let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
+        Self::build(data_type, Dims::from_slice(sizes), strides, 0, explicit)
+    }
+
+    /// Packed NCHW; `sizes` are N, C, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCHW)
+    }
+
+    /// Packed NHWC; `sizes` are still N, C, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn nhwc(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NHWC)
+    }
+
+    /// Packed NCDHW; `sizes` are N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
+    }
+
+    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
+    }
+
+    pub(super) fn build(
+        data_type: DataType,
+        sizes: Dims,
+        strides: Dims,
+        base_offset: u64,
+        explicit_strides: bool,
+    ) -> Result<Self, Error> {
+        let span = span(&sizes, &strides)?;
+        let elements = checked::product(&sizes, ELEMENTS)?;
+        let min_elements = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
+        let min_size = size_in_bytes(min_elements, data_type.bits())?;
+        Ok(BufferTensorDesc {
+            data_type,
+            flags: TensorFlags::None,
+            explicit_strides,
+            base_offset_alignment: 0,
+            sizes,
+            strides,
+            base_offset,
+            elements,
+            min_elements,
+            min_size,
+            total_size: min_size,
+        })
+    }
+
+    /// The same tensor with these flags.
+    #[must_use]
+    pub fn with_flags(self, flags: TensorFlags) -> Self {
+        BufferTensorDesc { flags, ..self }
+    }
+
+    /// The same tensor in a buffer of `total` bytes: at least [`min_size_in_bytes`](Self::min_size_in_bytes),
+    /// and a multiple of 4.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
+    pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
+        if total < self.min_size {
+            return Err(Error::TotalSizeTooSmall { total, min: self.min_size });
+        }
+        if !total.is_multiple_of(4) {
+            return Err(Error::TotalSizeUnaligned { total });
+        }
+        Ok(BufferTensorDesc { total_size: total, ..self })
+    }
+
+    /// The same tensor with a promise about where it is bound: 0 for none, else a power of two in
+    /// bytes that is at least as large as an element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadAlignment`].
+    pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
+        let min = self.data_type.bits().div_ceil(8);
+        if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
+            return Err(Error::BadAlignment { alignment: alignment.into(), min: min.next_power_of_two().into() });
+        }
+        Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self })
+    }
+
+    /// The same tensor, beginning `base_offset` elements into its buffer (what a slice leaves
+    /// behind). Every size counts from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
+    ///
+    /// DirectML's struct has no such field: add the bytes to the offset the buffer is bound at.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`].
+    pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
+        let moved = Self::build(self.data_type, self.sizes, self.strides, base_offset, self.explicit_strides)?;
+        Ok(BufferTensorDesc { flags: self.flags, base_offset_alignment: self.base_offset_alignment, ..moved })
+    }
+
+    /// The type of an element.
+    #[must_use]
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// The sizes in elements, in logical order.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The strides in elements, in logical order, also where none were given.
+    #[must_use]
+    pub fn strides(&self) -> &[u64] {
+        &self.strides
+    }
+
+    /// The strides as they were given: `None` for a packed row-major tensor made without any.
+    #[must_use]
+    pub fn explicit_strides(&self) -> Option<&[u64]> {
+        self.explicit_strides.then_some(self.strides())
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The flags.
+    #[must_use]
+    pub fn flags(&self) -> TensorFlags {
+        self.flags
+    }
+
+    /// The promised alignment of the bound buffer, in bytes; 0 for none.
+    #[must_use]
+    pub fn base_offset_alignment(&self) -> u32 {
+        self.base_offset_alignment
+    }
+
+    /// Where the tensor begins in its buffer, in elements.
+    #[must_use]
+    pub fn base_offset(&self) -> u64 {
+        self.base_offset
+    }
+
+    /// The number of indices: the product of the sizes.
+    #[must_use]
+    pub fn logical_elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// One past the largest element offset, from the start of the buffer: 0 if there are no elements.
+    #[must_use]
+    pub fn min_elements(&self) -> u64 {
+        self.min_elements
+    }
+
+    /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4.
+    #[must_use]
+    pub fn min_size_in_bytes(&self) -> u64 {
+        self.min_size
+    }
+
+    /// The bytes of the buffer DirectML may touch: the minimum unless a larger total was set.
+    #[must_use]
+    pub fn total_tensor_size_in_bytes(&self) -> u64 {
+        self.total_size
+    }
+
+    /// Where an index lies, in elements from the start of the buffer: the dot product with the strides.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] or [`Error::IndexOutOfRange`].
+    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        if index.len() != self.rank() {
+            return Err(Error::RankMismatch { what: "indices", expected: self.rank(), found: index.len() });
+        }
+        let mut offset = self.base_offset;
+        for (axis, ((&i, &size), &stride)) in index.iter().zip(&self.sizes).zip(&self.strides).enumerate() {
+            if i >= size {
+                return Err(Error::IndexOutOfRange { axis, index: i, size });
+            }
+            offset = checked::add(offset, checked::mul(i, stride, OFFSET)?, OFFSET)?;
+        }
+        Ok(offset)
+    }
+
+    /// Everything equality looks at, without the strides.
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &Dims, u64, u64) {
+        (self.data_type, self.flags, self.base_offset_alignment, &self.sizes, self.base_offset, self.total_size)
+    }
+
+    /// The strides that are used: 0 where the size is 1 or the tensor is empty.
+    fn used_strides(&self) -> impl Iterator<Item = u64> {
+        let empty = self.elements == 0;
+        self.sizes.iter().zip(&self.strides).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
+    }
+}
+
+impl PartialEq for BufferTensorDesc {
+    fn eq(&self, other: &Self) -> bool {
+        self.plain_fields() == other.plain_fields() && self.used_strides().eq(other.used_strides())
+    }
+}
+
+impl Eq for BufferTensorDesc {}
+
+impl Hash for BufferTensorDesc {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.plain_fields().hash(state);
+        self.used_strides().for_each(|stride| stride.hash(state));
+    }
+}
+
+impl fmt::Debug for BufferTensorDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferTensorDesc")
+            .field("data_type", &self.data_type)
+            .field("flags", &self.flags)
+            .field("sizes", &self.sizes())
+            .field("strides", &self.explicit_strides())
+            .field("base_offset", &self.base_offset)
+            .field("total_tensor_size_in_bytes", &self.total_size)
+            .field("guaranteed_base_offset_alignment", &self.base_offset_alignment)
+            .finish()
+    }
+}
+
+impl fmt::Display for BufferTensorDesc {
+    /// The notation `f32[2,3]:[5,1]`, with `+n` behind it for a base offset.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.data_type)?;
+        write_list(f, self.sizes())?;
+        f.write_str(":")?;
+        write_list(f, self.strides())?;
+        if self.base_offset != 0 {
+            write!(f, "+{}", self.base_offset)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, values: &[u64]) -> fmt::Result {
+    f.write_str("[")?;
+    for (position, value) in values.iter().enumerate() {
+        if position > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{value}")?;
+    }
+    f.write_str("]")
+}

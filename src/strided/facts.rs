@@ -1,0 +1,150 @@
+//! Packed? broadcast? padded? overlapping? in order? Five independent facts, one truth table.
+
+use smallvec::SmallVec;
+
+use crate::error::Error;
+
+use super::desc::BufferTensorDesc;
+use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
+
+/// What sizes and strides say about a layout. The facts are independent: a layout can be padded and
+/// broadcast at once, and one that is neither can still overlap.
+///
+/// The strides of size-1 axes are ignored, and so are the base offset and a total size set by hand.
+///
+/// | layout | packed | broadcast | padded | overlapping | in order |
+/// |---|---|---|---|---|---|
+/// | `[2,3]:[3,1]` row-major | yes | - | - | - | yes |
+/// | `[2,3]:[1,2]` column-major | yes | - | - | - | - |
+/// | `[2,3]:[5,1]` pitch of 5 | - | - | yes | - | yes |
+/// | `[2,3]:[0,1]` repeated row | - | yes | - | yes | - |
+/// | `[2,2]:[0,3]` repeated and spread | - | yes | yes | yes | - |
+/// | `[2,2]:[1,1]` overlapping windows | - | - | - | yes | yes |
+/// | `[2,2]:[3,3]` | - | - | yes | yes | yes |
+/// | `[1,3]:[99,1]` odd stride on size 1 | yes | - | - | - | yes |
+/// | `[]:[]` one element | yes | - | - | - | yes |
+/// | `[0,3]:[7,7]` no elements | yes | - | - | - | yes |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Facts {
+    /// The elements fill their span exactly: every offset from the first to the last is used by
+    /// exactly one index. (DirectML's page: physical size equals logical size, and no overlap.)
+    pub packed: bool,
+    /// Some axis longer than 1 has stride 0.
+    pub broadcast: bool,
+    /// Some offset between the first and the last is used by no index.
+    pub padded: bool,
+    /// Two different indices share an offset.
+    pub overlapping: bool,
+    /// Walking the indices in row-major order never steps back in memory.
+    pub in_order: bool,
+}
+
+impl BufferTensorDesc {
+    /// All five facts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if the layout is padded and whether it overlaps could not be decided within
+    /// [`OVERLAP_WORK_LIMIT`] steps. The other facts never fail: ask for them one by one.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let padded = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.facts()?;
+    /// assert!(padded.padded && padded.in_order && !padded.packed && !padded.overlapping);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn facts(&self) -> Result<Facts, Error> {
+        let padded = self.is_padded();
+        let overlapping = if padded {
+            match self.overlap() {
+                Overlap::No => false,
+                Overlap::Yes { .. } => true,
+                Overlap::TooHard => {
+                    return Err(Error::TooHard { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
+                }
+            }
+        } else {
+            !self.is_packed()
+        };
+        Ok(Facts {
+            packed: self.is_packed(),
+            broadcast: self.is_broadcast(),
+            padded,
+            overlapping,
+            in_order: self.is_in_order(),
+        })
+    }
+
+    /// Is every offset of the span used by exactly one index?
+    ///
+    /// If no offset is skipped there are `span` of them, and each is used once exactly when there
+    /// are as many indices.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        !self.is_padded() && self.logical_elements() == self.min_elements().saturating_sub(self.base_offset())
+    }
+
+    /// Does some axis longer than 1 have stride 0?
+    #[must_use]
+    pub fn is_broadcast(&self) -> bool {
+        self.live_axes().any(|(_, stride)| stride == 0)
+    }
+
+    /// Is some offset between the first and the last used by no index?
+    ///
+    /// With the strides in ascending order, the axes seen so far reach `reach` and leave no hole.
+    /// A next stride above `reach + 1` skips that offset, and no later axis can come back to it;
+    /// any smaller stride leaves no hole. So the test is exact.
+    #[must_use]
+    pub fn is_padded(&self) -> bool {
+        let mut axes: SmallVec<[(u64, u64); 8]> = self.live_axes().map(|(size, stride)| (stride, size)).collect();
+        axes.sort_unstable();
+        let mut reach = 0_u64;
+        for (stride, size) in axes {
+            if stride > reach.saturating_add(1) {
+                return true;
+            }
+            // Cannot saturate: invariant 3 bounds the sum of the reaches.
+            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        }
+        false
+    }
+
+    /// Do offsets never go down when the indices are walked in row-major order?
+    ///
+    /// A step of an axis rewinds all faster ones, so its stride must be at least their reach.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        let axes: SmallVec<[(u64, u64); 8]> = self.live_axes().collect();
+        let mut reach = 0_u64;
+        for &(size, stride) in axes.iter().rev() {
+            if stride < reach {
+                return false;
+            }
+            // Cannot saturate: invariant 3.
+            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        }
+        true
+    }
+
+    /// Do two different indices share an offset? With both indices if so.
+    ///
+    /// Exact, up to the work limit: see [`Overlap`].
+    #[must_use]
+    pub fn overlap(&self) -> Overlap {
+        let mut result = find_overlap(self.sizes(), self.strides(), OVERLAP_WORK_LIMIT);
+        if let Overlap::Yes { offset, .. } = &mut result {
+            *offset = offset.saturating_add(self.base_offset());
+        }
+        result
+    }
+
+    /// Sizes and strides of the axes that matter: none if the tensor is empty.
+    fn live_axes(&self) -> impl Iterator<Item = (u64, u64)> {
+        let empty = self.logical_elements() == 0;
+        let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
+        pairs.filter(move |&(size, _)| !empty && size > 1)
+    }
+}

@@ -1,0 +1,20 @@
+//! DirectML's model: sizes, strides in elements, and nothing else.
+//!
+//! Rules are those of the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and
+//! memory layout* and *DirectML helper functions*.
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod axes;
+mod desc;
+mod facts;
+mod overlap;
+mod size;
+mod view;
+
+pub use axes::AxisOrder;
+pub use desc::{BufferTensorDesc, TensorFlags};
+pub use facts::Facts;
+pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
+pub use size::calc_buffer_tensor_size;
+
+pub(crate) use overlap::find_overlap;

@@ -1,0 +1,173 @@
+//! Do two indices of a strided tensor share an offset? Exactly, with the two indices.
+
+use num_traits::ToPrimitive;
+use smallvec::SmallVec;
+
+use crate::checked::Dims;
+
+/// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
+pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
+
+/// The answer to "do two different indices share an offset?".
+///
+/// The question is a bounded integer equation and hard in general (numpy's `may_share_memory`
+/// page says as much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts
+/// of practice: strides sorted, each larger than the reach of those below it, are settled without a
+/// search, and so are stride 0 and equal strides.
+///
+/// ```
+/// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
+///
+/// // The usual quick test calls this one overlapping. It is not: 4i = 3j has no solution here.
+/// let desc = BufferTensorDesc::new(DataType::F32, &[3, 4], Some(&[4, 3]))?;
+/// assert_eq!(desc.overlap(), Overlap::No);
+///
+/// let desc = BufferTensorDesc::new(DataType::F32, &[4, 5], Some(&[4, 3]))?;
+/// assert_eq!(desc.overlap(), Overlap::Yes { first: vec![3, 0], second: vec![0, 4], offset: 12 });
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Overlap {
+    /// Every index has an offset of its own.
+    No,
+    /// Two different indices that lie at the same offset.
+    Yes {
+        /// One index.
+        first: Vec<u64>,
+        /// The other.
+        second: Vec<u64>,
+        /// Their offset, in elements.
+        offset: u64,
+    },
+    /// Not decided within the work limit.
+    TooHard,
+}
+
+/// One axis of the equation: `stride * d` for a difference `d` in `-bound..=bound`.
+struct Term {
+    axis: usize,
+    stride: i128,
+    bound: i128,
+}
+
+/// Looks for two indices with the same offset, in at most `work` steps.
+pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap {
+    if sizes.contains(&0) {
+        return Overlap::No;
+    }
+    let mut terms: SmallVec<[Term; 8]> = SmallVec::new();
+    for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+        if size > 1 {
+            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).saturating_sub(1) });
+        }
+    }
+    terms.sort_by_key(|term| std::cmp::Reverse(term.stride));
+    // reach[k] = how far terms k.. go; gcd[k] = what divides every sum of theirs.
+    let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().saturating_add(1));
+    let mut tail = Tail::default();
+    let mut quick = true;
+    for (term, slot) in terms.iter().zip(&mut tails).rev() {
+        quick &= term.stride > tail.reach;
+        tail = Tail {
+            // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
+            reach: tail.reach.saturating_add(term.stride.saturating_mul(term.bound)),
+            gcd: gcd(term.stride, tail.gcd),
+        };
+        *slot = tail;
+    }
+    if quick {
+        return Overlap::No;
+    }
+    let mut search = Search { terms: &terms, tails: &tails, left: work, chosen: SmallVec::new() };
+    match search.solve(0, 0) {
+        Found::No => Overlap::No,
+        Found::TooHard => Overlap::TooHard,
+        Found::Yes => witness(sizes, strides, &terms, &search.chosen),
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Tail {
+    reach: i128,
+    gcd: i128,
+}
+
+enum Found {
+    No,
+    Yes,
+    TooHard,
+}
+
+/// Solves `sum(stride * d) = 0` for differences that are not all zero, largest stride first.
+struct Search<'a> {
+    terms: &'a [Term],
+    tails: &'a [Tail],
+    left: u64,
+    chosen: SmallVec<[i128; 8]>,
+}
+
+impl Search<'_> {
+    /// `sum` is what the terms before `depth` add up to; the rest must add up to its negative.
+    fn solve(&mut self, depth: usize, sum: i128) -> Found {
+        let Some(term) = self.terms.get(depth) else {
+            let nontrivial = sum == 0 && self.chosen.iter().any(|&d| d != 0);
+            return if nontrivial { Found::Yes } else { Found::No };
+        };
+        let rest = self.tails.get(depth.saturating_add(1)).copied().unwrap_or_default();
+        let (low, high) = if term.stride == 0 {
+            (0, 1)
+        } else {
+            // -sum - rest.reach <= stride * d <= -sum + rest.reach
+            let negated = 0_i128.saturating_sub(sum);
+            let low = div_ceil(negated.saturating_sub(rest.reach), term.stride);
+            let high = negated.saturating_add(rest.reach).div_euclid(term.stride);
+            (low.max(term.bound.saturating_neg()), high.min(term.bound))
+        };
+        // A solution and its negative are the same pair: the first difference may be taken as positive.
+        let low = if self.chosen.iter().all(|&d| d == 0) { low.max(0) } else { low };
+        // Largest first: a difference of zero everywhere is no answer, so try it last.
+        let mut d = high;
+        while d >= low {
+            let Some(left) = self.left.checked_sub(1) else {
+                return Found::TooHard;
+            };
+            self.left = left;
+            let next = sum.saturating_add(term.stride.saturating_mul(d));
+            if rest.gcd == 0 && next == 0 || rest.gcd != 0 && next.checked_rem(rest.gcd) == Some(0) {
+                self.chosen.push(d);
+                match self.solve(depth.saturating_add(1), next) {
+                    Found::No => {}
+                    found => return found,
+                }
+                self.chosen.pop();
+            }
+            d = d.saturating_sub(1);
+        }
+        Found::No
+    }
+}
+
+fn witness(sizes: &[u64], strides: &[u64], terms: &[Term], differences: &[i128]) -> Overlap {
+    let mut first: Dims = SmallVec::from_elem(0, sizes.len());
+    let mut second = first.clone();
+    for (term, &d) in terms.iter().zip(differences) {
+        let size = d.unsigned_abs().to_u64().unwrap_or(0);
+        let target = if d > 0 { &mut first } else { &mut second };
+        if let Some(slot) = target.get_mut(term.axis) {
+            *slot = size;
+        }
+    }
+    let offset = first.iter().zip(strides).fold(0_u64, |sum, (&i, &s)| sum.saturating_add(i.saturating_mul(s)));
+    Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
+}
+
+fn div_ceil(a: i128, b: i128) -> i128 {
+    0_i128.saturating_sub(0_i128.saturating_sub(a).div_euclid(b))
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a.checked_rem(b).unwrap_or(0));
+    }
+    a
+}

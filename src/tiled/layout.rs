@@ -1,0 +1,191 @@
+//! `Layout` and `Tile`: in which order the dimensions lie, and how they are cut into blocks.
+
+use std::num::NonZeroU64;
+
+use smallvec::SmallVec;
+
+use crate::checked;
+use crate::error::Error;
+
+/// One entry of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TileSize {
+    /// The dimension is cut into blocks of this many elements.
+    Size(NonZeroU64),
+    /// `*`: the dimension is joined with the next more minor one before that one is cut.
+    Combine,
+}
+
+/// One tile: how the minor-most dimensions are cut into blocks, major to minor.
+///
+/// ```
+/// use tensor_layout::tiled::Tile;
+///
+/// assert_eq!(Tile::new(&[8, 128])?.to_string(), "(8,128)");
+/// // XLA's own numbers for `*` are i64::MIN today and -1 in its documents.
+/// assert_eq!(Tile::from_xla(&[-1, i64::MIN, 2])?.to_string(), "(*,*,2)");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Tile(SmallVec<[TileSize; 3]>);
+
+impl Tile {
+    /// A tile of plain sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ZeroTile`].
+    pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
+        let entry =
+            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::ZeroTile { tile: 0, entry });
+        sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
+    }
+
+    /// A tile of any entries; the last may not be [`TileSize::Combine`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TrailingCombine`].
+    pub fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
+        match entries.last() {
+            Some(TileSize::Combine) => Err(Error::TrailingCombine { tile: 0 }),
+            _ => Ok(Tile(SmallVec::from_slice(entries))),
+        }
+    }
+
+    /// A tile in XLA's numbers, where -1 and `i64::MIN` both stand for `*`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ZeroTile`], [`Error::TrailingCombine`], or [`Error::Overflow`] for other negative numbers.
+    pub fn from_xla(dimensions: &[i64]) -> Result<Tile, Error> {
+        let mut entries = SmallVec::<[TileSize; 3]>::new();
+        for (entry, &dimension) in dimensions.iter().enumerate() {
+            entries.push(if dimension == -1 || dimension == i64::MIN {
+                TileSize::Combine
+            } else {
+                let size = checked::narrow(dimension, "a tile size")?;
+                TileSize::Size(NonZeroU64::new(size).ok_or(Error::ZeroTile { tile: 0, entry })?)
+            });
+        }
+        Tile::from_entries(&entries)
+    }
+
+    /// The entries, major to minor.
+    #[must_use]
+    pub fn entries(&self) -> &[TileSize] {
+        &self.0
+    }
+}
+
+/// How the dimensions of an array lie in memory: their order, tiles, and what goes with them.
+///
+/// Every part has XLA's default until set: no tiles, a tail alignment of 1, the data type's own
+/// storage width, memory space 0.
+///
+/// ```
+/// use tensor_layout::tiled::{Layout, Tile};
+///
+/// let layout = Layout::new(&[1, 0])?.with_tiles(&[Tile::new(&[8, 128])?, Tile::new(&[2, 1])?]);
+/// assert_eq!(layout.to_string(), "{1,0:T(8,128)(2,1)}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    minor_to_major: SmallVec<[usize; 8]>,
+    tiles: SmallVec<[Tile; 2]>,
+    tail_padding_alignment: u64,
+    element_bits: Option<u32>,
+    memory_space: u64,
+}
+
+impl Layout {
+    /// An untiled layout: `minor_to_major` lists the dimensions, the fastest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
+        let rank = minor_to_major.len();
+        let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);
+        for (position, &axis) in minor_to_major.iter().enumerate() {
+            match seen.get_mut(axis) {
+                None => return Err(Error::AxisOutOfRange { axis, rank }),
+                Some(true) => return Err(Error::NotAPermutation { what: "minor_to_major", position, axis }),
+                Some(seen) => *seen = true,
+            }
+        }
+        Ok(Self::unchecked(SmallVec::from_slice(minor_to_major)))
+    }
+
+    /// XLA's default: the last dimension is the fastest, no tiles.
+    #[must_use]
+    pub fn row_major(rank: usize) -> Layout {
+        Self::unchecked((0..rank).rev().collect())
+    }
+
+    fn unchecked(minor_to_major: SmallVec<[usize; 8]>) -> Layout {
+        let tiles = SmallVec::new();
+        Layout { minor_to_major, tiles, tail_padding_alignment: 1, element_bits: None, memory_space: 0 }
+    }
+
+    /// The same layout with these tiles, the outermost first: `T(8,128)(2,1)`.
+    #[must_use]
+    pub fn with_tiles(self, tiles: &[Tile]) -> Layout {
+        Layout { tiles: tiles.iter().cloned().collect(), ..self }
+    }
+
+    /// The same layout with its end padded to a multiple of `elements`: `L(n)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ZeroTailAlignment`].
+    pub fn with_tail_padding_alignment(self, elements: u64) -> Result<Layout, Error> {
+        if elements == 0 {
+            return Err(Error::ZeroTailAlignment);
+        }
+        Ok(Layout { tail_padding_alignment: elements, ..self })
+    }
+
+    /// The same layout with `bits` bits for each element: `E(n)`; 0 for the data type's own width.
+    #[must_use]
+    pub fn with_element_bits(self, bits: u32) -> Layout {
+        Layout { element_bits: (bits != 0).then_some(bits), ..self }
+    }
+
+    /// The same layout in another memory: `S(n)`; 0 is the default memory, 1 a TPU's VMEM, 5 the host's.
+    #[must_use]
+    pub fn with_memory_space(self, memory_space: u64) -> Layout {
+        Layout { memory_space, ..self }
+    }
+
+    /// The dimensions, the fastest first.
+    #[must_use]
+    pub fn minor_to_major(&self) -> &[usize] {
+        &self.minor_to_major
+    }
+
+    /// The tiles, the outermost first.
+    #[must_use]
+    pub fn tiles(&self) -> &[Tile] {
+        &self.tiles
+    }
+
+    /// The number of elements the end of the buffer is padded to a multiple of: 1 by default.
+    #[must_use]
+    pub fn tail_padding_alignment(&self) -> u64 {
+        self.tail_padding_alignment
+    }
+
+    /// The bits of an element where the layout sets them.
+    #[must_use]
+    pub fn element_bits(&self) -> Option<u32> {
+        self.element_bits
+    }
+
+    /// The memory the buffer lies in: 0 by default.
+    #[must_use]
+    pub fn memory_space(&self) -> u64 {
+        self.memory_space
+    }
+}
