@@ -3,11 +3,14 @@ mod checked;
 mod cursor;
 mod error;
 
+pub mod bridge;
 pub mod element;
+pub mod map;
 pub mod strided;
 pub mod tiled;
 
 pub use element::DataType;
 pub use error::Error;
+pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::ArrayShape;
