@@ -6,6 +6,8 @@ mod error;
 pub mod bridge;
 pub mod element;
 pub mod map;
+pub mod notation;
+pub mod relayout;
 pub mod strided;
 pub mod tiled;
 
