@@ -111,7 +111,7 @@ fn tiling_bits(data_type: DataType, early: bool) -> Result<u32, Error> {
 fn default_tiles(packing: u64, early: bool, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
     let rows_at_least = checked::mul(packing, if early { 2 } else { 1 }, checked::ELEMENTS)?;
     let line = checked::mul(128, rows_at_least, checked::ELEMENTS)?;
-    let (Some(width), Some(height)) = (width, height) else {
+    let (Some(_), Some(height)) = (width, height) else {
         let Some(width) = width else {
             return Ok(vec![Tile::new(&[line])?]);
         };
