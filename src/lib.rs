@@ -6,6 +6,7 @@ mod error;
 pub mod element;
 pub mod strided;
 pub mod tiled;
+pub mod upload;
 
 pub use element::DataType;
 pub use error::Error;
