@@ -221,6 +221,20 @@ pub enum Error {
         /// The largest that is accepted.
         max: u64,
     },
+    /// Two shapes that must hold equally many elements do not.
+    ElementCountMismatch {
+        /// The elements there are.
+        expected: u64,
+        /// The elements the other shape has.
+        found: u64,
+    },
+    /// A number below zero where sizes, strides and offsets cannot be.
+    Negative {
+        /// What the list holds.
+        what: &'static str,
+        /// Where in it the number stands.
+        axis: usize,
+    },
     /// A rank outside what a device accepts.
     RankLimit {
         /// The rank of the tensor.
@@ -365,6 +379,8 @@ impl Error {
             Error::FillTooWide { .. } => "fill_too_wide",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
+            Error::ElementCountMismatch { .. } => "element_count_mismatch",
+            Error::Negative { .. } => "negative",
             Error::RankLimit { .. } => "rank_limit",
             Error::SizeLimit { .. } => "size_limit",
             Error::StrideLimit { .. } => "stride_limit",
@@ -494,6 +510,12 @@ impl fmt::Display for Error {
             }
             Error::OutOfLimits { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must lie between {min} and {max}")
+            }
+            Error::ElementCountMismatch { expected, found } => {
+                write!(f, "the new sizes hold {found} elements, but there are {expected}")
+            }
+            Error::Negative { what, axis } => {
+                write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
             }
             Error::RankLimit { rank, min, max } => {
                 write!(f, "the tensor has rank {rank}, but the device takes ranks {min} to {max}")

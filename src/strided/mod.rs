@@ -8,7 +8,9 @@ mod axes;
 mod desc;
 mod facts;
 mod index_width;
+mod kernel;
 mod overlap;
+mod pair_overlap;
 mod size;
 mod view;
 
@@ -16,7 +18,9 @@ pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
+pub use kernel::{Blocks, GemmOperand, Offsets, UniformBlocks};
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
+pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};
 
 pub(crate) use overlap::find_overlap;
