@@ -10,4 +10,4 @@ pub mod tiled;
 pub use element::DataType;
 pub use error::Error;
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
-pub use tiled::ArrayShape;
+pub use tiled::{ArrayShape, Shape};
