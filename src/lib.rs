@@ -4,6 +4,7 @@ mod cursor;
 mod error;
 
 pub mod element;
+pub mod hlo;
 pub mod notation;
 pub mod strided;
 pub mod tiled;

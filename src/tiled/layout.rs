@@ -171,6 +171,16 @@ impl Layout {
         }
     }
 
+    /// The same layout with the dimensions in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    pub fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
+        let minor_to_major = Self::new(minor_to_major)?.minor_to_major;
+        Ok(Layout { minor_to_major, ..self })
+    }
+
     /// The same layout with these tiles, the outermost first: `T(8,128)(2,1)`.
     #[must_use]
     pub fn with_tiles(self, tiles: &[Tile]) -> Layout {

@@ -6,6 +6,7 @@
 
 mod array;
 mod expand;
+mod facts;
 mod layout;
 mod parse;
 mod parse_layout;
@@ -14,6 +15,7 @@ mod shape;
 mod tpu;
 
 pub use array::ArrayShape;
+pub use facts::memory_space_name;
 pub use layout::{Layout, SplitConfig, Tile, TileSize};
 pub use parse::{MAX_RANK, MAX_TUPLE_DEPTH};
 pub use parse_layout::MAX_TILE_ENTRIES;
