@@ -89,7 +89,7 @@ HloModule jit_f, is_scheduled=true
 
 ENTRY %main.4 (p: u32[12582912,1]) -> (f32[], s32[2048,1,128,128,4]) {
   %p = u32[12582912,1]{1,0:T(8,128)} parameter(0), metadata={op_name=\"indices\"}
-  %copy = (bf16[16,128]{1,0:T(8,128)(2,1)S(1)}, u32[]{:S(2)}) copy-start(%p)
+  %copy = (bf16[16,128]{1,0:T(8,128)(2,1)S(1)}, bf16[16,128]{1,0:T(8,128)(2,1)}, u32[]{:S(2)}) copy-start(%p)
   %copy.1 = bf16[16,128]{1,0:T(8,128)(2,1)S(1)} copy-done(%copy)
   %gather = s32[2048,1,128,128,4]{4,3,2,0,1:T(8,128)} gather(%p, %p), slice_sizes={1,1}
   %host = f32[10,32,512]{2,1,0:T(8,128)S(5)} copy(%p)
@@ -116,13 +116,35 @@ ENTRY %main.4 (p: u32[12582912,1]) -> (f32[], s32[2048,1,128,128,4]) {
             row("sum", &[], 4, 512),
             row("host", &[], 10 * 32 * 512 * 4, 10 * 32 * 512 * 4),
             row("copy", &[0], 16 * 128 * 2, 16 * 128 * 2),
-            row("copy", &[1], 4, 4),
+            row("copy", &[2], 4, 4),
         ]
     );
     assert_eq!(table.rows()[1].op_name.as_deref(), Some("indices"));
     assert!((table.rows()[1].expansion() - 128.0).abs() < 1e-12);
     let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
     assert_eq!(spaces, [0, 1, 2, 5]);
+}
+
+/// The totals of the dumps from a TPU compiler, against sizes it reported itself.
+#[test]
+fn arguments_and_results_of_tpu_programs_have_the_size_the_compiler_allocates() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hlo");
+    let sizes = fs::read_to_string(folder.join("tpu_sizes.tsv")).unwrap();
+    let mut programs = 0;
+    for line in sizes.lines().filter(|line| !line.starts_with('#')) {
+        let [name, arguments, results] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (instructions, _) = read(&fs::read_to_string(folder.join(format!("{name}.hlo"))).unwrap());
+        let bytes = |wanted: &dyn Fn(&Instruction) -> bool| -> u64 {
+            let found = instructions.iter().filter(|i| i.in_entry && wanted(i));
+            found.flat_map(|i| i.shape.arrays()).map(|(_, array)| array.physical_size_in_bytes().unwrap()).sum()
+        };
+        assert_eq!(bytes(&|i| i.opcode == "parameter").to_string(), arguments, "{name}");
+        // A tuple adds its table of pointers, for which this compiler takes 512 bytes.
+        let tuple = instructions.iter().any(|i| i.in_entry && i.is_root && matches!(i.shape, Shape::Tuple(_)));
+        assert_eq!((bytes(&|i| i.is_root) + if tuple { 512 } else { 0 }).to_string(), results, "{name}");
+        programs += 1;
+    }
+    assert!(programs >= 5);
 }
 
 #[test]

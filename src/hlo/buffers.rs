@@ -94,8 +94,8 @@ pub struct SpaceTotal {
 /// The buffers of a dump: the ones that waste most, and totals for each memory.
 ///
 /// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
-/// are only another name for a buffer are left out ([`Instruction::is_alias`]), and so are the values
-/// inside fusions ([`Inlined`]).
+/// are only another name for a buffer are left out ([`Instruction::is_alias`],
+/// [`Instruction::aliased_element`]), and so are the values inside fusions ([`Inlined`]).
 #[derive(Debug, Clone)]
 pub struct BufferTable {
     kept: usize,
@@ -148,6 +148,9 @@ impl BufferTable {
 
     fn add_buffers(&mut self, instruction: &Instruction) {
         for (tuple_index, shape) in instruction.shape.arrays() {
+            if tuple_index.first().is_some_and(|&element| instruction.aliased_element() == Some(element)) {
+                continue;
+            }
             let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, shape.buffer_size_in_bytes()?)));
             let (logical_bytes, padded_bytes) = match sizes {
                 Ok(sizes) => sizes,

@@ -94,8 +94,8 @@ impl Instruction {
     /// Is the result no buffer of its own, but one of its operands or of the computation around it?
     ///
     /// True for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`, `tuple`, `while`,
-    /// `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-done` half of an
-    /// asynchronous pair. Which other results share memory is up to XLA's buffer assignment and not in this text.
+    /// `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-update` and `-done`
+    /// parts of an asynchronous operation. Which other results share memory is up to XLA's buffer assignment and not in this text.
     #[must_use]
     pub fn is_alias(&self) -> bool {
         const ALIASES: [&str; 9] = [
@@ -111,7 +111,19 @@ impl Instruction {
         ];
         ALIASES.contains(&self.opcode.as_str())
             || self.opcode.ends_with("-done")
+            || self.opcode.ends_with("-update")
             || (self.opcode == "parameter" && !self.in_entry)
+    }
+
+    /// The element of the result's tuple that is only another name for the operands: the start of
+    /// an asynchronous operation returns them beside its results, and so does a `send`.
+    #[must_use]
+    pub fn aliased_element(&self) -> Option<usize> {
+        match self.opcode.as_str() {
+            "copy-start" => Some(1),
+            "all-reduce-start" => None,
+            opcode => (opcode == "send" || opcode.ends_with("-start")).then_some(0),
+        }
     }
 }
 

@@ -1,18 +1,26 @@
-"""Makes the HLO text dumps beside this script: `python make_dumps.py` with jax from PyPI (0.10.2 made these).
+"""Makes the HLO text dumps beside this script: `python make_dumps.py` with jax and libtpu from PyPI
+(0.10.2 and 0.0.51 made these).
 
-Every program is compiled for eight virtual CPU devices; the text is what XLA prints after all its passes.
+The first programs are compiled for eight virtual CPU devices, the ones named tpu_* ahead of time for a TPU v5e,
+which needs no TPU. The text is what XLA prints after all its passes. tpu_sizes.tsv holds the bytes
+of arguments and results that the TPU compiler itself reports.
 """
 
 import os
 import pathlib
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+os.environ["TPU_ACCELERATOR_TYPE"] = "v5litepod-4"
+os.environ["TPU_WORKER_HOSTNAMES"] = "localhost"
+os.environ["TPU_WORKER_ID"] = "0"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.experimental import topologies
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 HERE = pathlib.Path(__file__).parent
 F32 = jnp.float32
@@ -71,6 +79,14 @@ def dump(name, function, *arguments, **options):
     text = compiled.as_text().replace(str(HERE), ".")
     (HERE / f"{name}.hlo").write_text(text)
     print(f"{name}: {len(text)} bytes")
+    return compiled
+
+
+def dump_for_tpu(device, name, function, *arguments):
+    placed = SingleDeviceSharding(device)
+    arguments = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=placed), arguments)
+    memory = dump(f"tpu_{name}", function, *arguments).memory_analysis()
+    return f"tpu_{name}\t{memory.argument_size_in_bytes}\t{memory.output_size_in_bytes}\n"
 
 
 def main():
@@ -85,6 +101,21 @@ def main():
     mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("rows", "columns"))
     split = NamedSharding(mesh, PartitionSpec("rows", "columns"))
     dump("sharded", lambda a, b: a @ b, shaped(128, 64), shaped(64, 96), in_shardings=(split, split), out_shardings=split)
+
+    topology = topologies.get_topology_desc(
+        platform="tpu", topology_name="v5e:2x2x1", chips_per_host_bounds=(2, 2, 1)
+    )
+    device, bf16 = topology.devices[0], jnp.bfloat16
+    sizes = ["# program, bytes of its arguments, bytes of its results\n"]
+    half = (shaped(*size, dtype=bf16) for size in [(60, 130), (130, 250), (250,)])
+    sizes.append(dump_for_tpu(device, "dense", dense, *half))
+    sizes.append(dump_for_tpu(device, "column", lambda x: jnp.cumsum(x, 0), shaped(5000, 1)))
+    sizes.append(dump_for_tpu(device, "int8", lambda x, w: jax.lax.dot(x, w, preferred_element_type=jnp.int32),
+                              shaped(50, 100, dtype=jnp.int8), shaped(100, 300, dtype=jnp.int8)))
+    sizes.append(dump_for_tpu(device, "transpose", lambda x, y: (x.transpose(2, 0, 1), y[::2]),
+                              shaped(5, 33, 7), shaped(9, 3, dtype=jnp.int4)))
+    sizes.append(dump_for_tpu(device, "sum", lambda x: {"sum": x.sum(), "any": (x > 0).any(1)}, shaped(40, 200)))
+    (HERE / "tpu_sizes.tsv").write_text("".join(sizes))
 
 
 if __name__ == "__main__":
