@@ -16,5 +16,3 @@ pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
-
-pub(crate) use overlap::find_overlap;
