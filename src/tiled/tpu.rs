@@ -11,8 +11,8 @@ use crate::checked;
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
+use super::array::ArrayShape;
 use super::layout::{Layout, Tile};
-use super::shape::ArrayShape;
 
 /// A generation of TPU, as far as default tiles go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl ArrayShape {
             let (width, height) = (physical.next(), physical.next());
             layout = layout.with_tiles(&default_tiles(u64::from(32_u32.div_euclid(bits)), early, width, height)?);
         }
-        ArrayShape::new(data_type, self.sizes(), layout)
+        self.with_layout(layout)
     }
 }
 
