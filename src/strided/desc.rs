@@ -317,7 +317,7 @@ impl BufferTensorDesc {
     }
 
     /// The strides that are used: 0 where the size is 1 or the tensor is empty.
-    fn used_strides(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
         let empty = self.elements == 0;
         self.sizes.iter().zip(&self.strides).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
     }

@@ -43,7 +43,9 @@ pub fn pack_buffer<'a>(
 ) -> Result<PackedBuffer, Error> {
     let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
     for desc in descs {
-        let alignment = common_multiple(limits.offset_alignment, desc.base_offset_alignment().into())?;
+        let promise =
+            if limits.base_offset_in_binding { desc.first_element_alignment() } else { desc.base_offset_alignment() };
+        let alignment = common_multiple(limits.offset_alignment, promise.into())?;
         // Where the base offset is part of the binding, it is the sum that must be aligned.
         let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
         let base_bytes = checked::bytes_for(base, desc.data_type().bits())?;

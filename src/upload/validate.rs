@@ -113,7 +113,10 @@ fn check_binding(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits, erro
         errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
     }
     let start = or_largest(checked::add(buffer.offset, region.base_bytes, BYTES), errors);
-    let promised = u64::from(desc.base_offset_alignment());
+    // Where the base is part of the binding's offset, only what it leaves of the promise is passed on.
+    let promised =
+        if limits.base_offset_in_binding { desc.first_element_alignment() } else { desc.base_offset_alignment() };
+    let promised = u64::from(promised);
     let alignment_asked = or_largest(common_multiple(limits.offset_alignment, promised), errors);
     if !start.is_multiple_of(alignment_asked) {
         errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });

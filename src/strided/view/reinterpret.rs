@@ -37,7 +37,7 @@ impl BufferTensorDesc {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
             return Err(Error::NotAView { operation: OPERATION, axis: 0, reason });
         };
-        let (size, _) = self.axis(last)?;
+        let (size, stride) = self.axis(last)?;
         let mut sizes = Dims::from_slice(self.sizes());
         if from > to {
             let split = self.split_elements(data_type)?;
@@ -48,6 +48,10 @@ impl BufferTensorDesc {
             return split.regroup(OPERATION, &sizes);
         }
         let parts = ratio(to, from)?;
+        if size > 1 && stride != 1 {
+            let reason = format!("has stride {stride}, so that its elements do not lie next to each other");
+            return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
+        }
         let wide = size.checked_div(parts).unwrap_or(0);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
