@@ -44,7 +44,7 @@ fn every_recorded_size() {
         }
         checked += 1;
     }
-    assert_eq!(checked, 47);
+    assert_eq!(checked, 49);
 }
 
 #[test]
