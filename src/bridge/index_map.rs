@@ -1,0 +1,47 @@
+//! Both models to the index map.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, PHYSICAL};
+use crate::error::Error;
+use crate::map::{IndexMap, TileEntries, ToIndexMap};
+use crate::strided::BufferTensorDesc;
+use crate::tiled::{ArrayShape, Tile, TileSize};
+
+impl ToIndexMap for BufferTensorDesc {
+    /// The buffer spans the elements the strides reach; if a larger total size was set, as many whole
+    /// elements as fit it.
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        let bits = self.data_type().bits();
+        let physical = if self.total_tensor_size_in_bytes() > self.min_size_in_bytes() {
+            let total = u128::from(self.total_tensor_size_in_bytes()).saturating_mul(8);
+            checked::narrow(total.div_euclid(bits.into()), PHYSICAL)?
+        } else {
+            self.min_elements()
+        };
+        IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), physical)
+    }
+}
+
+impl ToIndexMap for ArrayShape {
+    /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that divides a
+    /// dimension among memories (`SC(..)`) lies in several buffers and is refused.
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        if let Some(split) = self.layout().split_configs().first() {
+            let reason = format!("SC{split} divides it among several memories, so it lies in several buffers");
+            return Err(Error::NotExpressible { target: "index map", reason });
+        }
+        let order = self.layout().minor_to_major().iter().rev().copied().collect();
+        let tiles: SmallVec<[TileEntries; 2]> = self.layout().tiles().iter().map(entries).collect();
+        let tail = self.layout().tail_padding_alignment();
+        IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)
+    }
+}
+
+fn entries(tile: &Tile) -> TileEntries {
+    let entry = |entry: &TileSize| match entry {
+        TileSize::Size(size) => Some(*size),
+        TileSize::Combine => None,
+    };
+    tile.entries().iter().map(entry).collect()
+}

@@ -1,0 +1,169 @@
+//! Tiles -> strides, where the layout allows it.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, BYTES, Dims};
+use crate::error::Error;
+use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
+use crate::strided::BufferTensorDesc;
+use crate::tiled::ArrayShape;
+
+/// What a tiled layout becomes in the language of sizes and strides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lowering {
+    /// The same tensor, exactly, with one stride for each dimension.
+    Strided(BufferTensorDesc),
+    /// The padded tensor with more axes, and which of its indices are real.
+    Split(Split),
+    /// No strides say it; the map does.
+    IndexMap {
+        /// Where the elements lie.
+        map: IndexMap,
+        /// Why no strides say it: a sentence that names the dimension.
+        reason: String,
+    },
+}
+
+/// A tiled layout as a strided tensor of higher rank.
+///
+/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major number its
+/// axes form; where that number reaches past the logical size, the element is padding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// The padded tensor.
+    pub desc: BufferTensorDesc,
+    /// The logical dimension of each axis.
+    pub dims: Vec<usize>,
+    /// The logical sizes.
+    pub logical_sizes: Vec<u64>,
+}
+
+impl Lowering {
+    /// `strided`, `split` or `index_map`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Lowering::Strided(_) => "strided",
+            Lowering::Split(_) => "split",
+            Lowering::IndexMap { .. } => "index_map",
+        }
+    }
+}
+
+/// Lowers a tiled layout to strides: exactly, or not at all.
+///
+/// The total size of the descriptor is that of the tiled buffer (rounded up to 4 bytes), which is often more than
+/// DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::UnsupportedElementBits`] if the layout
+/// stores elements in another width than their type's, which a descriptor cannot say.
+///
+/// ```
+/// use tensor_layout::{bridge::{lower, Lowering}, ArrayShape};
+///
+/// // A tile as large as the array is only a row pitch.
+/// let Lowering::Strided(desc) = lower(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)? else { panic!() };
+/// assert_eq!(desc.strides(), [128, 1]);
+/// assert_eq!(desc.total_tensor_size_in_bytes(), 4096);
+///
+/// let Lowering::Split(split) = lower(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?)? else { panic!() };
+/// assert_eq!(split.desc.sizes(), [2, 2, 3, 2]);
+/// assert_eq!(split.desc.strides(), [12, 2, 4, 1]);
+/// assert_eq!(split.dims, [0, 0, 1, 1]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn lower(shape: &ArrayShape) -> Result<Lowering, Error> {
+    let map = shape.to_index_map()?;
+    let reason = match map.class() {
+        LayoutClass::Affine | LayoutClass::Split if map.element_bits() != map.data_type().bits() => format!(
+            "an element of {} takes {} bits here, and strides count elements of {} bits",
+            map.data_type(),
+            map.element_bits(),
+            map.data_type().bits()
+        ),
+        LayoutClass::Affine => return affine(shape, &map).map(Lowering::Strided),
+        LayoutClass::Split => return split(&map).map(Lowering::Split),
+        _ => why_not(&map),
+    };
+    Ok(Lowering::IndexMap { map, reason })
+}
+
+fn affine(shape: &ArrayShape, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+    let mut strides: Dims = map.strides().unwrap_or_default();
+    // A size-1 dimension gets the stride that a packed layout of this order would give it.
+    let mut packed = 1;
+    for &dim in shape.layout().minor_to_major() {
+        let (Some(stride), Some(&size)) = (strides.get_mut(dim), shape.sizes().get(dim)) else { continue };
+        if size <= 1 || map.logical_elements() == 0 {
+            *stride = packed;
+            packed = checked::mul(packed, size.max(1), checked::OFFSET)?;
+        } else {
+            packed = packed.max(checked::mul(*stride, size, checked::OFFSET)?);
+        }
+    }
+    with_total(BufferTensorDesc::new(map.data_type(), shape.sizes(), Some(&strides))?, map)
+}
+
+fn split(map: &IndexMap) -> Result<Split, Error> {
+    let (mut sizes, mut strides, mut dims) = (Dims::new(), Dims::new(), Vec::new());
+    for (dim, &size) in map.sizes().iter().enumerate() {
+        let component = map.components().iter().find(|component| component.dims() == [dim]);
+        let mut extent = size;
+        for digit in component.map_or(&[][..], |component| component.chain().digits()) {
+            sizes.push(extent.div_ceil(digit.divisor()));
+            strides.push(digit.stride());
+            dims.push(dim);
+            extent = digit.divisor();
+        }
+        if component.is_none() {
+            sizes.push(size);
+            strides.push(0);
+            dims.push(dim);
+        }
+    }
+    let desc = with_total(BufferTensorDesc::new(map.data_type(), &sizes, Some(&strides))?, map)?;
+    Ok(Split { desc, dims, logical_sizes: map.sizes().to_vec() })
+}
+
+/// DirectML wants totals in multiples of 4 bytes.
+fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+    let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?.max(desc.min_size_in_bytes());
+    desc.with_total_size_in_bytes(total)
+}
+
+fn why_not(map: &IndexMap) -> String {
+    if map.class() == LayoutClass::Irreducible {
+        return "a `*` in a later tile joins parts of dimensions that do not line up".into();
+    }
+    if let Some(fused) = map.components().iter().find(|component| component.dims().len() > 1) {
+        let dims: SmallVec<[String; 4]> = fused.dims().iter().map(usize::to_string).collect();
+        return format!(
+            "dimensions {} are joined by `*` into one of {}, and the tile boundaries at multiples of {} cut none of them cleanly",
+            dims.join(", "),
+            fused.extent(),
+            boundary(fused)
+        );
+    }
+    let ragged = map.components().iter().find_map(|component| {
+        let digits = component.chain().digits();
+        let pair = digits.iter().zip(digits.iter().skip(1));
+        let clash = pair.map(|(a, b)| (a.divisor(), b.divisor())).find(|(a, b)| !a.is_multiple_of(*b));
+        clash.map(|(outer, inner)| (component.dims().first().copied().unwrap_or(0), outer, inner))
+    });
+    match ragged {
+        Some((dim, outer, inner)) => {
+            format!(
+                "dimension {dim} is cut into blocks of {outer} and those into blocks of {inner}, which does not divide {outer}"
+            )
+        }
+        None => String::new(),
+    }
+}
+
+/// The lowest boundary inside a fused component.
+fn boundary(component: &Component) -> u64 {
+    component.chain().digits().iter().rev().nth(1).map_or(1, |digit| digit.divisor())
+}

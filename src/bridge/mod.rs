@@ -1,0 +1,9 @@
+//! Strides <-> tiles: the only folder that knows both models.
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod index_map;
+mod lower;
+mod raise;
+
+pub use lower::{Lowering, Split, lower};
+pub use raise::{Raised, raise};

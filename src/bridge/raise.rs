@@ -1,0 +1,93 @@
+//! Strides -> tiles, where an exact spelling exists.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, BYTES};
+use crate::error::Error;
+use crate::map::ToIndexMap;
+use crate::strided::BufferTensorDesc;
+use crate::tiled::{ArrayShape, Layout, Tile};
+
+/// A strided tensor as a tiled shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raised {
+    /// The tiled shape: every element lies where the strides put it.
+    pub shape: ArrayShape,
+    /// How many bytes the tiled buffer reaches past DirectML's minimum size for the strided one: XLA
+    /// counts the padding after the last row, DirectML does not.
+    pub bytes_past_minimum: u64,
+}
+
+/// Finds the tiled layout that puts every element where the descriptor's strides put it.
+///
+/// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide each other
+/// and each ratio is at least the size it steps over. Strides that are just right need no tile, a row pitch
+/// is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`.
+///
+/// # Errors
+///
+/// [`Error::NotExpressible`] with the axis and the strides that stand in the way.
+///
+/// ```
+/// use tensor_layout::{bridge::raise, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+/// let raised = raise(&desc)?;
+/// assert_eq!(raised.shape.to_string(), "f32[2,3]{1,0:T(5)}");
+/// assert_eq!(raised.bytes_past_minimum, 8);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
+    let refuse = |reason: String| Error::NotExpressible { target: "tiled layout", reason };
+    if desc.base_offset() != 0 {
+        return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", desc.base_offset())));
+    }
+    // Axes longer than 1 with their sizes and strides, the smallest stride first.
+    let all = || desc.sizes().iter().zip(desc.strides()).enumerate();
+    let is_live = |size: u64| size > 1 && desc.logical_elements() > 0;
+    let mut live: SmallVec<[(usize, u64, u64); 8]> =
+        all().filter(|&(_, (&size, _))| is_live(size)).map(|(axis, (&size, &stride))| (axis, size, stride)).collect();
+    // Stable, so that equal strides are reported in axis order.
+    live.sort_by_key(|&(_, _, stride)| stride);
+    if let Some((axis, ..)) = live.iter().find(|&&(_, _, stride)| stride == 0) {
+        return Err(refuse(format!(
+            "axis {axis} is broadcast (stride 0), and in tiles every element has a place of its own"
+        )));
+    }
+    let mut pitches: SmallVec<[u64; 8]> = SmallVec::new();
+    let mut packed = true;
+    for (&(axis, size, stride), &(next, _, next_stride)) in live.iter().zip(live.iter().skip(1)) {
+        let pitch = next_stride.checked_div(stride).unwrap_or(0);
+        if next_stride.checked_rem(stride) != Some(0) {
+            return Err(refuse(format!(
+                "stride {next_stride} of axis {next} is not a multiple of stride {stride} of axis {axis}"
+            )));
+        }
+        if pitch < size {
+            return Err(refuse(format!(
+                "stride {next_stride} of axis {next} leaves room for {pitch} steps of axis {axis}, which has size {size}"
+            )));
+        }
+        packed &= pitch == size;
+        pitches.push(pitch);
+    }
+    let mut order: SmallVec<[usize; 8]> = live.iter().map(|&(axis, ..)| axis).collect();
+    order.extend(all().rev().filter(|&(_, (&size, _))| !is_live(size)).map(|(axis, _)| axis));
+    pitches.reverse();
+    let mut tiles: SmallVec<[Tile; 3]> = SmallVec::new();
+    if !packed {
+        tiles.push(Tile::new(&pitches)?);
+    }
+    if let Some(&(_, _, smallest)) = live.first()
+        && smallest > 1
+    {
+        tiles.extend([Tile::new(&[1])?, Tile::new(&[smallest])?]);
+    }
+    let mut layout = Layout::new(&order)?.with_tiles(&tiles);
+    if desc.data_type().bits() < 8 {
+        layout = layout.with_element_bits(desc.data_type().bits());
+    }
+    let shape = ArrayShape::new(desc.data_type(), desc.sizes(), layout)?;
+    let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
+    Ok(Raised { shape, bytes_past_minimum: tiled_size.saturating_sub(desc.min_size_in_bytes()) })
+}

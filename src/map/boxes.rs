@@ -1,0 +1,197 @@
+//! A pair of layouts -> boxes: loop nests with the same extents on both sides.
+//!
+//! Dimensions that some component of either side fuses belong to one group; groups are independent of
+//! each other. Inside a group both sides become one chain, and their common refinement is a short list of
+//! segments. Every choice of one segment from each group is a box, and the boxes cover all indices once.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
+)]
+
+use std::num::NonZeroU64;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::digits::{Chain, Digit};
+use super::index_map::{Component, IndexMap};
+use super::refine::{Loop, Loops, Segment, refine};
+
+/// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
+/// Offsets and strides are in elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CopyBox {
+    pub(crate) source: u64,
+    pub(crate) destination: u64,
+    pub(crate) loops: Loops,
+}
+
+/// The boxes of a pair of layouts, as choices that multiply.
+#[derive(Debug, Clone)]
+pub(crate) struct BoxGroups {
+    source: u64,
+    destination: u64,
+    groups: SmallVec<[Vec<Segment>; 6]>,
+}
+
+impl BoxGroups {
+    /// The boxes that take `source` to `destination`, which have the same sizes.
+    ///
+    /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in orders that
+    /// contradict each other, or a table would be very long. Such a copy goes through a packed buffer.
+    pub(crate) fn new(source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+        if source.levels().is_some() || destination.levels().is_some() {
+            return None;
+        }
+        let sizes = source.sizes();
+        let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), groups: smallvec![] };
+        if sizes.contains(&0) {
+            boxes.groups.push(Vec::new());
+            return Some(boxes);
+        }
+        let fused = |component: &&Component| component.dims().len() > 1;
+        let (first, second) = (source.components(), destination.components());
+        if !first.iter().chain(second).any(|component| fused(&component)) {
+            // The usual case: every dimension on its own, and both sides list the same ones.
+            for (a, b) in first.iter().zip(second) {
+                boxes.groups.push(refine(a.extent(), a.chain(), b.chain())?);
+            }
+            return Some(boxes);
+        }
+        for dims in linked_dims(sizes.len(), first, second)? {
+            let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
+            let chain = |components| joined_chain(components, &dims, sizes, extent);
+            boxes.groups.push(refine(extent, &chain(first)?, &chain(second)?)?);
+        }
+        Some(boxes)
+    }
+
+    /// How many boxes there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.groups.iter().fold(1, |count: u64, group| {
+            let segments = u64::try_from(group.len()).unwrap_or(u64::MAX);
+            count.saturating_mul(segments)
+        })
+    }
+
+    /// Every box, with its loops in order of falling destination stride, and neighbours merged that
+    /// go on counting on both sides.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
+        let mut choice: SmallVec<[usize; 6]> = smallvec![0; self.groups.len()];
+        let mut done = self.groups.iter().any(Vec::is_empty);
+        std::iter::from_fn(move || {
+            if done {
+                return None;
+            }
+            let mut result = CopyBox { source: self.source, destination: self.destination, loops: smallvec![] };
+            for (group, &chosen) in self.groups.iter().zip(&choice) {
+                let segment = group.get(chosen)?;
+                result.source += segment.source;
+                result.destination += segment.destination;
+                result.loops.extend(segment.loops.iter().cloned());
+            }
+            done = !advance(&mut choice, &self.groups);
+            result.loops = simplified(result.loops);
+            Some(result)
+        })
+    }
+
+    /// Do all boxes have the same loops and bases on both sides: do the layouts put every element at the same place?
+    pub(super) fn are_equal_on_both_sides(&self) -> bool {
+        let same_segment = |segment: &Segment| {
+            segment.source == segment.destination
+                && segment.loops.iter().all(|step| match step {
+                    Loop::Strided { source, destination, .. } => source == destination,
+                    Loop::Table(entries) => entries.iter().all(|(source, destination)| source == destination),
+                })
+        };
+        self.source == self.destination && self.groups.iter().flatten().all(same_segment)
+    }
+}
+
+/// The next choice, the last group fastest.
+fn advance(choice: &mut [usize], groups: &[Vec<Segment>]) -> bool {
+    for (chosen, group) in choice.iter_mut().zip(groups).rev() {
+        *chosen += 1;
+        if *chosen < group.len() {
+            return true;
+        }
+        *chosen = 0;
+    }
+    false
+}
+
+/// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged into it.
+fn simplified(loops: Loops) -> Loops {
+    let (mut strided, mut result): (Loops, Loops) =
+        loops.into_iter().partition(|step| matches!(step, Loop::Strided { .. }));
+    strided.sort_by_key(|step| match step {
+        Loop::Strided { source, destination, .. } => std::cmp::Reverse((*destination, *source)),
+        Loop::Table(_) => std::cmp::Reverse((0, 0)),
+    });
+    for step in strided {
+        let Loop::Strided { extent, source, destination } = step else { continue };
+        if let Some(Loop::Strided { extent: outer, source: outer_source, destination: outer_destination }) =
+            result.last_mut()
+            && extent.checked_mul(source) == Some(*outer_source)
+            && extent.checked_mul(destination) == Some(*outer_destination)
+        {
+            (*outer, *outer_source, *outer_destination) = (*outer * extent, source, destination);
+            continue;
+        }
+        result.push(step);
+    }
+    result
+}
+
+type DimList = SmallVec<[usize; 4]>;
+
+/// The dimensions of size above 1, in groups that components of either side link, each in an order in
+/// which every component is a run. `None` if there is no such order.
+fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option<Vec<DimList>> {
+    let mut next: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
+    let mut has_previous: SmallVec<[bool; 8]> = smallvec![false; rank];
+    let mut previous: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
+    let mut live: SmallVec<[bool; 8]> = smallvec![false; rank];
+    for component in first.iter().chain(second) {
+        for &dim in component.dims() {
+            *live.get_mut(dim)? = true;
+        }
+        for (&a, &b) in component.dims().iter().zip(component.dims().iter().skip(1)) {
+            let (after, before) = (next.get_mut(a)?, previous.get_mut(b)?);
+            if after.is_some_and(|after| after != b) || before.is_some_and(|before| before != a) {
+                return None;
+            }
+            (*after, *before) = (Some(b), Some(a));
+            *has_previous.get_mut(b)? = true;
+        }
+    }
+    let mut groups = Vec::new();
+    let mut listed = 0;
+    for dim in 0..rank {
+        if !*live.get(dim)? || *has_previous.get(dim)? {
+            continue;
+        }
+        let group: DimList = std::iter::successors(Some(dim), |&dim| next.get(dim).copied().flatten()).collect();
+        listed += group.len();
+        groups.push(group);
+    }
+    // Links in a circle have no beginning, and were not listed.
+    (listed == live.iter().filter(|&&live| live).count()).then_some(groups)
+}
+
+/// The components of the dimensions in `dims` as one chain over the number these form.
+fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
+    let mut digits: SmallVec<[Digit; 8]> = smallvec![];
+    let mut width = extent;
+    let mut rest = dims;
+    while let Some(first) = rest.first() {
+        let component = components.iter().find(|component| component.dims().first() == Some(first))?;
+        let (own, after) = rest.split_at_checked(component.dims().len())?;
+        width /= own.iter().filter_map(|&dim| sizes.get(dim)).product::<u64>();
+        for digit in component.chain().digits() {
+            digits.push(Digit::new(NonZeroU64::new(digit.divisor() * width)?, digit.stride()));
+        }
+        rest = after;
+    }
+    Some(Chain::normalised(digits.into_iter(), extent))
+}

@@ -1,0 +1,213 @@
+//! One chain of digits: evaluate, normalise, cut.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "invariant 1: every value of a chain is below the physical size, which fits 64 bits; divisors are not zero"
+)]
+
+use std::num::NonZeroU64;
+
+use smallvec::{SmallVec, smallvec};
+
+/// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digit {
+    divisor: NonZeroU64,
+    stride: u64,
+}
+
+impl Digit {
+    pub(super) fn new(divisor: NonZeroU64, stride: u64) -> Digit {
+        Digit { divisor, stride }
+    }
+
+    /// What one unit of this digit is worth in the number: 1 for the last digit.
+    #[must_use]
+    pub fn divisor(self) -> u64 {
+        self.divisor.get()
+    }
+
+    /// How many elements one unit of this digit moves in memory.
+    #[must_use]
+    pub fn stride(self) -> u64 {
+        self.stride
+    }
+}
+
+impl std::fmt::Debug for Digit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({},{})", self.divisor, self.stride)
+    }
+}
+
+/// A function of one number: `f(u) = sum of stride * digit`, where the digits are taken from the
+/// number in turn, the largest divisor first.
+///
+/// `[(12,64) (4,16) (1,1)]` sends 30 = 2·12 + 1·4 + 2·1 to 2·64 + 1·16 + 2·1 = 146. A chain is
+/// *exact* when each divisor divides the one before it (an ordinary mixed-radix number), else
+/// *ragged*. The empty chain is zero everywhere.
+///
+/// ```
+/// use tensor_layout::{map::ToIndexMap, ArrayShape};
+///
+/// let map = "f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?.to_index_map()?;
+/// let chain = map.components()[0].chain();
+/// assert_eq!(format!("{chain:?}"), "[(4,1), (1,3)]");
+/// assert_eq!(chain.offset(7), 1 * 1 + 3 * 3);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Chain(SmallVec<[Digit; 4]>);
+
+impl Chain {
+    /// `f(u) = stride * u` on `0..extent`.
+    pub(super) fn strided(stride: u64, extent: u64) -> Chain {
+        if extent > 1 { Chain(smallvec![Digit::new(NonZeroU64::MIN, stride)]) } else { Chain::default() }
+    }
+
+    /// The digits with these divisors (descending to 1), in normal form on `0..extent`.
+    pub(super) fn normalised(digits: impl DoubleEndedIterator<Item = Digit>, extent: u64) -> Chain {
+        if extent <= 1 {
+            return Chain::default();
+        }
+        let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
+        for digit in digits.rev().filter(|digit| digit.divisor() < extent) {
+            if let Some(below) = minor_first.last() {
+                let (ratio, rest) = (digit.divisor() / below.divisor, digit.divisor() % below.divisor);
+                // The digit below simply goes on counting: there is no boundary between the two.
+                if rest == 0 && below.stride.checked_mul(ratio) == Some(digit.stride) {
+                    continue;
+                }
+            }
+            minor_first.push(digit);
+        }
+        if minor_first.first().is_none_or(|last| last.divisor() != 1) {
+            minor_first.insert(0, Digit::new(NonZeroU64::MIN, 0));
+        }
+        minor_first.reverse();
+        Chain(minor_first)
+    }
+
+    /// The digits, the largest divisor first.
+    #[must_use]
+    pub fn digits(&self) -> &[Digit] {
+        &self.0
+    }
+
+    /// Does each divisor divide the one before it?
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor() % low.divisor == 0)
+    }
+
+    /// The value at `number`, in elements.
+    ///
+    /// # Panics
+    ///
+    /// In a debug build, if the value passes 64 bits. It cannot for a number below the component's extent.
+    #[must_use]
+    pub fn offset(&self, number: u64) -> u64 {
+        evaluate(&self.0, number)
+    }
+
+    /// The largest value on `0..extent`.
+    ///
+    /// Either the top digit is as large as it gets and the rest must stay within what is left,
+    /// or it is one less and the rest is free.
+    pub(super) fn largest(&self, extent: u64) -> u64 {
+        fn largest(digits: &[Digit], extent: u64) -> u64 {
+            let Some((digit, rest)) = digits.split_first() else { return 0 };
+            let last = extent.saturating_sub(1);
+            let (top, left) = (last / digit.divisor, last % digit.divisor + 1);
+            let full = top * digit.stride + largest(rest, left);
+            if top == 0 { full } else { full.max((top - 1) * digit.stride + largest(rest, digit.divisor())) }
+        }
+        largest(&self.0, extent)
+    }
+
+    /// Splits the chain at a boundary: `f(x * width + y) = high(x) + low(y)` for every `y < width`.
+    ///
+    /// Possible exactly when every boundary above `width` is a multiple of it and the next one below divides
+    /// it. This one rule undoes `*`, and decides whether a reshape is a view.
+    pub(super) fn cut(&self, width: NonZeroU64) -> Option<(Vec<Digit>, Vec<Digit>)> {
+        let place = self.0.iter().position(|digit| digit.divisor < width).unwrap_or(self.0.len());
+        let (high, low) = self.0.split_at_checked(place)?;
+        let mut above = Vec::with_capacity(place + 1);
+        for digit in high {
+            if digit.divisor() % width != 0 {
+                return None;
+            }
+            above.push(Digit::new(NonZeroU64::new(digit.divisor() / width)?, digit.stride));
+        }
+        if above.last().is_none_or(|last| last.divisor() != 1)
+            && let Some(next) = low.first()
+        {
+            if width.get() % next.divisor != 0 {
+                return None;
+            }
+            above.push(Digit::new(NonZeroU64::MIN, next.stride * (width.get() / next.divisor)));
+        }
+        Some((above, low.to_vec()))
+    }
+}
+
+/// The value of a chain, or of the lower part of one, at `number`.
+pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
+    let (mut offset, mut rest) = (0, number);
+    for digit in digits {
+        offset += rest / digit.divisor * digit.stride;
+        rest %= digit.divisor;
+    }
+    offset
+}
+
+impl std::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.0).finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests {
+    use super::*;
+
+    fn chain(digits: &[(u64, u64)], extent: u64) -> Chain {
+        let digits = digits.iter().map(|&(divisor, stride)| Digit::new(NonZeroU64::new(divisor).unwrap(), stride));
+        Chain::normalised(digits.collect::<Vec<_>>().into_iter(), extent)
+    }
+
+    #[test]
+    fn the_largest_value_is_that_of_a_search() {
+        for digits in
+            [&[(4, 1), (1, 3)][..], &[(6, 32), (4, 8), (1, 1)], &[(6, 12), (4, 100), (1, 1)], &[(5, 0), (1, 7)]]
+        {
+            for extent in 1..40 {
+                let chain = chain(digits, extent);
+                let searched = (0..extent).map(|u| chain.offset(u)).max().unwrap();
+                assert_eq!(chain.largest(extent), searched, "{digits:?} on 0..{extent}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_exists_exactly_when_the_values_separate() {
+        for digits in [&[(12, 64), (4, 16), (1, 1)][..], &[(1, 5)], &[(6, 32), (4, 8), (1, 1)], &[(3, 6), (1, 1)]] {
+            let extent = 36;
+            let chain = chain(digits, extent);
+            for width in (1..=extent).filter(|w| extent % w == 0) {
+                let separates =
+                    (0..extent).all(|u| chain.offset(u) == chain.offset(u - u % width) + chain.offset(u % width));
+                let cut = chain.cut(NonZeroU64::new(width).unwrap());
+                // The rule may refuse what separates by chance only where the top digit never carries.
+                assert!(cut.is_none() || separates, "{digits:?} at {width}");
+                if let Some((high, low)) = cut {
+                    let high = Chain::normalised(high.into_iter(), extent / width);
+                    let low = Chain::normalised(low.into_iter(), width);
+                    for u in 0..extent {
+                        assert_eq!(chain.offset(u), high.offset(u / width) + low.offset(u % width));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Equality and hash: the same elements at the same places, however the layout was spelled.
+
+use std::hash::{Hash, Hasher};
+
+use crate::checked::Dims;
+
+use super::boxes::BoxGroups;
+use super::index_map::IndexMap;
+
+impl IndexMap {
+    /// Do both maps put every index at the same offset?
+    ///
+    /// Decided exactly. Exact chains are compared as they stand, ragged ones by their common
+    /// refinement; only for Irreducible layouts spelled differently are the offsets of all indices compared.
+    #[must_use]
+    pub fn same_places(&self, other: &IndexMap) -> bool {
+        if self.sizes != other.sizes {
+            return false;
+        }
+        if self.sizes.contains(&0) {
+            return true;
+        }
+        if self.base == other.base && self.components == other.components && self.levels == other.levels {
+            return true;
+        }
+        match BoxGroups::new(self, other) {
+            Some(boxes) => boxes.are_equal_on_both_sides(),
+            None => self.first_difference(other).is_none(),
+        }
+    }
+
+    /// The first index, in row-major order, that the two maps put at different offsets. Walks all
+    /// indices, so it is for layouts known to differ.
+    ///
+    /// `None` also if the sizes differ.
+    #[must_use]
+    pub fn first_difference(&self, other: &IndexMap) -> Option<Vec<u64>> {
+        if self.sizes != other.sizes || self.sizes.contains(&0) {
+            return None;
+        }
+        let mut index: Dims = self.sizes.iter().map(|_| 0).collect();
+        loop {
+            if self.offset_inside(&index) != other.offset_inside(&index) {
+                return Some(index.into_vec());
+            }
+            if !next_index(&mut index, &self.sizes) {
+                return None;
+            }
+        }
+    }
+}
+
+/// The next index in row-major order; false after the last.
+pub(crate) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
+    for (i, &size) in index.iter_mut().zip(sizes).rev() {
+        *i = i.saturating_add(1);
+        if *i < size {
+            return true;
+        }
+        *i = 0;
+    }
+    false
+}
+
+impl PartialEq for IndexMap {
+    fn eq(&self, other: &Self) -> bool {
+        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements);
+        own(self) == own(other) && self.same_places(other)
+    }
+}
+
+impl Eq for IndexMap {}
+
+impl Hash for IndexMap {
+    /// Over facts that do not depend on the spelling, the offset of the last index among them.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.data_type, self.element_bits, &self.sizes, self.physical_elements).hash(state);
+        if !self.sizes.contains(&0) {
+            let last: Dims = self.sizes.iter().map(|&size| size.saturating_sub(1)).collect();
+            let middle: Dims = self.sizes.iter().map(|&size| size / 2).collect();
+            (self.offset_inside(&last), self.offset_inside(&middle)).hash(state);
+        }
+    }
+}

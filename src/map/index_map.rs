@@ -1,0 +1,306 @@
+//! `IndexMap`: index to offset, for any layout.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, OFFSET, PHYSICAL};
+use crate::element::DataType;
+use crate::error::Error;
+
+use super::digits::Chain;
+use super::levels::{Levels, TileEntries};
+use super::normal_form;
+
+/// Some dimensions whose indices form one number, and the chain that number goes through.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Component {
+    pub(super) dims: SmallVec<[usize; 2]>,
+    pub(super) extent: u64,
+    pub(super) chain: Chain,
+}
+
+impl Component {
+    /// The dimensions, major to minor: one, unless `*` joined several that do not separate again.
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// How many values the number takes: the product of the sizes of the dimensions.
+    #[must_use]
+    pub fn extent(&self) -> u64 {
+        self.extent
+    }
+
+    /// Where each of them goes.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The number that the indices of the component's dimensions form.
+    pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
+        self.dims.iter().fold(0, |number: u64, &dim| {
+            let (size, i) = (sizes.get(dim).copied().unwrap_or(1), index.get(dim).copied().unwrap_or(0));
+            // Cannot saturate for an index inside the sizes: the extent was checked.
+            number.saturating_mul(size).saturating_add(i)
+        })
+    }
+}
+
+/// How much of the machinery a layout needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LayoutClass {
+    /// One stride for each dimension: a [`BufferTensorDesc`](crate::BufferTensorDesc) of the same rank.
+    Affine,
+    /// Each dimension falls into digits that divide each other: a descriptor of higher rank.
+    Split,
+    /// Each dimension falls into digits, but some do not divide the ones above.
+    RaggedSplit,
+    /// Some dimensions can only be placed together.
+    Fused,
+    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings, such
+    /// as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked for.)
+    Irreducible,
+}
+
+impl LayoutClass {
+    /// The class in snake case: `ragged_split`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LayoutClass::Affine => "affine",
+            LayoutClass::Split => "split",
+            LayoutClass::RaggedSplit => "ragged_split",
+            LayoutClass::Fused => "fused",
+            LayoutClass::Irreducible => "irreducible",
+        }
+    }
+}
+
+/// Where every element lies: the common form of all layouts.
+///
+/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the
+/// same physical size, and put every element at the same place, however that was spelled.
+///
+/// ```
+/// use tensor_layout::{map::ToIndexMap, ArrayShape};
+///
+/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+/// assert_eq!(map.offset(&[2, 3])?, 17);
+/// assert_eq!(map.physical_elements(), 24);
+/// assert_eq!(map.inverse(17)?.as_deref(), Some(&[2, 3][..]));
+/// assert_eq!(map.inverse(14)?, None, "row 3 does not exist: padding");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct IndexMap {
+    pub(super) data_type: DataType,
+    pub(super) element_bits: u32,
+    pub(super) sizes: Dims,
+    pub(super) base: u64,
+    pub(super) components: Vec<Component>,
+    /// The tiles, level by level, where there are no components to stand for them.
+    pub(super) levels: Option<Box<Levels>>,
+    pub(super) physical_elements: u64,
+}
+
+/// Anything that says where the elements of a tensor lie.
+pub trait ToIndexMap {
+    /// The index map of this layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the physical size passes 64 bits.
+    fn to_index_map(&self) -> Result<IndexMap, Error>;
+}
+
+impl ToIndexMap for IndexMap {
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        Ok(self.clone())
+    }
+}
+
+impl IndexMap {
+    /// A strided layout that begins at element `base` of a buffer of at least `physical_elements`.
+    pub(crate) fn from_strides(
+        data_type: DataType,
+        element_bits: u32,
+        sizes: &[u64],
+        strides: &[u64],
+        base: u64,
+        physical_elements: u64,
+    ) -> Result<IndexMap, Error> {
+        let empty = sizes.contains(&0);
+        let mut components = Vec::with_capacity(sizes.len());
+        for (dim, (&extent, &stride)) in sizes.iter().zip(strides).enumerate() {
+            if extent > 1 && !empty {
+                let dims = SmallVec::from_slice(&[dim]);
+                components.push(Component { dims, extent, chain: Chain::strided(stride, extent) });
+            }
+        }
+        checked::bytes_for(physical_elements, element_bits)?;
+        let base = if empty { 0 } else { base };
+        let sizes = Dims::from_slice(sizes);
+        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels: None, physical_elements })
+    }
+
+    /// A tiled layout; `order` lists the dimensions major to minor.
+    pub(crate) fn from_tiles(
+        data_type: DataType,
+        element_bits: u32,
+        sizes: &[u64],
+        order: SmallVec<[usize; 8]>,
+        tiles: &[TileEntries],
+        tail_alignment: u64,
+    ) -> Result<IndexMap, Error> {
+        let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
+        let levels = Levels::new(order, physical, tiles)?;
+        let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
+        checked::bytes_for(physical_elements, element_bits)?;
+        let (components, levels) = if levels.elements == 0 {
+            (Vec::new(), None)
+        } else {
+            match normal_form::components(&levels) {
+                Some(components) => (components, None),
+                None => (Vec::new(), Some(Box::new(levels))),
+            }
+        };
+        let sizes = Dims::from_slice(sizes);
+        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels, physical_elements })
+    }
+
+    /// The type of an element.
+    #[must_use]
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// The bits one element takes in memory.
+    #[must_use]
+    pub fn element_bits(&self) -> u32 {
+        self.element_bits
+    }
+
+    /// The logical sizes, in elements.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The number of indices: the product of the sizes.
+    #[must_use]
+    pub fn logical_elements(&self) -> u64 {
+        // Cannot saturate: every constructor starts from sizes whose product was checked.
+        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+    }
+
+    /// The number of elements of the buffer, padding and tail included.
+    #[must_use]
+    pub fn physical_elements(&self) -> u64 {
+        self.physical_elements
+    }
+
+    /// The bytes of the buffer, padding included, rounded up to a whole byte.
+    #[must_use]
+    pub fn physical_size_in_bytes(&self) -> u64 {
+        // Every constructor has computed it once.
+        checked::bytes_for(self.physical_elements, self.element_bits).unwrap_or(u64::MAX)
+    }
+
+    /// The offset of index 0, in elements.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an
+    /// Irreducible layout, which is evaluated level by level.
+    #[must_use]
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// How much of the machinery this layout needs.
+    #[must_use]
+    pub fn class(&self) -> LayoutClass {
+        let chains = || self.components.iter().map(|component| &component.chain);
+        if self.levels.is_some() {
+            LayoutClass::Irreducible
+        } else if self.components.iter().any(|component| component.dims.len() > 1) {
+            LayoutClass::Fused
+        } else if chains().all(|chain| chain.digits().len() <= 1) {
+            LayoutClass::Affine
+        } else if chains().all(Chain::is_exact) {
+            LayoutClass::Split
+        } else {
+            LayoutClass::RaggedSplit
+        }
+    }
+
+    /// The strides of an Affine layout, 0 for dimensions of size 1; `None` for other classes.
+    #[must_use]
+    pub fn strides(&self) -> Option<SmallVec<[u64; 8]>> {
+        let mut strides: Dims = SmallVec::from_elem(0, self.sizes.len());
+        if self.levels.is_some() {
+            return None;
+        }
+        for component in &self.components {
+            let ([dim], [digit]) = (component.dims.as_slice(), component.chain.digits()) else { return None };
+            *strides.get_mut(*dim)? = digit.stride();
+        }
+        Some(strides)
+    }
+
+    /// Where an index lies, in elements from the start of the buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] or [`Error::IndexOutOfRange`].
+    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        if index.len() != self.sizes.len() {
+            return Err(Error::RankMismatch { what: "indices", expected: self.sizes.len(), found: index.len() });
+        }
+        match index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
+            Some((axis, (&index, &size))) => Err(Error::IndexOutOfRange { axis, index, size }),
+            None => Ok(self.offset_inside(index)),
+        }
+    }
+
+    /// The offset of an index that is known to lie inside the sizes.
+    pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
+        if let Some(levels) = &self.levels {
+            return levels.offset(index);
+        }
+        let parts =
+            self.components.iter().map(|component| component.chain.offset(component.number(index, &self.sizes)));
+        // Cannot saturate: invariant 1.
+        parts.fold(self.base, u64::saturating_add)
+    }
+
+    /// One past the largest offset an index reaches; 0 for an empty tensor.
+    ///
+    /// For an Irreducible layout this is the physical size, an upper bound.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`]; it cannot occur for a map made by this crate.
+    pub fn min_elements(&self) -> Result<u64, Error> {
+        if self.logical_elements() == 0 {
+            return Ok(0);
+        }
+        if self.levels.is_some() {
+            return Ok(self.physical_elements);
+        }
+        let mut last = self.base;
+        for component in &self.components {
+            last = checked::add(last, component.chain.largest(component.extent), OFFSET)?;
+        }
+        checked::add(last, 1, OFFSET)
+    }
+
+    /// The tiles, for an Irreducible layout.
+    pub(crate) fn levels(&self) -> Option<&Levels> {
+        self.levels.as_deref()
+    }
+}

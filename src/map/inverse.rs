@@ -1,0 +1,161 @@
+//! Offset to index, or padding.
+
+use smallvec::SmallVec;
+
+use crate::checked::Dims;
+use crate::error::Error;
+
+use super::index_map::{Component, IndexMap};
+use super::levels::unfuse;
+
+/// How many search steps [`IndexMap::inverse`] spends before it gives up. Layouts whose strides nest
+/// (all tiled ones, and all strided ones without overlap between axes) need one or two a digit.
+pub const INVERSE_WORK_LIMIT: u64 = 100_000;
+
+impl IndexMap {
+    /// The index that lies at `offset`, or `None` for padding. If several do (broadcast, overlap),
+    /// one of them; a broadcast axis has index 0 in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OffsetOutOfRange`] at or past the physical size; [`Error::TooHard`] if strides that do
+    /// not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};
+    ///
+    /// let map = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.to_index_map()?;
+    /// assert_eq!(map.inverse(6)?.as_deref(), Some(&[1, 1][..]));
+    /// assert_eq!(map.inverse(4)?, None);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn inverse(&self, offset: u64) -> Result<Option<SmallVec<[u64; 8]>>, Error> {
+        if offset >= self.physical_elements {
+            return Err(Error::OffsetOutOfRange { offset, elements: self.physical_elements });
+        }
+        if self.logical_elements() == 0 {
+            return Ok(None);
+        }
+        if let Some(levels) = &self.levels {
+            return Ok(levels.inverse(offset));
+        }
+        let Some(rest) = offset.checked_sub(self.base) else { return Ok(None) };
+        let mut search = Search::new(&self.components, rest);
+        if !search.solve(0, rest)? {
+            return Ok(None);
+        }
+        let mut index: Dims = SmallVec::from_elem(0, self.sizes.len());
+        for (component, &number) in self.components.iter().zip(&search.numbers) {
+            let bounds: Dims = component.dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
+            let mut parts = Dims::new();
+            unfuse(number, &bounds, &mut parts);
+            for (&dim, &part) in component.dims.iter().zip(&parts) {
+                if let Some(slot) = index.get_mut(dim) {
+                    *slot = part;
+                }
+            }
+        }
+        Ok(Some(index))
+    }
+}
+
+/// A digit whose value is sought.
+struct Unknown {
+    component: usize,
+    divisor: u64,
+    stride: u64,
+    /// One below the number of values it takes.
+    most: u64,
+}
+
+/// Takes the digits of all components, the largest stride first, and tries what fits.
+struct Search<'a> {
+    components: &'a [Component],
+    unknowns: SmallVec<[Unknown; 12]>,
+    /// How far the unknowns from each place on reach together.
+    reach: SmallVec<[u64; 13]>,
+    /// The number of each component, as far as its digits are chosen.
+    numbers: Dims,
+    target: u64,
+    left: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(components: &'a [Component], target: u64) -> Search<'a> {
+        let mut unknowns: SmallVec<[Unknown; 12]> = SmallVec::new();
+        for (place, component) in components.iter().enumerate() {
+            let mut extent = component.extent;
+            for digit in component.chain.digits() {
+                let most = extent.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
+                if digit.stride() > 0 {
+                    unknowns.push(Unknown { component: place, divisor: digit.divisor(), stride: digit.stride(), most });
+                }
+                extent = digit.divisor();
+            }
+        }
+        unknowns.sort_by_key(|unknown| std::cmp::Reverse(unknown.stride));
+        let mut reach: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().saturating_add(1));
+        let mut sum = 0_u64;
+        for (unknown, slot) in unknowns.iter().zip(&mut reach).rev() {
+            sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
+            *slot = sum;
+        }
+        let numbers = SmallVec::from_elem(0, components.len());
+        Search { components, unknowns, reach, numbers, target, left: INVERSE_WORK_LIMIT }
+    }
+
+    fn solve(&mut self, depth: usize, rest: u64) -> Result<bool, Error> {
+        let Some(&Unknown { component, divisor, stride, most }) = self.unknowns.get(depth) else {
+            return Ok(rest == 0 && self.is_found());
+        };
+        let below = self.reach.get(depth.saturating_add(1)).copied().unwrap_or(0);
+        let high = rest.checked_div(stride).unwrap_or(0).min(most);
+        let low = rest.saturating_sub(below).div_ceil(stride);
+        let mut value = high;
+        while value >= low {
+            self.left = self
+                .left
+                .checked_sub(1)
+                .ok_or(Error::TooHard { question: "which index lies at an offset", work: INVERSE_WORK_LIMIT })?;
+            // None of these can saturate: the value is at most `most`, so the number stays in its extent
+            // (a partial top block aside, which the last test refuses).
+            let (part, moved) = (value.saturating_mul(divisor), value.saturating_mul(stride));
+            self.add(component, part);
+            if self.solve(depth.saturating_add(1), rest.saturating_sub(moved))? {
+                return Ok(true);
+            }
+            self.subtract(component, part);
+            let Some(next) = value.checked_sub(1) else { break };
+            value = next;
+        }
+        Ok(false)
+    }
+
+    fn add(&mut self, component: usize, part: u64) {
+        if let Some(number) = self.numbers.get_mut(component) {
+            *number = number.saturating_add(part);
+        }
+    }
+
+    fn subtract(&mut self, component: usize, part: u64) {
+        if let Some(number) = self.numbers.get_mut(component) {
+            *number = number.saturating_sub(part);
+        }
+    }
+
+    /// Do the numbers that were put together exist, and do they lie at the offset?
+    ///
+    /// In a ragged chain (and in a partial top block) not every combination of digits is a number. All
+    /// combinations that are one get here, so nothing is missed, and what passes is right.
+    fn is_found(&self) -> bool {
+        let mut offset = 0_u64;
+        self.components.iter().zip(&self.numbers).all(|(component, &number)| {
+            let inside = number < component.extent;
+            if inside {
+                // Cannot saturate: invariant 1.
+                offset = offset.saturating_add(component.chain.offset(number));
+            }
+            inside
+        }) && offset == self.target
+    }
+}

@@ -1,0 +1,154 @@
+//! Tiles as XLA defines them: level by level, combine, pad, split, counts first.
+//!
+//! The page *Tiled layout*: each tile acts on the minor-most dimensions of the shape so far. A `*` joins its
+//! dimension with the next; each dimension is padded to a multiple of its tile size; then it
+//! becomes a count of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
+
+use std::num::NonZeroU64;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, PHYSICAL};
+use crate::error::Error;
+
+/// The entries of one tile, major to minor; `None` is `*`. The last is never `None`.
+pub(crate) type TileEntries = SmallVec<[Option<NonZeroU64>; 3]>;
+
+/// Dimensions that are joined into one and then cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The sizes of the dimensions that are joined, major to minor: nearly always one.
+    pub(crate) bounds: SmallVec<[u64; 2]>,
+    /// Their product.
+    pub(crate) bound: u64,
+    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it cut.
+    pub(crate) ranges: SmallVec<[u64; 2]>,
+    /// How many values the joined number takes, counted to its largest.
+    pub(crate) range: u64,
+    pub(crate) tile: NonZeroU64,
+}
+
+/// One tile, applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
+    pub(crate) new_axes: usize,
+    /// How many dimensions stay in front of the tiled ones as they are.
+    pub(crate) prefix: usize,
+    pub(crate) groups: SmallVec<[Group; 3]>,
+}
+
+/// All tiles of a layout, applied to its sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Levels {
+    /// Logical dimensions, major to minor.
+    pub(crate) order: SmallVec<[usize; 8]>,
+    /// The sizes of the dimensions in that order.
+    pub(crate) sizes: Dims,
+    pub(crate) levels: SmallVec<[Level; 2]>,
+    /// The sizes after the last level; row-major.
+    pub(crate) bounds: Dims,
+    /// The product of `bounds`, without tail padding.
+    pub(crate) elements: u64,
+}
+
+impl Levels {
+    /// Applies `tiles` to `sizes`, which are given in the order `order` (major to minor).
+    pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<Levels, Error> {
+        let mut bounds = sizes.clone();
+        let mut ranges = sizes.clone();
+        let mut levels = SmallVec::new();
+        for tile in tiles.iter().filter(|tile| !tile.is_empty()) {
+            let new_axes = tile.len().saturating_sub(bounds.len());
+            bounds.insert_many(0, std::iter::repeat_n(1, new_axes));
+            ranges.insert_many(0, std::iter::repeat_n(1, new_axes));
+            let prefix = bounds.len().saturating_sub(tile.len());
+            let groups = groups(bounds.get(prefix..).unwrap_or(&[]), ranges.get(prefix..).unwrap_or(&[]), tile)?;
+            bounds.truncate(prefix);
+            ranges.truncate(prefix);
+            bounds.extend(groups.iter().map(|group| group.bound.div_ceil(group.tile.get())));
+            bounds.extend(groups.iter().map(|group| group.tile.get()));
+            ranges.extend(groups.iter().map(|group| group.range.div_ceil(group.tile.get())));
+            ranges.extend(groups.iter().map(|group| group.range.min(group.tile.get())));
+            levels.push(Level { new_axes, prefix, groups });
+        }
+        let elements = checked::product(&bounds, PHYSICAL)?;
+        Ok(Levels { order, sizes, levels, bounds, elements })
+    }
+
+    /// The offset of an index inside the sizes, straight from the definition.
+    pub(super) fn offset(&self, index: &[u64]) -> u64 {
+        let mut at: Dims = self.order.iter().map(|&axis| index.get(axis).copied().unwrap_or(0)).collect();
+        for level in &self.levels {
+            at.insert_many(0, std::iter::repeat_n(0, level.new_axes));
+            let tiled: Dims = at.drain(level.prefix..).collect();
+            let mut rest = tiled.iter();
+            let joined: Dims = level.groups.iter().map(|group| fuse(rest.by_ref(), &group.bounds)).collect();
+            let cut = || joined.iter().zip(&level.groups);
+            at.extend(cut().map(|(&number, group)| number / group.tile));
+            at.extend(cut().map(|(&number, group)| number % group.tile));
+        }
+        fuse(at.iter(), &self.bounds)
+    }
+
+    /// The index that lies at an offset, or `None` for padding.
+    pub(super) fn inverse(&self, offset: u64) -> Option<Dims> {
+        if offset >= self.elements {
+            return None;
+        }
+        let mut at = Dims::new();
+        unfuse(offset, &self.bounds, &mut at);
+        for level in self.levels.iter().rev() {
+            let tiled: Dims = at.drain(level.prefix..).collect();
+            let (counts, places) = tiled.split_at_checked(level.groups.len())?;
+            for ((group, &count), &place) in level.groups.iter().zip(counts).zip(places) {
+                let number = count.checked_mul(group.tile.get())?.checked_add(place)?;
+                if number >= group.bound {
+                    return None;
+                }
+                unfuse(number, &group.bounds, &mut at);
+            }
+            at.drain(..level.new_axes);
+        }
+        let mut index: Dims = SmallVec::from_elem(0, at.len());
+        for (&axis, &i) in self.order.iter().zip(&at) {
+            *index.get_mut(axis)? = i;
+        }
+        Some(index)
+    }
+}
+
+fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec<[Group; 3]>, Error> {
+    let mut groups = SmallVec::new();
+    let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
+    for ((&bound, &range), &entry) in bounds.iter().zip(ranges).zip(tile) {
+        joined.push(bound);
+        taken.push(range);
+        if let Some(tile) = entry {
+            let (bounds, ranges) = (std::mem::take(&mut joined), std::mem::take(&mut taken));
+            let bound = checked::product(&bounds, PHYSICAL)?;
+            let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
+            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).saturating_add(1) };
+            groups.push(Group { bounds, bound, ranges, range, tile });
+        }
+    }
+    Ok(groups)
+}
+
+/// The row-major number that the next indices form, one for each bound.
+pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> u64 {
+    // Cannot saturate for indices within the bounds, whose product was checked.
+    bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.saturating_mul(bound).saturating_add(i))
+}
+
+/// Appends the indices that form a row-major number.
+pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
+    let start = index.len();
+    for &bound in bounds.iter().rev() {
+        index.push(number.checked_rem(bound).unwrap_or(0));
+        number = number.checked_div(bound).unwrap_or(0);
+    }
+    if let Some(added) = index.get_mut(start..) {
+        added.reverse();
+    }
+}

@@ -1,0 +1,39 @@
+//! The index map, where both models meet: every layout as a sum of digit chains.
+//!
+//! A layout is a function from a logical index to an element offset. Strides and tiles both reduce to
+//!
+//! ```text
+//! offset(i) = base + sum over components c of chain_c( fuse_c(i) )
+//! ```
+//!
+//! where a component is a few dimensions (nearly always one) whose indices form one row-major
+//! number, and a [`Chain`] cuts that number into digits and gives each its own stride. Strides are the case
+//! "one dimension each, one digit each".
+//!
+//! Invariants of an [`IndexMap`], cited by number in the code:
+//!
+//! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and
+//!    fits 64 bits. No sum or product of a chain's evaluation can therefore pass 64 bits.
+//! 2. In a chain the divisors descend to 1, all are below the component's extent, and no boundary
+//!    can be left out. A chain of an extent of at most 1 is empty.
+//! 3. Components are disjoint, sorted by their first dimension, and hold no dimension of size 1.
+//!    An empty tensor has no components.
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod boxes;
+mod digits;
+mod equality;
+mod index_map;
+mod injective;
+mod inverse;
+mod levels;
+mod normal_form;
+mod refine;
+
+pub use digits::{Chain, Digit};
+pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
+pub use inverse::INVERSE_WORK_LIMIT;
+
+pub(crate) use boxes::{BoxGroups, CopyBox};
+pub(crate) use levels::{Levels, TileEntries};
+pub(crate) use refine::Loop;

@@ -1,0 +1,163 @@
+//! Tiles to digit chains: the levels, replayed backwards.
+//!
+//! Every dimension of the expanded shape is a digit of a logical one, and its stride is known. Going back
+//! level by level, a count and a place join into the chain of the number they were cut from, and a
+//! number that `*` had joined is cut again where its chain allows it. Where it does not, the dimensions
+//! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
+
+use std::num::NonZeroU64;
+
+use smallvec::SmallVec;
+
+use super::digits::{Chain, Digit};
+use super::index_map::Component;
+use super::levels::{Group, Levels};
+
+/// The components of a layout, or `None` if it is Irreducible. The sizes must not be 0.
+pub(super) fn components(levels: &Levels) -> Option<Vec<Component>> {
+    let mut replay = Replay { levels, positions: leaves(&levels.bounds), fused: Vec::new() };
+    for depth in (0..levels.levels.len()).rev() {
+        replay.undo(depth)?;
+    }
+    let mut components = replay.fused;
+    for (position, &axis) in replay.positions.into_iter().zip(&levels.order) {
+        if !position.chain.digits().is_empty() {
+            let dims = SmallVec::from_slice(&[axis]);
+            components.push(Component { dims, extent: position.bound, chain: position.chain });
+        }
+    }
+    components.sort_by(|a, b| a.dims.cmp(&b.dims));
+    Some(components)
+}
+
+/// One dimension of the shape at some level. Its chain is empty if it is always 0, or if it went
+/// into a fused component.
+struct Position {
+    bound: u64,
+    chain: Chain,
+}
+
+struct Replay<'a> {
+    levels: &'a Levels,
+    /// The shape at the level reached so far.
+    positions: SmallVec<[Position; 8]>,
+    /// Components of several dimensions found so far.
+    fused: Vec<Component>,
+}
+
+/// The positions after the last level: row-major over the bounds.
+fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
+    let mut stride = 1_u64;
+    let mut positions: SmallVec<[Position; 8]> = SmallVec::new();
+    for &bound in bounds.iter().rev() {
+        positions.push(Position { bound, chain: Chain::strided(stride, bound) });
+        // Cannot saturate: the product of the bounds was checked.
+        stride = stride.saturating_mul(bound);
+    }
+    positions.reverse();
+    positions
+}
+
+impl Replay<'_> {
+    /// Goes back over the level at `depth`.
+    fn undo(&mut self, depth: usize) -> Option<()> {
+        let level = self.levels.levels.get(depth)?;
+        let tiled: SmallVec<[Position; 8]> = self.positions.drain(level.prefix..).collect();
+        let (counts, places) = tiled.split_at_checked(level.groups.len())?;
+        // Positions that no earlier level has touched are still whole logical dimensions.
+        let earlier = self.levels.levels.iter().take(depth);
+        let whole = earlier.map(|level| level.prefix).min().unwrap_or(usize::MAX);
+        for ((group, count), place) in level.groups.iter().zip(counts).zip(places) {
+            let mut chain = join(group, &count.chain, &place.chain)?;
+            let mut rest = Joined { bounds: &group.bounds, ranges: &group.ranges };
+            // Cut from the major side, as often as the chain allows.
+            while let Some((segment, minor, high, low)) = rest.first_cut(&chain) {
+                self.place(segment, high, whole, level.new_axes)?;
+                (rest, chain) = (minor, low);
+            }
+            self.place(rest, chain, whole, level.new_axes)?;
+        }
+        self.positions.drain(..level.new_axes);
+        Some(())
+    }
+
+    /// Appends the positions of neighbouring dimensions that share one chain.
+    fn place(&mut self, joined: Joined<'_>, chain: Chain, whole: usize, new_axes: usize) -> Option<()> {
+        let first = self.positions.len();
+        self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
+        let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
+        match varying().count() {
+            0 => {}
+            1 => {
+                let position = varying().next()?;
+                let minor = joined.bounds.get(position.checked_sub(first)?.checked_add(1)?..)?;
+                // A dimension that is always 0 stands behind it, and the chain does not count in its multiples.
+                if product(minor) > 1 {
+                    return None;
+                }
+                self.positions.get_mut(position)?.chain = chain;
+            }
+            _ => {
+                let mut dims = SmallVec::new();
+                for position in varying() {
+                    // A fused digit of a dimension is no chain of that dimension.
+                    let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
+                    dims.push(*self.levels.order.get(axis)?);
+                }
+                self.fused.push(Component { dims, extent: product(joined.bounds), chain });
+            }
+        }
+        Some(())
+    }
+}
+
+/// The chain of the number that was cut into a count and a place.
+fn join(group: &Group, count: &Chain, place: &Chain) -> Option<Chain> {
+    let mut digits: SmallVec<[Digit; 6]> = SmallVec::new();
+    for digit in count.digits() {
+        let divisor = digit.divisor().checked_mul(group.tile.get())?;
+        digits.push(Digit::new(NonZeroU64::new(divisor)?, digit.stride()));
+    }
+    digits.extend_from_slice(place.digits());
+    Some(Chain::normalised(digits.into_iter(), group.range))
+}
+
+/// Neighbouring dimensions that form one number: their sizes, and how many values each takes.
+#[derive(Clone, Copy)]
+struct Joined<'a> {
+    bounds: &'a [u64],
+    ranges: &'a [u64],
+}
+
+impl<'a> Joined<'a> {
+    /// The most major place where the chain falls apart: the dimensions before and after it, and
+    /// their chains.
+    fn first_cut(self, chain: &Chain) -> Option<(Joined<'a>, Joined<'a>, Chain, Chain)> {
+        (1..self.bounds.len()).find_map(|place| {
+            let (major, minor) = self.bounds.split_at_checked(place)?;
+            let (major_ranges, minor_ranges) = self.ranges.split_at_checked(place)?;
+            let (major, minor) =
+                (Joined { bounds: major, ranges: major_ranges }, Joined { bounds: minor, ranges: minor_ranges });
+            if major.range() == 1 {
+                return Some((major, minor, Chain::default(), chain.clone()));
+            }
+            let (high, low) = chain.cut(NonZeroU64::new(product(minor.bounds))?)?;
+            let high = Chain::normalised(high.into_iter(), major.range());
+            Some((major, minor, high, Chain::normalised(low.into_iter(), minor.range())))
+        })
+    }
+
+    /// How many values the number takes, counted to its largest.
+    fn range(self) -> u64 {
+        let last = self.bounds.iter().zip(self.ranges).fold(0, |number: u64, (&bound, &range)| {
+            // Cannot saturate: below the product of the bounds.
+            number.saturating_mul(bound).saturating_add(range.saturating_sub(1))
+        });
+        last.saturating_add(1)
+    }
+}
+
+/// The product of bounds that `Levels` has multiplied before.
+fn product(bounds: &[u64]) -> u64 {
+    bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound))
+}

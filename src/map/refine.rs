@@ -1,0 +1,169 @@
+//! Two chains over the same numbers -> loops in which both only ever add a stride.
+//!
+//! The heart of the copy planner. Where the boundaries of both chains divide each other, the largest
+//! one becomes a loop and the rest follows below it; what is left of the last block becomes
+//! a segment of its own. Where they do not (blocks of 48 against blocks of 32) the clashing
+//! boundaries have a greatest common divisor g and a least common multiple L: below g and above L both chains are
+//! strided, and in between a table of L/g pairs of offsets stands for a loop.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
+)]
+
+use smallvec::{SmallVec, smallvec};
+
+use super::digits::{Chain, Digit, evaluate};
+
+/// The most entries a table may have. A copy that needs more goes through a packed buffer instead,
+/// where no table is needed.
+const MAX_TABLE: u64 = 1 << 16;
+
+/// One loop of a copy, over the same indices on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Loop {
+    /// `extent` steps of one stride on each side, in elements.
+    Strided { extent: u64, source: u64, destination: u64 },
+    /// The offsets of each step, source and destination, in elements.
+    Table(Vec<(u64, u64)>),
+}
+
+pub(crate) type Loops = SmallVec<[Loop; 4]>;
+
+/// Some of the numbers: where they begin on both sides, and loops from major to minor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) source: u64,
+    pub(crate) destination: u64,
+    pub(crate) loops: Loops,
+}
+
+/// Segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries.
+pub(crate) fn refine(extent: u64, source: &Chain, destination: &Chain) -> Option<Vec<Segment>> {
+    let mut segments = Vec::with_capacity(1);
+    let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
+    refine_inside(extent, source.digits(), destination.digits(), outside, &mut segments)?;
+    Some(segments)
+}
+
+/// Refines what lies inside the loops of `outside`, and appends the segments.
+fn refine_inside(
+    extent: u64,
+    source: &[Digit],
+    destination: &[Digit],
+    outside: Segment,
+    segments: &mut Vec<Segment>,
+) -> Option<()> {
+    let (source, destination) = (below(source, extent), below(destination, extent));
+    let (Some(first), Some(second)) = (source.first(), destination.first()) else {
+        // Both are empty for an extent of 0 or 1 only.
+        if extent > 0 {
+            segments.push(outside);
+        }
+        return Some(());
+    };
+    let boundary = first.divisor().max(second.divisor());
+    if !boundary.is_multiple_of(first.divisor()) || !boundary.is_multiple_of(second.divisor()) {
+        return clash(extent, source, destination, outside, segments);
+    }
+    let step = (first.stride() * (boundary / first.divisor()), second.stride() * (boundary / second.divisor()));
+    let (whole, rest) = (extent / boundary, extent % boundary);
+    let last = Segment {
+        source: outside.source + whole * step.0,
+        destination: outside.destination + whole * step.1,
+        loops: outside.loops.clone(),
+    };
+    let mut inside = outside;
+    if whole > 1 {
+        inside.loops.push(Loop::Strided { extent: whole, source: step.0, destination: step.1 });
+    }
+    refine_inside(boundary, source, destination, inside, segments)?;
+    refine_inside(rest, source, destination, last, segments)
+}
+
+/// The digits whose divisor is below `extent`: the others are always zero.
+fn below(digits: &[Digit], extent: u64) -> &[Digit] {
+    let place = digits.iter().position(|digit| digit.divisor() < extent).unwrap_or(digits.len());
+    digits.get(place..).unwrap_or(&[])
+}
+
+/// The top boundaries do not divide each other.
+fn clash(
+    extent: u64,
+    source: &[Digit],
+    destination: &[Digit],
+    outside: Segment,
+    segments: &mut Vec<Segment>,
+) -> Option<()> {
+    let cluster = Cluster::new(source, destination);
+    let block = cluster.common_divisor;
+    let (low_source, low_destination) = (below(source, block), below(destination, block));
+    // One period of the table, repeated; or a single table where the period does not fit.
+    let period = cluster.common_multiple.filter(|&period| period < extent).unwrap_or(extent);
+    let (repeats, rest) = if period < extent { (extent / period, extent % period) } else { (1, 0) };
+    let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
+    let at = |number: u64, loops: Loops| {
+        let (source, destination) = value(number);
+        Segment { source: outside.source + source, destination: outside.destination + destination, loops }
+    };
+    // Whole periods, then what is left; each is a number of whole blocks and perhaps a partial one.
+    for (start, numbers, repeats) in [(0, period, repeats), (period * repeats, rest, 1)] {
+        let (blocks, partial) = (numbers / block, numbers % block);
+        if blocks > MAX_TABLE {
+            return None;
+        }
+        let mut repeat = outside.loops.clone();
+        if repeats > 1 {
+            let (source, destination) = value(period);
+            repeat.push(Loop::Strided { extent: repeats, source, destination });
+        }
+        if blocks > 0 {
+            let mut loops = repeat.clone();
+            loops.push(Loop::Table((0..blocks).map(|place| value(place * block)).collect()));
+            refine_inside(block, low_source, low_destination, at(start, loops), segments)?;
+        }
+        if partial > 0 {
+            let last = at(start + blocks * block, repeat);
+            refine_inside(partial, low_source, low_destination, last, segments)?;
+        }
+    }
+    Some(())
+}
+
+/// The boundaries that clash with each other, from the top down.
+struct Cluster {
+    common_divisor: u64,
+    /// `None` if it does not fit 64 bits.
+    common_multiple: Option<u64>,
+}
+
+impl Cluster {
+    fn new(source: &[Digit], destination: &[Digit]) -> Cluster {
+        let mut chains = [source, destination];
+        let top = source.first().into_iter().chain(destination.first()).map(|digit| digit.divisor()).max().unwrap_or(1);
+        let (mut divisor, mut multiple) = (top, Some(top));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for chain in &mut chains {
+                while let Some((digit, rest)) = chain.split_first() {
+                    let boundary = digit.divisor();
+                    if boundary < divisor && divisor.is_multiple_of(boundary) {
+                        break;
+                    }
+                    divisor = gcd(divisor, boundary);
+                    multiple = multiple.and_then(|multiple| (multiple / gcd(multiple, boundary)).checked_mul(boundary));
+                    *chain = rest;
+                    changed = true;
+                }
+            }
+        }
+        Cluster { common_divisor: divisor, common_multiple: multiple }
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

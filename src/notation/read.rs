@@ -1,0 +1,75 @@
+//! The reader: type and sizes, then whatever tells the notations apart.
+
+use std::str::FromStr;
+
+use crate::checked::Dims;
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::{AxisOrder, BufferTensorDesc};
+use crate::tiled::read_type_and_sizes;
+
+use super::{AnyLayout, Notated, Spelling, onednn};
+
+impl FromStr for Notated {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
+        if !cursor.eat(":") {
+            if !matches!(cursor.peek(), None | Some(b'{')) {
+                return Err(cursor.error("`{` and an XLA layout, `:` and strides or an axis order, or nothing more"));
+            }
+            return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
+        }
+        if cursor.peek() == Some(b'[') {
+            read_strides(&mut cursor, data_type, &sizes)
+        } else {
+            read_order(&mut cursor, data_type, &sizes)
+        }
+    }
+}
+
+/// `[5,1]`, perhaps with `+10` behind it.
+fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+    let start = cursor.position();
+    cursor.expect("[", "`[` and the strides")?;
+    let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride"))?.into_iter().collect();
+    if strides.len() != sizes.len() {
+        return Err(cursor.error_at(start, &format!("{} strides, one for each size", sizes.len())));
+    }
+    let mut desc = BufferTensorDesc::new(data_type, sizes, Some(&strides))?;
+    if cursor.eat("+") {
+        desc = desc.with_base_offset(cursor.number("a base offset in elements")?)?;
+    }
+    cursor.end("nothing more, or `+` and a base offset in elements")?;
+    Ok(Notated { layout: AnyLayout::Strided(desc), spelling: Spelling::Strides })
+}
+
+/// `NHWC`, or a oneDNN tag with blocks, which the digits in it tell apart: `nChw16c`.
+fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+    let start = cursor.position();
+    let word = cursor.word();
+    if word.contains(|c: char| c.is_ascii_digit()) {
+        cursor.move_to(start);
+        let layout = AnyLayout::Tiled(onednn::read_tag(cursor, data_type, sizes)?);
+        cursor.end("nothing more")?;
+        return Ok(Notated { layout, spelling: Spelling::OneDnn(word.to_owned()) });
+    }
+    let order = match AxisOrder::new(word) {
+        Ok(order) => order,
+        Err(Error::BadAxisOrder { reason, .. }) => {
+            let expected =
+                format!("strides in brackets, an axis order such as NHWC ({reason}) or a oneDNN tag such as nChw16c");
+            return Err(cursor.error_at(start, &expected));
+        }
+        Err(error) => return Err(error),
+    };
+    if order.rank() != sizes.len() {
+        return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
+    }
+    cursor.end("nothing more")?;
+    let layout = AnyLayout::Strided(BufferTensorDesc::with_order(data_type, sizes, order)?);
+    Ok(Notated { layout, spelling: Spelling::AxisOrder(order) })
+}
