@@ -2,7 +2,7 @@
 //!
 //! Rules are those of the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and
 //! memory layout* and *DirectML helper functions*.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions))]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod axes;
 mod desc;

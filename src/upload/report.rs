@@ -115,7 +115,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    pub(super) fn new(errors: Vec<Error>, report: UploadReport) -> Errors {
+    pub(crate) fn new(errors: Vec<Error>, report: UploadReport) -> Errors {
         Errors { errors, report: Box::new(report) }
     }
 
