@@ -11,6 +11,7 @@ mod index_width;
 mod kernel;
 mod overlap;
 mod pair_overlap;
+mod print;
 mod shapes;
 mod size;
 mod view;

@@ -31,7 +31,7 @@ impl BufferTensorDesc {
         let (from, to) = (self.data_type().bits(), data_type.bits());
         if from == to {
             let (sizes, strides) = self.axes().unzip();
-            return self.view_as(data_type, sizes, strides, self.base_offset());
+            return self.build_view(data_type, sizes, strides, self.base_offset());
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
@@ -89,7 +89,7 @@ impl BufferTensorDesc {
         }
         sizes.push(parts);
         strides.push(1);
-        self.view_as(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
+        self.build_view(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
     }
 
     /// The same bytes as wider elements, each made of one last axis of this tensor, which
@@ -122,7 +122,7 @@ impl BufferTensorDesc {
             sizes.push(size);
             strides.push(stride.checked_div(parts).unwrap_or(stride));
         }
-        self.view_as(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
+        self.build_view(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
     }
 
     /// A 64-bit integer tensor as its low 32-bit words, in place: strides twice as large, and the
