@@ -349,7 +349,8 @@ impl BufferTensorDesc {
             if i >= size {
                 return Err(Error::IndexOutOfRange { axis, index: i, size });
             }
-            offset = checked::add(offset, checked::mul(i, stride, OFFSET)?, OFFSET)?;
+            // Does not wrap: the index is inside the sizes, and invariant 3 bounds the largest offset.
+            offset = offset.wrapping_add(i.wrapping_mul(stride));
         }
         Ok(offset)
     }

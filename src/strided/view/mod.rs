@@ -14,6 +14,7 @@ mod reshape;
 mod slice;
 
 pub use broadcast::broadcast_sizes;
+pub(super) use join::join_axes;
 pub use join::{coalesce_all, concat};
 pub use rank::Side;
 pub use slice::Slice;
