@@ -194,7 +194,7 @@ struct Region {
 impl Region {
     fn of(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = desc.data_type().bits();
-        let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
+        let base = base_in_binding(desc, limits);
         let base_bits = u128::from(base).saturating_mul(u128::from(bits));
         if !base_bits.is_multiple_of(8) {
             errors.push(Error::OffsetInsideByte { base_offset: base, bits });
@@ -211,6 +211,12 @@ impl Region {
         };
         Region { base_bytes, elements, exact_bytes, rounded, total }
     }
+}
+
+/// The part of the base offset that moves into the binding's offset, in elements. A tensor without
+/// elements lies nowhere.
+fn base_in_binding(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
+    if limits.base_offset_in_binding && desc.logical_elements() > 0 { desc.base_offset() } else { 0 }
 }
 
 /// What a device does with the elements.
@@ -250,7 +256,7 @@ fn element_bytes(data_type: DataType) -> u64 {
 }
 
 /// The least common multiple; 0 counts as 1.
-pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     let (a, b) = (a.max(1), b.max(1));
     let (mut gcd, mut rest) = (a, b);
     while let Some(next) = gcd.checked_rem(rest) {
