@@ -361,3 +361,20 @@ fn views_of_huge_tensors_are_exact_or_refused() {
     let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1 << 60])).unwrap();
     assert_eq!(wide.split_elements(DataType::U1).unwrap_err().code(), "overflow");
 }
+
+#[test]
+fn slices_are_read_as_python_writes_them() {
+    for (text, slice) in [
+        (":", Slice::ALL),
+        ("::", Slice::ALL),
+        ("3:", Slice::from(3..)),
+        (":7", Slice::from(..7)),
+        ("1:7:2", Slice::from(1..7).step_by(2)),
+        ("0", Slice::from(0..1)),
+    ] {
+        assert_eq!(text.parse(), Ok(slice), "{text}");
+    }
+    for (text, column) in [("", 1), ("a", 1), ("1:2:3:4", 7), ("1:+2", 3), ("1: 2", 3), ("18446744073709551616", 1)] {
+        assert_eq!(text.parse::<Slice>().unwrap_err().column(), Some(column), "{text}");
+    }
+}

@@ -1,6 +1,9 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
+
+use smallvec::SmallVec;
 
 use crate::checked::{self, Dims};
 use crate::error::Error;
@@ -57,6 +60,50 @@ impl From<RangeTo<u64>> for Slice {
 impl From<RangeFull> for Slice {
     fn from(_: RangeFull) -> Self {
         Slice::ALL
+    }
+}
+
+impl FromStr for Slice {
+    type Err = Error;
+
+    /// Reads `start:end:step` as Python writes it, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
+    /// number is that one index. Nothing counts from the end.
+    ///
+    /// ```
+    /// use tensor_layout::strided::Slice;
+    ///
+    /// assert_eq!("2:9:3".parse(), Ok(Slice::from(2..9).step_by(3)));
+    /// assert_eq!("::2".parse(), Ok(Slice::ALL.step_by(2)));
+    /// assert_eq!("4".parse(), Ok(Slice::from(4..5)));
+    /// assert_eq!("1:-1".parse::<Slice>().unwrap_err().column(), Some(3));
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut column = 1_usize;
+        let mut numbers: SmallVec<[Option<u64>; 4]> = SmallVec::new();
+        for part in text.split(':') {
+            let wrong = |expected: &str| Error::Parse {
+                text: text.to_owned(),
+                column,
+                expected: expected.to_owned(),
+                found: if part.is_empty() { String::from("nothing") } else { format!("`{part}`") },
+            };
+            if numbers.len() == 3 {
+                return Err(wrong("at most start, end and step"));
+            }
+            // `parse` would take a leading plus sign.
+            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+            numbers.push(match part {
+                "" if text.is_empty() => return Err(wrong("a slice such as 2:9, ::2 or 4")),
+                "" => None,
+                _ if !digits => return Err(wrong("a number")),
+                _ => Some(part.parse().map_err(|_| wrong("a number below 2^64"))?),
+            });
+            column = column.saturating_add(part.len()).saturating_add(1);
+        }
+        let slot = |position: usize| numbers.get(position).copied().flatten();
+        let start = slot(0).unwrap_or(0);
+        let end = if numbers.len() == 1 { Some(start.saturating_add(1)) } else { slot(1) };
+        Ok(Slice { start, end, step: slot(2).unwrap_or(1) })
     }
 }
 
