@@ -16,7 +16,6 @@ use std::process::{Command, Stdio};
 use tensor_layout::upload::{Buffer, Limits, Role, validate};
 use tensor_layout::{BufferTensorDesc, DataType};
 
-#[path = "peers/measure.rs"]
 mod measure;
 
 const SIZES: [u64; 4] = [8, 64, 56, 56];

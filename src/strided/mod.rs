@@ -20,7 +20,7 @@ pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use kernel::{Blocks, GemmOperand, Offsets, UniformBlocks};
+pub use kernel::{Blocks, GemmOperand, MemoryOrder, Offsets, UniformBlocks};
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
 pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};

@@ -9,7 +9,7 @@ use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, IxDyn, ShapeBuilder, SliceInf
 use rten_tensor::layout::{BroadcastLayout, FromShape, MutLayout, OverlapPolicy};
 use rten_tensor::{DynLayout, Layout, SliceItem};
 
-#[path = "../measure.rs"]
+#[path = "../../measure/mod.rs"]
 mod measure;
 
 use measure::{Cost, line, measure};
