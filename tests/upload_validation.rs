@@ -331,7 +331,7 @@ mod accepted_is_safe {
             let mut taken = std::collections::HashSet::new();
             for (desc, &offset) in descs.iter().zip(&packed.offsets) {
                 let result = validate(desc, &Buffer::new(packed.len, offset, Role::Input), &limits);
-                let report = result.as_ref().map_or_else(Errors::report, |report| report);
+                let report = result.as_ref().unwrap_or_else(Errors::report);
                 prop_assert!(report.bound.end <= packed.len);
                 let codes = codes(result.clone());
                 prop_assert!(!codes.contains(&"binding_outside_buffer"), "{:?}", codes);

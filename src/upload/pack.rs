@@ -45,7 +45,7 @@ pub fn pack_buffer<'a>(
     let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
     for desc in descs {
         let report = validate_description(desc, limits);
-        let report = report.as_ref().map_or_else(Errors::report, |report| report);
+        let report = report.as_ref().unwrap_or_else(Errors::report);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
