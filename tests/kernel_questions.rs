@@ -152,3 +152,17 @@ fn loads_of_small_elements() {
     assert_eq!(nibbles.with_base_offset(1).unwrap().vector_bytes(16).unwrap(), 0);
     assert_eq!(BufferTensorDesc::packed(DataType::C128, &[4]).unwrap().vector_bytes(64).unwrap(), 64);
 }
+
+#[test]
+fn rows_padded_to_an_alignment() {
+    let rows = |t, size, alignment| BufferTensorDesc::padded_rows(t, &[4, size], alignment);
+    assert_eq!(rows(DataType::U8, 256, 256).unwrap().strides(), [256, 1]);
+    assert_eq!(rows(DataType::U8, 257, 256).unwrap().strides(), [512, 1]);
+    assert_eq!(rows(DataType::U4, 3, 4).unwrap().strides(), [8, 1]);
+    assert_eq!(rows(DataType::F32, 5, 24).unwrap().strides(), [6, 1]);
+    for (t, alignment) in [(DataType::F32, 0), (DataType::F32, 2), (DataType::F32, 6), (DataType::C128, 8)] {
+        assert_eq!(rows(t, 5, alignment).unwrap_err().code(), "not_expressible");
+    }
+    assert_eq!(BufferTensorDesc::padded_rows(DataType::F32, &[], 256).unwrap().min_size_in_bytes(), 4);
+    assert_eq!(rows(DataType::U8, u64::MAX, 256).unwrap_err().code(), "overflow");
+}

@@ -3,7 +3,7 @@
 use num_traits::ToPrimitive;
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::{self, BYTES, Dims, ELEMENTS};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -90,6 +90,37 @@ impl BufferTensorDesc {
             minor_to_major.insert(0, channel);
         }
         let strides = packed_strides(sizes, minor_to_major.into_iter(), |_| false)?;
+        Self::new(data_type, sizes, Some(&strides))
+    }
+
+    /// Row-major with every row (last axis) beginning at a multiple of `alignment` bytes, as copies
+    /// between buffers and textures want it: 256 for Direct3D 12 (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU
+    /// (`bytesPerRow`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] if `alignment` is 0 or does not hold whole elements; [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let image = BufferTensorDesc::padded_rows(DataType::F16, &[3, 480, 100], 256)?;
+    /// assert_eq!(image.strides(), [61_440, 128, 1]);
+    /// assert_eq!(image.row_pitch()?, 128);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn padded_rows(data_type: DataType, sizes: &[u64], alignment: u64) -> Result<Self, Error> {
+        let bits = u64::from(data_type.bits());
+        let in_bits = checked::mul(alignment, 8, BYTES)?;
+        let (Some(unit @ 1..), Some(0)) = (in_bits.checked_div(bits), in_bits.checked_rem(bits)) else {
+            let reason = format!("{alignment} bytes do not hold one or more whole elements of {bits} bits");
+            return Err(Error::NotExpressible { target: "padding of rows", reason });
+        };
+        let mut rows = Dims::from_slice(sizes);
+        if let Some(last) = rows.last_mut() {
+            *last = checked::round_up(*last, unit, ELEMENTS)?;
+        }
+        let strides = packed_strides(&rows, (0..rows.len()).rev(), |_| false)?;
         Self::new(data_type, sizes, Some(&strides))
     }
 
