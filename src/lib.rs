@@ -10,6 +10,7 @@ pub mod notation;
 pub mod relayout;
 pub mod strided;
 pub mod tiled;
+pub mod upload;
 
 pub use element::DataType;
 pub use error::Error;
