@@ -15,13 +15,15 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0 }
     }
 
-    /// What is left, without leading blanks and comments.
+    /// What is left, without leading blanks and comments. A comment that does not end is left where it is.
     pub(crate) fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
             let trimmed = rest.trim_start();
-            let skipped = if let Some(comment) = trimmed.strip_prefix("/*") {
-                comment.find("*/").map_or(rest.len(), |end| rest.len() - comment.len() + end + 2)
+            let skipped = if let Some(comment) = trimmed.strip_prefix("/*")
+                && let Some(end) = comment.find("*/")
+            {
+                rest.len() - comment.len() + end + 2
             } else if trimmed.starts_with("//") {
                 trimmed.find('\n').map_or(rest.len(), |end| rest.len() - trimmed.len() + end)
             } else {

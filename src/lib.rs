@@ -5,6 +5,7 @@ mod error;
 
 pub mod bridge;
 pub mod element;
+pub mod hlo;
 pub mod map;
 pub mod notation;
 pub mod relayout;
@@ -16,4 +17,4 @@ pub use element::DataType;
 pub use error::Error;
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
-pub use tiled::ArrayShape;
+pub use tiled::{ArrayShape, Shape};

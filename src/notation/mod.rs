@@ -15,6 +15,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+pub mod onednn;
 mod read;
 
 use std::fmt;

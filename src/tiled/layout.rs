@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::checked;
+use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
 /// One entry of a tile.
@@ -78,10 +79,38 @@ impl Tile {
     }
 }
 
+/// `SC(1:50,200)`: one dimension divided among several memories.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SplitConfig {
+    dimension: u64,
+    indices: Vec<u64>,
+}
+
+impl SplitConfig {
+    /// A division of the *physical* dimension `dimension` (0 is the major-most), in front of each
+    /// of these indices.
+    #[must_use]
+    pub fn new(dimension: u64, indices: &[u64]) -> SplitConfig {
+        SplitConfig { dimension, indices: indices.to_vec() }
+    }
+
+    /// Which physical dimension is divided; 0 is the major-most.
+    #[must_use]
+    pub fn dimension(&self) -> u64 {
+        self.dimension
+    }
+
+    /// The indices at which a new part begins.
+    #[must_use]
+    pub fn indices(&self) -> &[u64] {
+        &self.indices
+    }
+}
+
 /// How the dimensions of an array lie in memory: their order, tiles, and what goes with them.
 ///
 /// Every part has XLA's default until set: no tiles, a tail alignment of 1, the data type's own
-/// storage width, memory space 0.
+/// storage width, memory space 0, no divisions among memories, no bytes in front of the data.
 ///
 /// ```
 /// use tensor_layout::tiled::{Layout, Tile};
@@ -97,6 +126,10 @@ pub struct Layout {
     tail_padding_alignment: u64,
     element_bits: Option<u32>,
     memory_space: u64,
+    split_configs: Vec<SplitConfig>,
+    metadata_prefix_bytes: u64,
+    index_type: Option<DataType>,
+    pointer_type: Option<DataType>,
 }
 
 impl Layout {
@@ -125,8 +158,27 @@ impl Layout {
     }
 
     fn unchecked(minor_to_major: SmallVec<[usize; 8]>) -> Layout {
-        let tiles = SmallVec::new();
-        Layout { minor_to_major, tiles, tail_padding_alignment: 1, element_bits: None, memory_space: 0 }
+        Layout {
+            minor_to_major,
+            tiles: SmallVec::new(),
+            tail_padding_alignment: 1,
+            element_bits: None,
+            memory_space: 0,
+            split_configs: Vec::new(),
+            metadata_prefix_bytes: 0,
+            index_type: None,
+            pointer_type: None,
+        }
+    }
+
+    /// The same layout with the dimensions in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    pub fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
+        let minor_to_major = Self::new(minor_to_major)?.minor_to_major;
+        Ok(Layout { minor_to_major, ..self })
     }
 
     /// The same layout with these tiles, the outermost first: `T(8,128)(2,1)`.
@@ -159,6 +211,38 @@ impl Layout {
         Layout { memory_space, ..self }
     }
 
+    /// The same layout with dimensions divided among memories: `SC(1:50,200)`.
+    #[must_use]
+    pub fn with_split_configs(self, split_configs: &[SplitConfig]) -> Layout {
+        Layout { split_configs: split_configs.to_vec(), ..self }
+    }
+
+    /// The same layout with `bytes` in front of the data for the sizes of its dynamic dimensions: `M(n)`.
+    #[must_use]
+    pub fn with_metadata_prefix_bytes(self, bytes: u64) -> Layout {
+        Layout { metadata_prefix_bytes: bytes, ..self }
+    }
+
+    /// The same layout with a type for the indices of a sparse array, `#(u32)`. A dense array
+    /// carries it without any meaning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedDataType`] unless it is an unsigned integer.
+    pub fn with_index_type(self, data_type: Option<DataType>) -> Result<Layout, Error> {
+        unsigned(data_type).map(|index_type| Layout { index_type, ..self })
+    }
+
+    /// The same layout with a type for the pointers of a sparse array, `*(u32)`. A dense array
+    /// carries it without any meaning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedDataType`] unless it is an unsigned integer.
+    pub fn with_pointer_type(self, data_type: Option<DataType>) -> Result<Layout, Error> {
+        unsigned(data_type).map(|pointer_type| Layout { pointer_type, ..self })
+    }
+
     /// The dimensions, the fastest first.
     #[must_use]
     pub fn minor_to_major(&self) -> &[usize] {
@@ -187,5 +271,38 @@ impl Layout {
     #[must_use]
     pub fn memory_space(&self) -> u64 {
         self.memory_space
+    }
+
+    /// The dimensions divided among memories: none by default.
+    #[must_use]
+    pub fn split_configs(&self) -> &[SplitConfig] {
+        &self.split_configs
+    }
+
+    /// The bytes in front of the data: 0 by default.
+    #[must_use]
+    pub fn metadata_prefix_bytes(&self) -> u64 {
+        self.metadata_prefix_bytes
+    }
+
+    /// The type of a sparse array's indices, where the layout names one.
+    #[must_use]
+    pub fn index_type(&self) -> Option<DataType> {
+        self.index_type
+    }
+
+    /// The type of a sparse array's pointers, where the layout names one.
+    #[must_use]
+    pub fn pointer_type(&self) -> Option<DataType> {
+        self.pointer_type
+    }
+}
+
+fn unsigned(data_type: Option<DataType>) -> Result<Option<DataType>, Error> {
+    match data_type {
+        Some(data_type) if data_type.kind() != ElementKind::Unsigned => {
+            Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "an index or pointer type" })
+        }
+        _ => Ok(data_type),
     }
 }

@@ -4,14 +4,22 @@
 //! *Shapes and layout* and *Tiled layout*, and of XLA's printer.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod array;
+mod expand;
+mod facts;
 mod layout;
 mod parse;
+mod parse_layout;
 mod print;
 mod shape;
 mod tpu;
 
-pub use layout::{Layout, Tile, TileSize};
-pub use shape::ArrayShape;
+pub use array::ArrayShape;
+pub use facts::memory_space_name;
+pub use layout::{Layout, SplitConfig, Tile, TileSize};
+pub use parse::{MAX_RANK, MAX_TUPLE_DEPTH};
+pub use parse_layout::MAX_TILE_ENTRIES;
+pub use shape::{Extent, Shape, UnboundedArray};
 pub use tpu::TpuGeneration;
 
-pub(crate) use parse::read_type_and_sizes;
+pub(crate) use parse::{read_shape, read_type_and_sizes};

@@ -1,13 +1,12 @@
-//! The reader of array shapes and layouts. It is strict where XLA's own is loose, and every
-//! error points at its column.
+//! The reader of shapes. It is strict where XLA's own is loose, and every error points at its
+//! column; docs/XLA.md lists the differences.
 //!
 //! ```text
-//! array  := type "[" [ size { "," size } ] "]" [ layout ]
-//! layout := "{" [ dim { "," dim } ] [ ":" [ "T" tile { tile } ] [ "L(" n ")" ] [ "E(" n ")" ] [ "S(" n ")" ] ] "}"
-//! tile   := "(" [ entry { "," entry } ] ")"          entry := n | "*"
+//! shape  := array | "token[]" | "opaque[]" | "(" [ shape { "," shape } ] ")" | "b(" array ")"
+//! array  := type "[" [ extent { "," extent } ] "]" [ layout ]
+//! extent := n | "<=" n | "?"
 //! ```
 
-use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use smallvec::SmallVec;
@@ -17,8 +16,16 @@ use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
 
-use super::layout::{Layout, Tile, TileSize};
-use super::shape::ArrayShape;
+use super::array::ArrayShape;
+use super::layout::Layout;
+use super::parse_layout::read_layout;
+use super::shape::{Extent, Shape, UnboundedArray};
+
+/// The most dimensions an array may have in text. XLA sets no limit.
+pub const MAX_RANK: usize = 256;
+
+/// The deepest nesting of tuples that is read. XLA's limit is 32,768.
+pub const MAX_TUPLE_DEPTH: usize = 128;
 
 impl FromStr for ArrayShape {
     type Err = Error;
@@ -31,112 +38,129 @@ impl FromStr for ArrayShape {
     }
 }
 
-fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
-    let (data_type, sizes) = read_type_and_sizes(cursor)?;
-    let layout =
-        if cursor.peek() == Some(b'{') { read_layout(cursor, sizes.len())? } else { Layout::row_major(sizes.len()) };
-    ArrayShape::new(data_type, &sizes, layout)
+impl FromStr for Shape {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let shape = read_shape(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(shape)
+    }
 }
 
-/// `f32[2,3]`: what every layout notation begins with.
-pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
+/// Any shape.
+pub(crate) fn read_shape(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
+    read_nested(cursor, 0)
+}
+
+fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
+    if cursor.peek() == Some(b'(') {
+        if depth >= MAX_TUPLE_DEPTH {
+            return Err(cursor.error(&format!("tuples nested at most {MAX_TUPLE_DEPTH} deep")));
+        }
+        cursor.expect("(", "`(`")?;
+        return cursor.list(")", |cursor| read_nested(cursor, depth.saturating_add(1))).map(Shape::Tuple);
+    }
     let start = cursor.position();
-    let name = cursor.word();
-    let lower = name.to_ascii_lowercase();
-    // XLA prints lower case; its documents also write F32.
-    let spelling = if name == name.to_ascii_uppercase() { &lower } else { name };
-    let Some(data_type) = DataType::from_xla_name(spelling) else {
-        return Err(cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"));
-    };
+    match cursor.word() {
+        word @ ("token" | "opaque") => {
+            cursor.expect("[", "`[]`")?;
+            cursor.expect("]", "`]`, as there are no sizes here")?;
+            Ok(if word == "token" { Shape::Token } else { Shape::Opaque })
+        }
+        "b" => {
+            cursor.expect("(", "`(` and an array")?;
+            let array = read_array(cursor)?;
+            cursor.expect(")", "`)`")?;
+            Ok(Shape::Buffer(array))
+        }
+        "" => Err(cursor.error_at(start, "a shape: a data type such as f32, `(`, token[], opaque[] or b(")),
+        _ => {
+            cursor.move_to(start);
+            let (data_type, extents) = read_type_and_extents(cursor)?;
+            let layout = read_optional_layout(cursor, extents.len())?;
+            if extents.contains(&Extent::Unbounded) {
+                return UnboundedArray::new(data_type, &extents, layout).map(Shape::Unbounded);
+            }
+            bounded(data_type, &extents, layout).map(Shape::Array)
+        }
+    }
+}
+
+/// An array whose sizes all have a bound.
+fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
+    let start = cursor.position();
+    let (data_type, extents) = read_type_and_extents(cursor)?;
+    if extents.contains(&Extent::Unbounded) {
+        return Err(cursor.error_at(start, "an array with a bound for every size"));
+    }
+    let layout = read_optional_layout(cursor, extents.len())?;
+    bounded(data_type, &extents, layout)
+}
+
+fn bounded(data_type: DataType, extents: &[Extent], layout: Layout) -> Result<ArrayShape, Error> {
+    let sizes: Dims = extents.iter().filter_map(known).collect();
+    let dynamic: SmallVec<[bool; 8]> = extents.iter().map(|extent| matches!(extent, Extent::Bounded(_))).collect();
+    ArrayShape::new(data_type, &sizes, layout)?.with_dynamic(&dynamic)
+}
+
+fn known(extent: &Extent) -> Option<u64> {
+    match *extent {
+        Extent::Static(size) | Extent::Bounded(size) => Some(size),
+        Extent::Unbounded => None,
+    }
+}
+
+fn read_optional_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, Error> {
+    if cursor.peek() == Some(b'{') { read_layout(cursor, rank) } else { Ok(Layout::row_major(rank)) }
+}
+
+/// `f32[2,3]`: what every layout notation begins with. Dynamic sizes are refused.
+pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
+    let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;
-    let sizes_start = cursor.position();
+    let start = cursor.position();
     let sizes: Dims = cursor.list("]", |cursor| cursor.number("a size"))?.into_iter().collect();
-    checked::product(&sizes, ELEMENTS)
-        .map_err(|_| cursor.error_at(sizes_start, "sizes whose product is below 2^64"))?;
+    check_sizes(cursor, start, &sizes)?;
     Ok((data_type, sizes))
 }
 
-fn read_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, Error> {
-    cursor.expect("{", "`{`")?;
-    let mut order: SmallVec<[usize; 8]> = SmallVec::new();
-    while !matches!(cursor.peek(), Some(b'}' | b':')) {
-        if !order.is_empty() {
-            cursor.expect(",", "`,`, `:` or `}`")?;
-        }
-        order.push(read_dimension(cursor, rank, &order)?);
-    }
-    if order.len() != rank {
-        return Err(cursor.error(&format!("{rank} dimensions in all, one for each size (there are {})", order.len())));
-    }
-    let mut layout = Layout::new(&order)?;
-    if cursor.eat(":") {
-        layout = read_parts(cursor, layout)?;
-    }
-    cursor.expect("}", "`}` or the next of T( L( E( S(, in this order")?;
-    Ok(layout)
-}
-
-fn read_dimension(cursor: &mut Cursor<'_>, rank: usize, seen: &[usize]) -> Result<usize, Error> {
+fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
+    let data_type = read_type(cursor)?;
+    cursor.expect("[", "`[` and the sizes")?;
     let start = cursor.position();
-    let number = cursor.number("the number of a dimension")?;
-    match usize::try_from(number) {
-        Ok(dimension) if dimension < rank && !seen.contains(&dimension) => Ok(dimension),
-        Ok(dimension) if dimension < rank => Err(cursor.error_at(start, "a dimension that was not named before")),
-        _ => Err(cursor.error_at(start, &format!("a dimension below the rank {rank}"))),
-    }
-}
-
-fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Error> {
-    if cursor.eat("T") {
-        let mut tiles: SmallVec<[Tile; 2]> = SmallVec::new();
-        cursor.expect("(", "`(` and a tile")?;
-        loop {
-            tiles.push(read_tile(cursor)?);
-            if !cursor.eat("(") {
-                break;
-            }
+    let extents = cursor.list("]", |cursor| {
+        if cursor.eat("?") {
+            return Ok(Extent::Unbounded);
         }
-        layout = layout.with_tiles(&tiles);
-    }
-    if let Some((start, alignment)) = read_attribute(cursor, "L")? {
-        layout = layout
-            .with_tail_padding_alignment(alignment)
-            .map_err(|_| cursor.error_at(start, "a tail alignment of at least 1"))?;
-    }
-    if let Some((start, bits)) = read_attribute(cursor, "E")? {
-        let bits = u32::try_from(bits).map_err(|_| cursor.error_at(start, "a number of bits below 2^32"))?;
-        layout = layout.with_element_bits(bits);
-    }
-    if let Some((_, space)) = read_attribute(cursor, "S")? {
-        layout = layout.with_memory_space(space);
-    }
-    Ok(layout)
-}
-
-/// `L(128)`: the number and where it stands, or nothing if another part comes next.
-fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
-    if !cursor.eat(letter) {
-        return Ok(None);
-    }
-    cursor.expect("(", "`(` and a number")?;
-    let start = cursor.position();
-    let number = cursor.number("a number")?;
-    cursor.expect(")", "`)`")?;
-    Ok(Some((start, number)))
-}
-
-/// The entries of a tile, up to and with its `)`.
-fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
-    let mut last = cursor.position();
-    let entries = cursor.list(")", |cursor| {
-        last = cursor.position();
-        if cursor.eat("*") {
-            return Ok(TileSize::Combine);
-        }
-        let size = cursor.number("a tile size or `*`")?;
-        NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(last, "a tile size of at least 1"))
+        if cursor.eat("<=") { cursor.number("a bound").map(Extent::Bounded) } else { read_size(cursor) }
     })?;
-    Tile::from_entries(&entries).map_err(|_| {
-        cursor.error_at(last, "a tile size, as `*` joins a dimension to the next entry and this is the last")
-    })
+    let sizes: Dims = extents.iter().filter_map(known).collect();
+    check_sizes(cursor, start, &sizes)?;
+    if extents.len() > MAX_RANK {
+        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
+    }
+    Ok((data_type, extents))
+}
+
+fn read_size(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
+    cursor.number("a size, `<=` and a bound, or `?`").map(Extent::Static)
+}
+
+fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) -> Result<(), Error> {
+    if sizes.len() > MAX_RANK {
+        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
+    }
+    let product = checked::product(sizes, ELEMENTS);
+    product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
+}
+
+/// XLA prints type names in lower case; its documents also write them in upper case.
+pub(super) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
+    let start = cursor.position();
+    let name = cursor.word();
+    let lower = name.to_ascii_lowercase();
+    let spelling = if name == name.to_ascii_uppercase() { &lower } else { name };
+    DataType::from_xla_name(spelling).ok_or_else(|| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }

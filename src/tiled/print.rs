@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::layout::{Layout, Tile, TileSize};
-use super::shape::ArrayShape;
+use super::array::ArrayShape;
+use super::layout::{Layout, SplitConfig, Tile, TileSize};
+use super::shape::{Extent, Shape, UnboundedArray};
 
 fn comma_separated(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
     for (position, item) in items.into_iter().enumerate() {
@@ -32,13 +33,25 @@ impl Display for Tile {
     }
 }
 
+impl Display for SplitConfig {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "({}:", self.dimension())?;
+        comma_separated(f, self.indices())?;
+        f.write_str(")")
+    }
+}
+
 impl Layout {
     /// Is every part but the order at its default, so that there is nothing behind a colon?
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
             && self.tail_padding_alignment() == 1
+            && self.index_type().is_none()
+            && self.pointer_type().is_none()
             && self.element_bits().is_none()
             && self.memory_space() == 0
+            && self.split_configs().is_empty()
+            && self.metadata_prefix_bytes() == 0
     }
 }
 
@@ -56,21 +69,83 @@ impl Display for Layout {
         if self.tail_padding_alignment() != 1 {
             write!(f, "L({})", self.tail_padding_alignment())?;
         }
+        if let Some(index_type) = self.index_type() {
+            write!(f, "#({index_type})")?;
+        }
+        if let Some(pointer_type) = self.pointer_type() {
+            write!(f, "*({pointer_type})")?;
+        }
         if let Some(bits) = self.element_bits() {
             write!(f, "E({bits})")?;
         }
         if self.memory_space() != 0 {
             write!(f, "S({})", self.memory_space())?;
         }
+        if !self.split_configs().is_empty() {
+            f.write_str("SC")?;
+            self.split_configs().iter().try_for_each(|split| split.fmt(f))?;
+        }
+        if self.metadata_prefix_bytes() != 0 {
+            write!(f, "M({})", self.metadata_prefix_bytes())?;
+        }
         f.write_str("}")
     }
+}
+
+impl Display for Extent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Static(size) => write!(f, "{size}"),
+            Extent::Bounded(bound) => write!(f, "<={bound}"),
+            Extent::Unbounded => f.write_str("?"),
+        }
+    }
+}
+
+/// The layout behind the sizes; a scalar's default one is not printed.
+fn write_layout(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
+    if layout.minor_to_major().is_empty() && layout.is_plain() { Ok(()) } else { write!(f, "{layout}") }
 }
 
 impl Display for ArrayShape {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}[", self.data_type())?;
-        comma_separated(f, self.sizes())?;
+        let extent = |(&size, &dynamic)| if dynamic { Extent::Bounded(size) } else { Extent::Static(size) };
+        comma_separated(f, self.sizes().iter().zip(self.dynamic()).map(extent))?;
         f.write_str("]")?;
-        if self.rank() > 0 || !self.layout().is_plain() { write!(f, "{}", self.layout()) } else { Ok(()) }
+        write_layout(f, self.layout())
+    }
+}
+
+impl Display for UnboundedArray {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.data_type())?;
+        comma_separated(f, self.extents())?;
+        f.write_str("]")?;
+        write_layout(f, self.layout())
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Array(array) => array.fmt(f),
+            Shape::Unbounded(array) => array.fmt(f),
+            Shape::Token => f.write_str("token[]"),
+            Shape::Opaque => f.write_str("opaque[]"),
+            Shape::Buffer(array) => write!(f, "b({array})"),
+            Shape::Tuple(elements) => {
+                f.write_str("(")?;
+                for (index, element) in elements.iter().enumerate() {
+                    match index {
+                        0 => {}
+                        _ if index.is_multiple_of(5) => write!(f, ", /*index={index}*/")?,
+                        _ => f.write_str(", ")?,
+                    }
+                    element.fmt(f)?;
+                }
+                f.write_str(")")
+            }
+        }
     }
 }

@@ -1,58 +1,142 @@
-//! `ArrayShape`: a data type, sizes and a layout.
+//! `Shape`: everything XLA calls a shape.
 
-use crate::checked::{self, Dims, ELEMENTS};
+use smallvec::SmallVec;
+
+use crate::checked;
 use crate::element::DataType;
 use crate::error::Error;
 
+use super::array::ArrayShape;
 use super::layout::Layout;
 
-/// An XLA array shape: what `f32[3,5]{1,0:T(2,2)}` says.
+/// The shape of any XLA value: an array, a tuple of shapes, or one of the shapes without elements.
 ///
-/// A shape read without a layout has XLA's default one, row-major and untiled.
+/// Read and printed as XLA does it, with a comment in front of every fifth element of a tuple.
 ///
 /// ```
-/// use tensor_layout::ArrayShape;
+/// use tensor_layout::tiled::Shape;
 ///
-/// let shape: ArrayShape = "f32[3,5]{1,0:T(2,2)}".parse()?;
-/// assert_eq!(shape.sizes(), [3, 5]);
-/// assert_eq!(shape.layout().minor_to_major(), [1, 0]);
-/// assert_eq!(shape.to_string(), "f32[3,5]{1,0:T(2,2)}");
+/// let shape: Shape = "(f32[3,5]{1,0:T(8,128)}, token[], (), b(u8[16]{0}))".parse()?;
+/// let Shape::Tuple(elements) = &shape else { panic!() };
+/// assert_eq!(elements.len(), 4);
+/// assert_eq!(shape.to_string(), "(f32[3,5]{1,0:T(8,128)}, token[], (), b(u8[16]{0}))");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ArrayShape {
+#[non_exhaustive]
+pub enum Shape {
+    /// `f32[3,5]{1,0}`: an array, whose place in memory is known.
+    Array(ArrayShape),
+    /// `f32[?,5]{1,0}`: an array with a dimension that has no bound, so no size either.
+    Unbounded(UnboundedArray),
+    /// `(f32[], s32[])`: several values.
+    Tuple(Vec<Shape>),
+    /// `token[]`: an ordering of side effects.
+    Token,
+    /// `opaque[]`: something only the backend understands.
+    Opaque,
+    /// `b(f32[3,5]{1,0})`: a buffer that holds an array.
+    Buffer(ArrayShape),
+}
+
+impl Shape {
+    /// The arrays in it that lie in memory, each with the tuple indices that lead to it.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::Shape;
+    ///
+    /// let shape: Shape = "(f32[3], (token[], s8[4]))".parse()?;
+    /// let arrays: Vec<_> = shape.arrays().into_iter().map(|(path, array)| (path, array.to_string())).collect();
+    /// assert_eq!(arrays, [(vec![0], "f32[3]{0}".to_owned()), (vec![1, 1], "s8[4]{0}".to_owned())]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn arrays(&self) -> Vec<(Vec<usize>, &ArrayShape)> {
+        let mut found = Vec::new();
+        // Shapes still to visit; the first is on top.
+        let mut stack = vec![(Vec::new(), self)];
+        while let Some((path, shape)) = stack.pop() {
+            match shape {
+                Shape::Array(array) | Shape::Buffer(array) => found.push((path, array)),
+                Shape::Tuple(elements) => {
+                    for (index, element) in elements.iter().enumerate().rev() {
+                        let mut inner = path.clone();
+                        inner.push(index);
+                        stack.push((inner, element));
+                    }
+                }
+                Shape::Unbounded(_) | Shape::Token | Shape::Opaque => {}
+            }
+        }
+        found
+    }
+
+    /// The bytes XLA counts for it (`ShapeUtil::ByteSizeOf`): the elements of an array without any
+    /// padding, one pointer for each element of a tuple (not what they point at), nothing for a token.
+    /// `None` for an opaque value and for an array without a bound.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::tiled::Shape;
+    ///
+    /// let shape: Shape = "(f32[1000], (s8[], s8[]), token[])".parse()?;
+    /// assert_eq!(shape.top_level_size_in_bytes(8)?, Some(24));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn top_level_size_in_bytes(&self, pointer_bytes: u64) -> Result<Option<u64>, Error> {
+        match self {
+            Shape::Array(array) | Shape::Buffer(array) => array.logical_size_in_bytes().map(Some),
+            Shape::Tuple(elements) => {
+                let count: u64 = checked::narrow(elements.len(), checked::BYTES)?;
+                checked::mul(count, pointer_bytes, checked::BYTES).map(Some)
+            }
+            Shape::Token => Ok(Some(0)),
+            Shape::Opaque | Shape::Unbounded(_) => Ok(None),
+        }
+    }
+}
+
+impl From<ArrayShape> for Shape {
+    fn from(array: ArrayShape) -> Shape {
+        Shape::Array(array)
+    }
+}
+
+/// The size of a dimension that may have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// `5`.
+    Static(u64),
+    /// `<=5`: known when the program runs, and at most this.
+    Bounded(u64),
+    /// `?`: known when the program runs.
+    Unbounded,
+}
+
+/// An array with at least one dimension that has no bound. It has a layout, but no size and no
+/// offsets, so it is a type of its own beside [`ArrayShape`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UnboundedArray {
     data_type: DataType,
-    sizes: Dims,
+    extents: SmallVec<[Extent; 8]>,
     layout: Layout,
 }
 
-impl ArrayShape {
-    /// A shape of these `sizes` in the given layout.
+impl UnboundedArray {
+    /// An array of these extents in this layout.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if the layout orders another number of dimensions, [`Error::Overflow`]
-    /// if the elements cannot be counted in 64 bits.
-    pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
-        let rank = layout.minor_to_major().len();
-        if rank != sizes.len() {
-            return Err(Error::RankMismatch {
-                what: "dimensions in minor_to_major",
-                expected: sizes.len(),
-                found: rank,
-            });
+    /// [`Error::RankMismatch`] if the layout orders another number of dimensions.
+    pub fn new(data_type: DataType, extents: &[Extent], layout: Layout) -> Result<UnboundedArray, Error> {
+        let (expected, found) = (extents.len(), layout.minor_to_major().len());
+        if expected != found {
+            return Err(Error::RankMismatch { what: "dimensions in minor_to_major", expected, found });
         }
-        checked::product(sizes, ELEMENTS)?;
-        Ok(ArrayShape { data_type, sizes: Dims::from_slice(sizes), layout })
-    }
-
-    /// A row-major, untiled shape.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] if the elements cannot be counted in 64 bits.
-    pub fn row_major(data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
-        Self::new(data_type, sizes, Layout::row_major(sizes.len()))
+        Ok(UnboundedArray { data_type, extents: SmallVec::from_slice(extents), layout })
     }
 
     /// The type of an element.
@@ -61,34 +145,15 @@ impl ArrayShape {
         self.data_type
     }
 
-    /// The sizes in elements.
+    /// The sizes and bounds, where there are any.
     #[must_use]
-    pub fn sizes(&self) -> &[u64] {
-        &self.sizes
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    pub fn rank(&self) -> usize {
-        self.sizes.len()
+    pub fn extents(&self) -> &[Extent] {
+        &self.extents
     }
 
     /// The layout.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
-    }
-
-    /// The bits one element takes in memory: `E(n)`, or the data type's width in whole bytes.
-    #[must_use]
-    pub fn element_bits(&self) -> u32 {
-        self.layout.element_bits().unwrap_or(self.data_type.xla_storage_bits())
-    }
-
-    /// The number of indices: the product of the sizes.
-    #[must_use]
-    pub fn logical_elements(&self) -> u64 {
-        // Cannot saturate: `new` has checked it.
-        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
     }
 }

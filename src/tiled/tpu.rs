@@ -11,8 +11,8 @@ use crate::checked;
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
+use super::array::ArrayShape;
 use super::layout::{Layout, Tile};
-use super::shape::ArrayShape;
 
 /// A generation of TPU, as far as default tiles go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl ArrayShape {
             let (width, height) = (physical.next(), physical.next());
             layout = layout.with_tiles(&default_tiles(u64::from(32_u32.div_euclid(bits)), early, width, height)?);
         }
-        ArrayShape::new(data_type, self.sizes(), layout)
+        self.with_layout(layout)
     }
 }
 
@@ -111,7 +111,7 @@ fn tiling_bits(data_type: DataType, early: bool) -> Result<u32, Error> {
 fn default_tiles(packing: u64, early: bool, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
     let rows_at_least = checked::mul(packing, if early { 2 } else { 1 }, checked::ELEMENTS)?;
     let line = checked::mul(128, rows_at_least, checked::ELEMENTS)?;
-    let (Some(width), Some(height)) = (width, height) else {
+    let (Some(_), Some(height)) = (width, height) else {
         let Some(width) = width else {
             return Ok(vec![Tile::new(&[line])?]);
         };

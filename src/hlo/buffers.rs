@@ -1,0 +1,234 @@
+//! `BufferTable`: what the padding of each buffer costs.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::tiled::ArrayShape;
+
+use super::inlined::Inlined;
+use super::instruction::Instruction;
+use super::reader::{Record, UnreadableLine};
+
+/// One array that an instruction leaves in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferRow {
+    /// The instruction's name, without the `%`.
+    pub instruction: String,
+    /// What the instruction does.
+    pub opcode: String,
+    /// The computation it belongs to, without the `%`.
+    pub computation: Arc<str>,
+    /// The operation of the source program it comes from.
+    pub op_name: Option<String>,
+    /// Where the array stands in the instruction's tuple: empty if the result is no tuple.
+    pub tuple_index: Vec<usize>,
+    /// The array.
+    pub shape: ArrayShape,
+    /// The bytes of its elements alone.
+    pub logical_bytes: u64,
+    /// The bytes with padding, and with what `M(n)` puts in front of the data.
+    pub padded_bytes: u64,
+    /// The line of the dump; the first is 1.
+    pub line: u64,
+}
+
+impl BufferRow {
+    /// The bytes that hold no element.
+    #[must_use]
+    pub fn wasted_bytes(&self) -> u64 {
+        self.padded_bytes.saturating_sub(self.logical_bytes)
+    }
+
+    /// The memory the array lies in, as `S(n)` has it: see [`memory_space_name`](crate::tiled::memory_space_name).
+    #[must_use]
+    pub fn memory_space(&self) -> u64 {
+        self.shape.layout().memory_space()
+    }
+
+    /// How many times the size of its elements the array takes; 1 for an empty one.
+    #[must_use]
+    pub fn expansion(&self) -> f64 {
+        if self.logical_bytes == 0 {
+            return 1.0;
+        }
+        let float = |bytes| num_traits::ToPrimitive::to_f64(&bytes).unwrap_or(f64::INFINITY);
+        float(self.padded_bytes) / float(self.logical_bytes)
+    }
+
+    fn rank(&self) -> (u64, u64, Reverse<u64>, Reverse<&[usize]>) {
+        (self.wasted_bytes(), self.padded_bytes, Reverse(self.line), Reverse(&self.tuple_index))
+    }
+}
+
+/// Rows in the order of their waste.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ranked(BufferRow);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.rank().cmp(&other.0.rank())
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// What all buffers of one memory come to. The sum of their sizes is not the peak: XLA reuses memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpaceTotal {
+    /// How many buffers there are.
+    pub buffers: u64,
+    /// The bytes of their elements alone.
+    pub logical_bytes: u128,
+    /// The bytes with padding.
+    pub padded_bytes: u128,
+}
+
+/// The buffers of a dump: the ones that waste most, and totals for each memory.
+///
+/// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
+/// are only another name for a buffer are left out ([`Instruction::is_alias`],
+/// [`Instruction::aliased_element`]), and so are the values inside fusions ([`Inlined`]).
+#[derive(Debug, Clone)]
+pub struct BufferTable {
+    kept: usize,
+    /// The row that wastes least is on top.
+    rows: BinaryHeap<Reverse<Ranked>>,
+    totals: BTreeMap<u64, SpaceTotal>,
+    instructions: u64,
+    unreadable: u64,
+    unreadable_lines: Vec<UnreadableLine>,
+    refused: Vec<(String, Error)>,
+    refused_buffers: u64,
+}
+
+impl BufferTable {
+    /// The most unreadable lines (and arrays whose size is no number) that are kept to be shown; all are counted.
+    pub const SHOWN: usize = 20;
+
+    /// A table that keeps this many of the most wasteful rows.
+    #[must_use]
+    pub fn new(kept: usize) -> BufferTable {
+        BufferTable {
+            kept,
+            rows: BinaryHeap::new(),
+            totals: BTreeMap::new(),
+            instructions: 0,
+            unreadable: 0,
+            unreadable_lines: Vec::new(),
+            refused: Vec::new(),
+            refused_buffers: 0,
+        }
+    }
+
+    /// Takes what a [`Reader`](super::Reader) returned.
+    pub fn add(&mut self, record: &Record, inlined: &Inlined) {
+        match record {
+            Record::Unreadable(line) => {
+                self.unreadable = self.unreadable.saturating_add(1);
+                if self.unreadable_lines.len() < Self::SHOWN {
+                    self.unreadable_lines.push(line.clone());
+                }
+            }
+            Record::Instruction(instruction) => {
+                self.instructions = self.instructions.saturating_add(1);
+                if !instruction.is_alias() && !inlined.contains(&instruction.computation) {
+                    self.add_buffers(instruction);
+                }
+            }
+        }
+    }
+
+    fn add_buffers(&mut self, instruction: &Instruction) {
+        for (tuple_index, shape) in instruction.shape.arrays() {
+            if tuple_index.first().is_some_and(|&element| instruction.aliased_element() == Some(element)) {
+                continue;
+            }
+            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, shape.buffer_size_in_bytes()?)));
+            let (logical_bytes, padded_bytes) = match sizes {
+                Ok(sizes) => sizes,
+                Err(error) => {
+                    self.refused_buffers = self.refused_buffers.saturating_add(1);
+                    if self.refused.len() < Self::SHOWN {
+                        self.refused.push((format!("{} = {shape}", instruction.name), error));
+                    }
+                    continue;
+                }
+            };
+            let total = self.totals.entry(shape.layout().memory_space()).or_default();
+            total.buffers = total.buffers.saturating_add(1);
+            total.logical_bytes = total.logical_bytes.saturating_add(logical_bytes.into());
+            total.padded_bytes = total.padded_bytes.saturating_add(padded_bytes.into());
+            self.rows.push(Reverse(Ranked(BufferRow {
+                instruction: instruction.name.clone(),
+                opcode: instruction.opcode.clone(),
+                computation: Arc::clone(&instruction.computation),
+                op_name: instruction.op_name.clone(),
+                tuple_index,
+                shape: shape.clone(),
+                logical_bytes,
+                padded_bytes,
+                line: instruction.line,
+            })));
+            if self.rows.len() > self.kept {
+                self.rows.pop();
+            }
+        }
+    }
+
+    /// The most wasteful buffers, the worst first.
+    #[must_use]
+    pub fn rows(&self) -> Vec<&BufferRow> {
+        let mut rows: Vec<&BufferRow> = self.rows.iter().map(|Reverse(Ranked(row))| row).collect();
+        rows.sort_unstable_by_key(|row| Reverse(row.rank()));
+        rows
+    }
+
+    /// The totals for each memory space that occurs, in ascending order of its number.
+    pub fn totals(&self) -> impl Iterator<Item = (u64, SpaceTotal)> {
+        self.totals.iter().map(|(&space, &total)| (space, total))
+    }
+
+    /// The total for one memory space, if there is any buffer in it.
+    #[must_use]
+    pub fn total(&self, memory_space: u64) -> Option<SpaceTotal> {
+        self.totals.get(&memory_space).copied()
+    }
+
+    /// How many instructions were added, those without a buffer included.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// How many lines could not be read.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// The first of the lines that could not be read.
+    #[must_use]
+    pub fn unreadable_lines(&self) -> &[UnreadableLine] {
+        &self.unreadable_lines
+    }
+
+    /// How many arrays have a size that does not fit into 64 bits. They are in no row and in no total.
+    #[must_use]
+    pub fn refused_buffers(&self) -> u64 {
+        self.refused_buffers
+    }
+
+    /// The first of the arrays without a size: the instruction and its shape, and why.
+    #[must_use]
+    pub fn refused(&self) -> &[(String, Error)] {
+        &self.refused
+    }
+}

@@ -1,0 +1,47 @@
+//! `Inlined`: the computations whose instructions have no buffers.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead};
+
+use super::instruction::Instruction;
+use super::reader::{Reader, Record};
+
+/// The computations that run inside one instruction, such as a fusion's or the one a `reduce`
+/// applies: their values live in registers, not in buffers.
+///
+/// A dump prints a computation before what calls it, so the names take a pass of their own; only they are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inlined(HashSet<String>);
+
+impl Inlined {
+    /// Takes the names from a whole dump.
+    ///
+    /// # Errors
+    ///
+    /// What the stream itself fails with.
+    pub fn read(dump: impl BufRead) -> io::Result<Inlined> {
+        let mut inlined = Inlined::default();
+        for record in Reader::new(dump) {
+            if let Record::Instruction(instruction) = record? {
+                inlined.add(&instruction);
+            }
+        }
+        Ok(inlined)
+    }
+
+    /// Takes the names from one instruction: those a `while`, `conditional`, `call` or asynchronous
+    /// start does not merely inline.
+    pub fn add(&mut self, instruction: &Instruction) {
+        let runs_by_itself = matches!(instruction.opcode.as_str(), "while" | "conditional" | "call")
+            || instruction.opcode.starts_with("async-");
+        if !runs_by_itself {
+            self.0.extend(instruction.calls.iter().cloned());
+        }
+    }
+
+    /// Is this computation, named without its `%`, one of them?
+    #[must_use]
+    pub fn contains(&self, computation: &str) -> bool {
+        self.0.contains(computation)
+    }
+}

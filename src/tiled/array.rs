@@ -1,0 +1,137 @@
+//! `ArrayShape`: a data type, sizes and a layout.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, ELEMENTS};
+use crate::element::DataType;
+use crate::error::Error;
+
+use super::layout::Layout;
+
+/// An XLA array shape: what `f32[3,5]{1,0:T(2,2)}` says.
+///
+/// A shape read without a layout has XLA's default one, row-major and untiled. A dimension whose
+/// size is only known when the program runs is written `<=5`: its bound is its size here, as it is in
+/// every size and offset XLA computes.
+///
+/// ```
+/// use tensor_layout::ArrayShape;
+///
+/// let shape: ArrayShape = "f32[3,5]{1,0:T(2,2)}".parse()?;
+/// assert_eq!(shape.sizes(), [3, 5]);
+/// assert_eq!(shape.layout().minor_to_major(), [1, 0]);
+/// assert_eq!(shape.to_string(), "f32[3,5]{1,0:T(2,2)}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    data_type: DataType,
+    sizes: Dims,
+    dynamic: SmallVec<[bool; 8]>,
+    layout: Layout,
+}
+
+impl ArrayShape {
+    /// A shape of these `sizes` in the given layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] if the layout orders another number of dimensions, [`Error::Overflow`]
+    /// if the elements cannot be counted in 64 bits.
+    pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
+        let rank = layout.minor_to_major().len();
+        if rank != sizes.len() {
+            return Err(Error::RankMismatch {
+                what: "dimensions in minor_to_major",
+                expected: sizes.len(),
+                found: rank,
+            });
+        }
+        checked::product(sizes, ELEMENTS)?;
+        let dynamic = SmallVec::from_elem(false, rank);
+        Ok(ArrayShape { data_type, sizes: Dims::from_slice(sizes), dynamic, layout })
+    }
+
+    /// A row-major, untiled shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the elements cannot be counted in 64 bits.
+    pub fn row_major(data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
+        Self::new(data_type, sizes, Layout::row_major(sizes.len()))
+    }
+
+    /// The same shape in another layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] if the layout orders another number of dimensions.
+    pub fn with_layout(&self, layout: Layout) -> Result<ArrayShape, Error> {
+        Self::new(self.data_type, &self.sizes, layout)?.with_dynamic(&self.dynamic)
+    }
+
+    /// The same shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] if `dynamic` has not one entry for each dimension.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, DataType};
+    ///
+    /// let shape = ArrayShape::row_major(DataType::F32, &[3, 5])?.with_dynamic(&[false, true])?;
+    /// assert_eq!(shape.to_string(), "f32[3,<=5]{1,0}");
+    /// assert_eq!(shape.sizes(), [3, 5]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_dynamic(&self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
+        if dynamic.len() != self.rank() {
+            let (expected, found) = (self.rank(), dynamic.len());
+            return Err(Error::RankMismatch { what: "dynamic marks", expected, found });
+        }
+        Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self.clone() })
+    }
+
+    /// For each dimension: is its size only a bound?
+    #[must_use]
+    pub fn dynamic(&self) -> &[bool] {
+        &self.dynamic
+    }
+
+    /// The type of an element.
+    #[must_use]
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// The sizes in elements.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The layout.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The bits one element takes in memory: `E(n)`, or the data type's width in whole bytes.
+    #[must_use]
+    pub fn element_bits(&self) -> u32 {
+        self.layout.element_bits().unwrap_or(self.data_type.xla_storage_bits())
+    }
+
+    /// The number of indices: the product of the sizes.
+    #[must_use]
+    pub fn logical_elements(&self) -> u64 {
+        // Cannot saturate: `new` has checked it.
+        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+    }
+}

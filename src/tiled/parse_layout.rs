@@ -1,0 +1,211 @@
+//! The reader of what stands in the braces.
+//!
+//! ```text
+//! layout := "{" [ dim { "," dim } ] [ ":" parts ] "}"
+//! parts  := [ "D(" level { "," level } ")" ] [ "T" tile { tile } ] [ "L(" n ")" ] [ "#(" type ")" ] [ "*(" type ")" ]
+//!           [ "E(" n ")" ] [ "S(" n ")" ] [ "SC" split { split } ] [ "M(" n ")" ]
+//! tile   := "(" [ entry { "," entry } ] ")"          entry := n | "*"
+//! split  := "(" n ":" n { "," n } ")"
+//! level  := "D" | "C" | "S" | "H", then any of "+" and "~"
+//! ```
+
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use smallvec::SmallVec;
+
+use crate::cursor::Cursor;
+use crate::element::{DataType, ElementKind};
+use crate::error::Error;
+
+use super::layout::{Layout, SplitConfig, Tile, TileSize};
+use super::parse::{MAX_RANK, read_type};
+
+/// The most entries all tiles of a layout may have together in text. XLA sets no limit.
+pub const MAX_TILE_ENTRIES: usize = 1024;
+
+impl FromStr for Layout {
+    type Err = Error;
+
+    /// Reads a layout alone, `{1,0:T(8,128)}`; its rank is the number of dimensions it lists.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut ahead = Cursor::new(text);
+        ahead.expect("{", "`{`")?;
+        let mut rank = 0_usize;
+        while !matches!(ahead.peek(), Some(b'}' | b':')) {
+            if rank > 0 {
+                ahead.expect(",", "`,`, `:` or `}`")?;
+            }
+            ahead.number("the number of a dimension")?;
+            rank = rank.saturating_add(1);
+        }
+        let mut cursor = Cursor::new(text);
+        let layout = read_layout(&mut cursor, rank)?;
+        cursor.end("nothing more")?;
+        Ok(layout)
+    }
+}
+
+pub(super) fn read_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, Error> {
+    cursor.expect("{", "`{`")?;
+    let mut order: SmallVec<[usize; 8]> = SmallVec::new();
+    while !matches!(cursor.peek(), Some(b'}' | b':')) {
+        if !order.is_empty() {
+            cursor.expect(",", "`,`, `:` or `}`")?;
+        }
+        if order.len() >= MAX_RANK {
+            return Err(cursor.error(&format!("at most {MAX_RANK} dimensions")));
+        }
+        order.push(read_dimension(cursor, rank, &order)?);
+    }
+    if order.len() != rank {
+        return Err(cursor.error(&format!("{rank} dimensions in all, one for each size (there are {})", order.len())));
+    }
+    let mut layout = Layout::new(&order)?;
+    if cursor.eat(":") {
+        layout = read_parts(cursor, layout)?;
+    }
+    if cursor.peek() == Some(b'P') {
+        return Err(cursor.error("`}`, as the physical shape P( of a sparse array has no meaning for a dense one"));
+    }
+    cursor.expect("}", "`}` or the next of T( L( #( *( E( S( SC( M(, in this order")?;
+    Ok(layout)
+}
+
+fn read_dimension(cursor: &mut Cursor<'_>, rank: usize, seen: &[usize]) -> Result<usize, Error> {
+    let start = cursor.position();
+    let number = cursor.number("the number of a dimension")?;
+    match usize::try_from(number) {
+        Ok(dimension) if dimension < rank && !seen.contains(&dimension) => Ok(dimension),
+        Ok(dimension) if dimension < rank => Err(cursor.error_at(start, "a dimension that was not named before")),
+        _ => Err(cursor.error_at(start, &format!("a dimension below the rank {rank}"))),
+    }
+}
+
+fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Error> {
+    read_level_types(cursor, layout.minor_to_major().len())?;
+    if cursor.eat("T") {
+        layout = layout.with_tiles(&read_tiles(cursor)?);
+    }
+    if let Some((start, alignment)) = read_attribute(cursor, "L")? {
+        layout = layout
+            .with_tail_padding_alignment(alignment)
+            .map_err(|_| cursor.error_at(start, "a tail alignment of at least 1"))?;
+    }
+    let index_type = read_unsigned_type(cursor, "#")?;
+    let pointer_type = read_unsigned_type(cursor, "*")?;
+    layout = layout.with_index_type(index_type)?.with_pointer_type(pointer_type)?;
+    if let Some((start, bits)) = read_attribute(cursor, "E")? {
+        let bits = u32::try_from(bits).map_err(|_| cursor.error_at(start, "a number of bits below 2^32"))?;
+        layout = layout.with_element_bits(bits);
+    }
+    if !cursor.rest().starts_with("SC")
+        && let Some((_, space)) = read_attribute(cursor, "S")?
+    {
+        layout = layout.with_memory_space(space);
+    }
+    if cursor.eat("SC") {
+        layout = layout.with_split_configs(&read_splits(cursor)?);
+    }
+    if let Some((_, bytes)) = read_attribute(cursor, "M")? {
+        layout = layout.with_metadata_prefix_bytes(bytes);
+    }
+    Ok(layout)
+}
+
+/// `D(D,C+)`: how sparse arrays stored each dimension. XLA printed it until 2025 and drops it today.
+fn read_level_types(cursor: &mut Cursor<'_>, rank: usize) -> Result<(), Error> {
+    let start = cursor.position();
+    if !cursor.eat("D") {
+        return Ok(());
+    }
+    cursor.expect("(", "`(` and one of D, C, S, H for each dimension")?;
+    let levels = cursor.list(")", |cursor| {
+        if !["D", "C", "S", "H"].iter().any(|level| cursor.eat(level)) {
+            return Err(cursor.error("one of D, C, S, H"));
+        }
+        while cursor.eat("+") || cursor.eat("~") {}
+        Ok(())
+    })?;
+    if levels.len() == rank { Ok(()) } else { Err(cursor.error_at(start, &format!("D( with {rank} level types"))) }
+}
+
+fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<DataType>, Error> {
+    if !cursor.eat(mark) {
+        return Ok(None);
+    }
+    cursor.expect("(", "`(` and an unsigned integer type")?;
+    let start = cursor.position();
+    let data_type = read_type(cursor)?;
+    if data_type.kind() != ElementKind::Unsigned {
+        return Err(cursor.error_at(start, "an unsigned integer type"));
+    }
+    cursor.expect(")", "`)`")?;
+    Ok(Some(data_type))
+}
+
+/// `L(128)`: the number and where it stands, or nothing if another part comes next.
+fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
+    if !cursor.eat(letter) {
+        return Ok(None);
+    }
+    cursor.expect("(", "`(` and a number")?;
+    let start = cursor.position();
+    let number = cursor.number("a number")?;
+    cursor.expect(")", "`)`")?;
+    Ok(Some((start, number)))
+}
+
+/// The divisions behind `SC`.
+fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
+    let mut splits = Vec::new();
+    cursor.expect("(", "`(` and a division")?;
+    loop {
+        let dimension = cursor.number("the number of a physical dimension")?;
+        cursor.expect(":", "`:` and the indices where the parts begin")?;
+        let start = cursor.position();
+        let indices = cursor.list(")", |cursor| cursor.number("an index"))?;
+        if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
+            return Err(cursor.error_at(start, "at least one index, in ascending order"));
+        }
+        splits.push(SplitConfig::new(dimension, &indices));
+        if !cursor.eat("(") {
+            return Ok(splits);
+        }
+    }
+}
+
+/// The tiles behind `T`.
+fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
+    let (mut tiles, mut entries) = (Vec::new(), 0_usize);
+    cursor.expect("(", "`(` and a tile")?;
+    loop {
+        let start = cursor.position();
+        let tile = read_tile(cursor)?;
+        // An empty tile counts as well, or a text could hold any number of them.
+        entries = entries.saturating_add(tile.entries().len().max(1));
+        if entries > MAX_TILE_ENTRIES {
+            return Err(cursor.error_at(start, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));
+        }
+        tiles.push(tile);
+        if !cursor.eat("(") {
+            return Ok(tiles);
+        }
+    }
+}
+
+/// The entries of a tile, up to and with its `)`.
+fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
+    let mut last = cursor.position();
+    let entries = cursor.list(")", |cursor| {
+        last = cursor.position();
+        if cursor.eat("*") {
+            return Ok(TileSize::Combine);
+        }
+        let size = cursor.number("a tile size or `*`")?;
+        NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(last, "a tile size of at least 1"))
+    })?;
+    Tile::from_entries(&entries).map_err(|_| {
+        cursor.error_at(last, "a tile size, as `*` joins a dimension to the next entry and this is the last")
+    })
+}
