@@ -4,6 +4,7 @@ mod cursor;
 mod error;
 
 pub mod bridge;
+pub mod draw;
 pub mod element;
 pub mod hlo;
 pub mod map;

@@ -1,1 +1,65 @@
-fn main() {}
+//! The `tensor-layout` command line: one file a command, and a few for what they print and read.
+
+mod describe;
+mod draw;
+mod index_text;
+mod new_file;
+mod offset;
+mod output;
+mod same;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::{Output, Stop, Verdict};
+
+/// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
+///
+/// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements) or
+/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W). Quote it for the shell.
+///
+/// Exit status: 0 all well, 1 a check failed or an input was refused, 2 bad usage or an unreadable file.
+#[derive(Parser)]
+#[command(name = "tensor-layout", version, max_term_width = 100)]
+struct Cli {
+    /// Print one JSON object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Sizes by each rule, class, and the strides a layout lowers to.
+    Describe(describe::Arguments),
+    /// Where an index lies, or what lies at an offset.
+    Offset(offset::Arguments),
+    /// A picture of the memory, as text or SVG.
+    Draw(draw::Arguments),
+    /// Do two layouts put every element at the same place?
+    Same(same::Arguments),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut output = Output::new(cli.json);
+    let verdict = match &cli.command {
+        Command::Describe(arguments) => describe::run(arguments, &mut output),
+        Command::Offset(arguments) => offset::run(arguments, &mut output),
+        Command::Draw(arguments) => draw::run(arguments, &mut output),
+        Command::Same(arguments) => same::run(arguments, &mut output),
+    };
+    match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
+        Ok(Verdict::Well) => ExitCode::SUCCESS,
+        Ok(Verdict::Failed) => ExitCode::from(1),
+        // Whoever reads the output has seen enough.
+        Err(Stop::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Stop::Unusable(sentence)) => {
+            eprintln!("error: {sentence}");
+            ExitCode::from(2)
+        }
+    }
+}
