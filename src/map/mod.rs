@@ -24,6 +24,7 @@ mod boxes;
 mod digits;
 mod equality;
 mod index_map;
+mod injective;
 mod inverse;
 mod levels;
 mod normal_form;
@@ -34,5 +35,5 @@ pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
 pub use inverse::INVERSE_WORK_LIMIT;
 
 pub(crate) use boxes::{BoxGroups, CopyBox};
-pub(crate) use levels::{Level, TileEntries};
+pub(crate) use levels::{Levels, TileEntries};
 pub(crate) use refine::Loop;
