@@ -46,7 +46,7 @@ pub struct UnreadableLine {
 /// let Some(Ok(Record::Instruction(parameter))) = reader.next() else { panic!() };
 /// assert_eq!((parameter.name.as_str(), &*parameter.computation), ("x", "e"));
 /// assert!(reader.next().is_none());
-/// assert_eq!(reader.bytes_read(), 74);
+/// assert_eq!(reader.bytes_read(), 83);
 /// ```
 #[derive(Debug)]
 pub struct Reader<R> {
