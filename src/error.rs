@@ -221,6 +221,128 @@ pub enum Error {
         /// The largest that is accepted.
         max: u64,
     },
+    /// Two shapes that must hold equally many elements do not.
+    ElementCountMismatch {
+        /// The elements there are.
+        expected: u64,
+        /// The elements the other shape has.
+        found: u64,
+    },
+    /// A number below zero where sizes, strides and offsets cannot be.
+    Negative {
+        /// What the list holds.
+        what: &'static str,
+        /// Where in it the number stands.
+        axis: usize,
+    },
+    /// A rank outside what a device accepts.
+    RankLimit {
+        /// The rank of the tensor.
+        rank: usize,
+        /// The smallest the device takes.
+        min: usize,
+        /// The largest the device takes.
+        max: usize,
+    },
+    /// A size above what a device can be told.
+    SizeLimit {
+        /// The axis.
+        axis: usize,
+        /// Its size, in elements.
+        size: u64,
+        /// The largest size there can be.
+        max: u64,
+    },
+    /// A stride above what a device can be told.
+    StrideLimit {
+        /// The axis.
+        axis: usize,
+        /// Its stride, in elements.
+        stride: u64,
+        /// The largest stride there can be.
+        max: u64,
+    },
+    /// More elements than a device can address in one tensor.
+    ElementLimit {
+        /// The elements the tensor spans in its buffer.
+        elements: u64,
+        /// The most there can be.
+        max: u64,
+    },
+    /// A binding that does not begin where a device wants it to.
+    OffsetUnaligned {
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// What that must be a multiple of, in bytes.
+        alignment: u64,
+    },
+    /// A tensor that begins in the middle of a byte, where no binding can begin.
+    OffsetInsideByte {
+        /// The base offset, in elements.
+        base_offset: u64,
+        /// The bits an element takes.
+        bits: u32,
+    },
+    /// A binding whose size is no multiple of what a device wants.
+    BindingUnaligned {
+        /// Its size, in bytes.
+        size: u64,
+        /// What that must be a multiple of, in bytes.
+        multiple: u64,
+    },
+    /// A binding below the smallest a device accepts.
+    BindingTooSmall {
+        /// Its size, in bytes.
+        size: u64,
+        /// The smallest there can be, in bytes.
+        min: u64,
+    },
+    /// A binding above the largest a device accepts.
+    BindingLimit {
+        /// Its size, in bytes.
+        size: u64,
+        /// The largest there can be, in bytes.
+        max: u64,
+    },
+    /// A buffer above the largest a device can make.
+    BufferLimit {
+        /// Its length, in bytes.
+        len: u64,
+        /// The largest there can be, in bytes.
+        max: u64,
+    },
+    /// A binding that reaches past the end of its buffer.
+    BindingOutsideBuffer {
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// Its size, in bytes.
+        size: u64,
+        /// The length of the buffer, in bytes.
+        len: u64,
+    },
+    /// An output that DirectML is told to own.
+    OwnedOutput,
+    /// Two bindings share bytes of one buffer, and at least one of them is written.
+    BindingsOverlap {
+        /// The place of one in the list.
+        first: usize,
+        /// The place of the other.
+        second: usize,
+        /// The first byte of the buffer that both cover.
+        byte: u64,
+    },
+    /// A binding too large for one piece, and limits that leave no smaller piece.
+    NoPieces {
+        /// The largest piece, in bytes.
+        max: u64,
+        /// What every piece must begin at a multiple of, in bytes.
+        alignment: u64,
+    },
+    /// A name that is no set of limits.
+    UnknownLimits {
+        /// The name given.
+        name: String,
+    },
 }
 
 impl Error {
@@ -257,6 +379,23 @@ impl Error {
             Error::FillTooWide { .. } => "fill_too_wide",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
+            Error::ElementCountMismatch { .. } => "element_count_mismatch",
+            Error::Negative { .. } => "negative",
+            Error::RankLimit { .. } => "rank_limit",
+            Error::SizeLimit { .. } => "size_limit",
+            Error::StrideLimit { .. } => "stride_limit",
+            Error::ElementLimit { .. } => "element_limit",
+            Error::OffsetUnaligned { .. } => "offset_unaligned",
+            Error::OffsetInsideByte { .. } => "offset_inside_byte",
+            Error::BindingUnaligned { .. } => "binding_unaligned",
+            Error::BindingTooSmall { .. } => "binding_too_small",
+            Error::BindingLimit { .. } => "binding_limit",
+            Error::BufferLimit { .. } => "buffer_limit",
+            Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
+            Error::OwnedOutput => "owned_output",
+            Error::BindingsOverlap { .. } => "bindings_overlap",
+            Error::NoPieces { .. } => "no_pieces",
+            Error::UnknownLimits { .. } => "unknown_limits",
         }
     }
 
@@ -372,6 +511,62 @@ impl fmt::Display for Error {
             Error::OutOfLimits { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must lie between {min} and {max}")
             }
+            Error::ElementCountMismatch { expected, found } => {
+                write!(f, "the new sizes hold {found} elements, but there are {expected}")
+            }
+            Error::Negative { what, axis } => {
+                write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
+            }
+            Error::RankLimit { rank, min, max } => {
+                write!(f, "the tensor has rank {rank}, but the device takes ranks {min} to {max}")
+            }
+            Error::SizeLimit { axis, size, max } => {
+                write!(f, "axis {axis} has size {size}, but the device counts to {max}")
+            }
+            Error::StrideLimit { axis, stride, max } => {
+                write!(f, "axis {axis} has stride {stride}, but the device counts to {max}")
+            }
+            Error::ElementLimit { elements, max } => {
+                write!(f, "the tensor spans {elements} elements, but the device addresses at most {max}")
+            }
+            Error::OffsetUnaligned { offset, alignment } => {
+                write!(f, "the binding begins at byte {offset}, which is not a multiple of {alignment}")
+            }
+            Error::OffsetInsideByte { base_offset, bits } => write!(
+                f,
+                "the tensor begins at element {base_offset} of {bits} bits, inside a byte, where no binding can begin"
+            ),
+            Error::BindingUnaligned { size, multiple } => {
+                write!(f, "the binding takes {size} bytes, which is not a multiple of {multiple}")
+            }
+            Error::BindingTooSmall { size, min } => {
+                write!(f, "the binding takes {size} bytes, but the device wants at least {min}")
+            }
+            Error::BindingLimit { size, max } => {
+                write!(f, "the binding takes {size} bytes, but the device binds at most {max}")
+            }
+            Error::BufferLimit { len, max } => {
+                write!(f, "the buffer holds {len} bytes, but the device makes buffers of at most {max}")
+            }
+            Error::BindingOutsideBuffer { offset, size, len } => write!(
+                f,
+                "the binding takes {size} bytes from byte {offset}, which passes the end of the buffer at {len}"
+            ),
+            Error::OwnedOutput => {
+                write!(f, "the tensor is an output, but only inputs can be owned by DirectML")
+            }
+            Error::BindingsOverlap { first, second, byte } => write!(
+                f,
+                "bindings {first} and {second} share byte {byte} of their buffer, and at least one of them is written"
+            ),
+            Error::NoPieces { max, alignment } => write!(
+                f,
+                "a piece of at most {max} bytes cannot be followed by one that begins at a multiple of {alignment}"
+            ),
+            Error::UnknownLimits { name } => write!(
+                f,
+                "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan or none"
+            ),
         }
     }
 }

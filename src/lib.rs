@@ -11,6 +11,7 @@ pub mod notation;
 pub mod relayout;
 pub mod strided;
 pub mod tiled;
+pub mod upload;
 
 pub use element::DataType;
 pub use error::Error;

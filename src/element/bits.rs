@@ -93,6 +93,12 @@ impl Field {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "a test that panics has failed"
+)]
 mod tests {
     use super::*;
 

@@ -167,6 +167,7 @@ impl std::fmt::Debug for Chain {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
 

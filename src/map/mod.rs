@@ -25,6 +25,7 @@ mod contiguous;
 mod digits;
 mod equality;
 mod index_map;
+mod injective;
 mod inverse;
 mod levels;
 mod normal_form;
@@ -41,5 +42,5 @@ pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
 pub use view::SliceRange;
 
 pub(crate) use boxes::{BoxGroups, CopyBox};
-pub(crate) use levels::{Level, TileEntries};
+pub(crate) use levels::{Levels, TileEntries};
 pub(crate) use refine::Loop;

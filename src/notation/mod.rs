@@ -5,6 +5,7 @@
 //! | XLA | `f32[3,5]{1,0:T(2,2)}` | its own order | a whole byte, or what `E(n)` says |
 //! | strides | `f32[2,3]:[5,1]`, `f32[2,3]:[5,1]+10` (base offset) | logical order | its own bits |
 //! | axis order | `f16[8,64,56,56]:NHWC` | logical order (N, C, H, W) | its own bits |
+//! | oneDNN tag | `f32[2,35,9,9]:nChw16c` | the order of the tag's alphabet | its own bits |
 //!
 //! ```
 //! use tensor_layout::{notation::{Notated, Notation}, ToIndexMap};
@@ -20,6 +21,7 @@ mod read;
 
 use std::fmt;
 
+use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::{AxisOrder, BufferTensorDesc};
@@ -35,16 +37,19 @@ pub enum Notation {
     Strides,
     /// `f16[8,64,56,56]:NHWC`.
     AxisOrder,
+    /// `f32[2,35,9,9]:nChw16c`.
+    OneDnn,
 }
 
 impl Notation {
-    /// `xla`, `strides` or `axis_order`.
+    /// `xla`, `strides`, `axis_order` or `onednn`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Notation::Xla => "xla",
             Notation::Strides => "strides",
             Notation::AxisOrder => "axis_order",
+            Notation::OneDnn => "onednn",
         }
     }
 }
@@ -81,6 +86,7 @@ enum Spelling {
     Xla,
     Strides,
     AxisOrder(AxisOrder),
+    OneDnn(String),
 }
 
 impl Notated {
@@ -97,6 +103,7 @@ impl Notated {
             Spelling::Xla => Notation::Xla,
             Spelling::Strides => Notation::Strides,
             Spelling::AxisOrder(_) => Notation::AxisOrder,
+            Spelling::OneDnn(_) => Notation::OneDnn,
         }
     }
 }
@@ -111,13 +118,19 @@ impl fmt::Display for Notated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.layout, &self.spelling) {
             (AnyLayout::Strided(desc), Spelling::AxisOrder(order)) => {
-                // The sizes as the strides notation writes them, without its strides.
-                let text = desc.to_string();
-                let sizes = text.split_once(':').map_or(text.as_str(), |(sizes, _)| sizes);
-                write!(f, "{sizes}:{order}")
+                write!(f, "{}:{order}", type_and_sizes(desc.data_type(), desc.sizes()))
+            }
+            (AnyLayout::Tiled(shape), Spelling::OneDnn(tag)) => {
+                write!(f, "{}:{tag}", type_and_sizes(shape.data_type(), shape.sizes()))
             }
             (AnyLayout::Strided(desc), _) => desc.fmt(f),
             (AnyLayout::Tiled(shape), _) => shape.fmt(f),
         }
     }
+}
+
+/// `f32[2,3]`: what every notation begins with.
+fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    format!("{data_type}[{}]", sizes.join(","))
 }

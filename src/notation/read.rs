@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 use crate::tiled::read_type_and_sizes;
 
-use super::{AnyLayout, Notated, Spelling};
+use super::{AnyLayout, Notated, Spelling, onednn};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -47,13 +47,21 @@ fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> 
     Ok(Notated { layout: AnyLayout::Strided(desc), spelling: Spelling::Strides })
 }
 
-/// `NHWC`.
+/// `NHWC`, or a oneDNN tag with blocks, which the digits in it tell apart: `nChw16c`.
 fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
-    let order = match AxisOrder::new(cursor.word()) {
+    let word = cursor.word();
+    if word.contains(|c: char| c.is_ascii_digit()) {
+        cursor.move_to(start);
+        let layout = AnyLayout::Tiled(onednn::read_tag(cursor, data_type, sizes)?);
+        cursor.end("nothing more")?;
+        return Ok(Notated { layout, spelling: Spelling::OneDnn(word.to_owned()) });
+    }
+    let order = match AxisOrder::new(word) {
         Ok(order) => order,
         Err(Error::BadAxisOrder { reason, .. }) => {
-            let expected = format!("strides in brackets or an axis order such as NCHW or NHWC ({reason})");
+            let expected =
+                format!("strides in brackets, an axis order such as NHWC ({reason}) or a oneDNN tag such as nChw16c");
             return Err(cursor.error_at(start, &expected));
         }
         Err(error) => return Err(error),

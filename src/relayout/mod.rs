@@ -1,1 +1,29 @@
-//! Moving elements from one layout to another.
+//! Moving elements from one layout to any other.
+//!
+//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a
+//! loop nest with the same extents on both sides ([`plan`]). [`schedule`] turns a box into bytes and picks which
+//! loops the inner kernel takes; [`execute`] walks the rest. Nothing divides per element.
+//!
+//! ```
+//! use tensor_layout::{relayout::Relayout, ArrayShape};
+//!
+//! let row_major: ArrayShape = "u8[2,3]{1,0}".parse()?;
+//! let column_major: ArrayShape = "u8[2,3]{0,1}".parse()?;
+//! let mut turned = [0; 6];
+//! Relayout::new(&row_major, &column_major)?.run(b"abcdef", &mut turned)?;
+//! assert_eq!(&turned, b"adbecf");
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
+#![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod execute;
+mod explain;
+mod kernel;
+mod padding;
+mod plan;
+mod route;
+mod schedule;
+mod small;
+
+pub use padding::Padding;
+pub use plan::Relayout;

@@ -1,4 +1,4 @@
-//! Packed? broadcast? padded? overlapping? in order? Five independent facts, one truth table.
+//! Packed? broadcast? padded? overlapping? in order? inner-packed? Six independent facts, one truth table.
 
 use smallvec::SmallVec;
 
@@ -12,18 +12,18 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 ///
 /// The strides of size-1 axes are ignored, and so are the base offset and a total size set by hand.
 ///
-/// | layout | packed | broadcast | padded | overlapping | in order |
-/// |---|---|---|---|---|---|
-/// | `[2,3]:[3,1]` row-major | yes | - | - | - | yes |
-/// | `[2,3]:[1,2]` column-major | yes | - | - | - | - |
-/// | `[2,3]:[5,1]` pitch of 5 | - | - | yes | - | yes |
-/// | `[2,3]:[0,1]` repeated row | - | yes | - | yes | - |
-/// | `[2,2]:[0,3]` repeated and spread | - | yes | yes | yes | - |
-/// | `[2,2]:[1,1]` overlapping windows | - | - | - | yes | yes |
-/// | `[2,2]:[3,3]` | - | - | yes | yes | yes |
-/// | `[1,3]:[99,1]` odd stride on size 1 | yes | - | - | - | yes |
-/// | `[]:[]` one element | yes | - | - | - | yes |
-/// | `[0,3]:[7,7]` no elements | yes | - | - | - | yes |
+/// | layout | packed | broadcast | padded | overlapping | in order | inner-packed |
+/// |---|---|---|---|---|---|---|
+/// | `[2,3]:[3,1]` row-major | yes | - | - | - | yes | yes |
+/// | `[2,3]:[1,2]` column-major | yes | - | - | - | - | - |
+/// | `[2,3]:[5,1]` pitch of 5 | - | - | yes | - | yes | yes |
+/// | `[2,3]:[0,1]` repeated row | - | yes | - | yes | - | yes |
+/// | `[2,2]:[0,3]` repeated and spread | - | yes | yes | yes | - | - |
+/// | `[2,2]:[1,1]` overlapping windows | - | - | - | yes | yes | yes |
+/// | `[2,2]:[3,3]` | - | - | yes | yes | yes | - |
+/// | `[1,3]:[99,1]` odd stride on size 1 | yes | - | - | - | yes | yes |
+/// | `[]:[]` one element | yes | - | - | - | yes | yes |
+/// | `[0,3]:[7,7]` no elements | yes | - | - | - | yes | yes |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Facts {
@@ -38,10 +38,12 @@ pub struct Facts {
     pub overlapping: bool,
     /// Walking the indices in row-major order never steps back in memory.
     pub in_order: bool,
+    /// Neighbours on the last axis longer than 1 are neighbours in memory.
+    pub inner_packed: bool,
 }
 
 impl BufferTensorDesc {
-    /// All five facts.
+    /// All six facts.
     ///
     /// # Errors
     ///
@@ -74,6 +76,7 @@ impl BufferTensorDesc {
             padded,
             overlapping,
             in_order: self.is_in_order(),
+            inner_packed: self.is_inner_packed(),
         })
     }
 
@@ -127,6 +130,12 @@ impl BufferTensorDesc {
             reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
         }
         true
+    }
+
+    /// Does the last axis longer than 1 have stride 1? Also true without such an axis.
+    #[must_use]
+    pub fn is_inner_packed(&self) -> bool {
+        self.live_axes().last().is_none_or(|(_, stride)| stride == 1)
     }
 
     /// Do two different indices share an offset? With both indices if so.

@@ -2,17 +2,25 @@
 //!
 //! Rules are those of the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and
 //! memory layout* and *DirectML helper functions*.
-#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions))]
 
 mod axes;
 mod desc;
 mod facts;
+mod index_width;
+mod kernel;
 mod overlap;
+mod pair_overlap;
 mod size;
 mod view;
 
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
+pub use index_width::IndexWidth;
+pub use kernel::{Blocks, GemmOperand, Offsets, UniformBlocks};
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
+pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};
+
+pub(crate) use overlap::find_overlap;

@@ -165,7 +165,7 @@ fn div_ceil(a: i128, b: i128) -> i128 {
     0_i128.saturating_sub(0_i128.saturating_sub(a).div_euclid(b))
 }
 
-fn gcd(mut a: i128, mut b: i128) -> i128 {
+pub(super) fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a.checked_rem(b).unwrap_or(0));
     }

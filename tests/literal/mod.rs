@@ -10,13 +10,13 @@ use tensor_layout::tiled::{Layout, Tile, TileSize};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// How many cases a property runs: TENSOR_LAYOUT_CASES, or `default`.
-pub fn cases(default: u32) -> ProptestConfig {
+pub(crate) fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("TENSOR_LAYOUT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 20_000, ..ProptestConfig::default() }
 }
 
 /// For every physical place, the logical row-major number of the element there, or `None` for padding.
-pub fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
+pub(crate) fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
     let sizes: Vec<usize> = shape.sizes().iter().map(|&size| size as usize).collect();
     let count = sizes.iter().product();
     let mut array = ArrayD::from_shape_vec(sizes, (0..count).map(Some).collect()).unwrap();
@@ -69,7 +69,7 @@ fn apply(array: ArrayD<Option<usize>>, tile: &Tile) -> ArrayD<Option<usize>> {
 }
 
 /// The offset of every index in row-major order.
-pub fn offsets(shape: &ArrayShape) -> Vec<usize> {
+pub(crate) fn offsets(shape: &ArrayShape) -> Vec<usize> {
     let places = physical(shape);
     let mut offsets = vec![0; places.iter().flatten().count()];
     for (offset, element) in places.iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn offsets(shape: &ArrayShape) -> Vec<usize> {
 }
 
 /// The offset of every index of a strided tensor in row-major order.
-pub fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
+pub(crate) fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
     indices(desc.sizes())
         .map(|index| {
             let dot: u64 = index.iter().zip(desc.strides()).map(|(i, s)| i * s).sum();
@@ -91,7 +91,7 @@ pub fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
 }
 
 /// Every index in row-major order.
-pub fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
+pub(crate) fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
     let shape: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
     ndarray::indices(IxDyn(&shape))
         .into_iter()
@@ -99,7 +99,7 @@ pub fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
 }
 
 /// Sizes of a small tensor, sometimes with zeros and ones.
-pub fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
+pub(crate) fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
     let size = prop_oneof![1 => Just(1_u64), 8 => 1..=max];
     prop_oneof![
         24 => prop::collection::vec(size, 0..=max_rank),
@@ -109,7 +109,7 @@ pub fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
 
 /// What kinds of tiles a random layout has.
 #[derive(Clone, Copy, Debug)]
-pub enum Tiles {
+pub(crate) enum Tiles {
     /// 1, 2, 4, 8.
     PowersOfTwo,
     /// 1 to 6, no `*`.
@@ -119,7 +119,7 @@ pub enum Tiles {
 }
 
 /// A random layout of these sizes: up to three tiles, some longer than the rank, sometimes a tail alignment.
-pub fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = ArrayShape> {
+pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = ArrayShape> {
     let rank = sizes.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
     let entry = move || match kind {
@@ -141,7 +141,7 @@ pub fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strat
 }
 
 /// A random small tiled shape of any kind; at most `limit` physical elements.
-pub fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
+pub(crate) fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
     let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
     (sizes(4, 9), kind)
         .prop_flat_map(|(sizes, kind)| shape_of(sizes, kind, DataType::F32))
@@ -149,7 +149,7 @@ pub fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
 }
 
 /// Does the padded shape stay below `limit` elements? (An upper bound, computed without the crate.)
-pub fn bounded(shape: &ArrayShape, limit: usize) -> bool {
+pub(crate) fn bounded(shape: &ArrayShape, limit: usize) -> bool {
     let mut count: f64 = shape.sizes().iter().map(|&size| size.max(1) as f64).product();
     for tile in shape.layout().tiles() {
         for entry in tile.entries() {

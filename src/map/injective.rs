@@ -1,0 +1,48 @@
+//! Does every index have an offset of its own?
+
+use smallvec::SmallVec;
+
+use crate::error::Error;
+use crate::strided::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
+
+use super::index_map::IndexMap;
+
+impl IndexMap {
+    /// Refuses a layout in which two indices share an offset.
+    ///
+    /// Tiles never make them share one. Digits whose strides nest, each above the reach of the smaller ones together, do not
+    /// either; that settles nearly everything else. What is left has one stride for each dimension, and is searched.
+    pub(crate) fn check_injective(&self) -> Result<(), Error> {
+        if self.levels.is_some() || self.strides_nest() {
+            return Ok(());
+        }
+        let too_hard = Error::TooHard { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
+        let Some(strides) = self.strides() else { return Err(too_hard) };
+        match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
+            Overlap::No => Ok(()),
+            Overlap::TooHard => Err(too_hard),
+            Overlap::Yes { first, second, offset } => {
+                Err(Error::OverlappingDestination { first, second, offset: offset.saturating_add(self.base) })
+            }
+        }
+    }
+
+    /// With the digits of all components in order of their strides, does each step over what the smaller ones reach?
+    fn strides_nest(&self) -> bool {
+        let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
+        for component in &self.components {
+            let mut extent = component.extent;
+            for digit in component.chain.digits() {
+                digits.push((digit.stride(), extent.div_ceil(digit.divisor())));
+                extent = digit.divisor();
+            }
+        }
+        digits.sort_unstable();
+        let mut reach = 0_u64;
+        digits.into_iter().all(|(stride, values)| {
+            let above = stride > reach;
+            reach = reach.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
+            above
+        })
+    }
+}

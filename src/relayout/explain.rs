@@ -1,0 +1,83 @@
+//! A plan in words.
+
+use std::fmt::Write;
+
+use crate::map::BoxGroups;
+
+use super::plan::Relayout;
+use super::route::Route;
+use super::schedule::{Kernel, Nest, Step};
+use super::small;
+
+/// How many boxes are written out.
+const SHOWN: usize = 8;
+
+impl Relayout {
+    /// The plan for people: how many passes and boxes, the loops of each box, and the kernel that runs inside them.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let mut text = String::new();
+        let bits = self.source.element_bits();
+        match &self.route {
+            Route::Direct(boxes) => describe(&mut text, boxes, bits),
+            Route::Staged(stages) => {
+                for (place, pass) in stages.passes.iter().enumerate() {
+                    line(&mut text, format_args!("pass {} of {}", place.saturating_add(1), stages.passes.len()));
+                    describe(&mut text, pass.boxes(), bits);
+                }
+            }
+        }
+        line(&mut text, format_args!("padding: {:?}", self.padding));
+        text
+    }
+}
+
+/// Writing to a `String` does not fail.
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    let _ = writeln!(text, "{arguments}");
+}
+
+fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
+    line(text, format_args!("{} {}", boxes.count(), if boxes.count() == 1 { "box" } else { "boxes" }));
+    for (place, copy) in boxes.iter().enumerate() {
+        if place == SHOWN {
+            line(text, format_args!("  ..."));
+            return;
+        }
+        let whole = if bits.is_multiple_of(8) { Some(copy.clone()) } else { small::in_whole_bytes(&copy, bits) };
+        let bytes = if bits.is_multiple_of(8) { u64::from(bits / 8) } else { 1 };
+        let Some(Ok(nest)) = whole.map(|copy| Nest::new(&copy, bytes)) else {
+            line(text, format_args!("  elements of {bits} bits, one by one"));
+            continue;
+        };
+        line(text, format_args!("  from byte {} to byte {}, {} bytes", nest.source, nest.destination, nest.bytes()));
+        for step in &nest.loops {
+            match step {
+                Step::Strided(step) => line(
+                    text,
+                    format_args!(
+                        "    loop of {}: source +{}, destination +{}",
+                        step.extent, step.source, step.destination
+                    ),
+                ),
+                Step::Table(entries) => line(text, format_args!("    table of {} offsets", entries.len())),
+            }
+        }
+        match nest.kernel {
+            Kernel::Rows { chunk, count } => line(
+                text,
+                format_args!(
+                    "    copy {} rows of {chunk} bytes: source +{}, destination +{}",
+                    count.extent, count.source, count.destination
+                ),
+            ),
+            Kernel::Transpose { chunk, across, along } => line(
+                text,
+                format_args!(
+                    "    transpose {} x {} chunks of {chunk} bytes: source rows +{}, destination rows +{}",
+                    along.extent, across.extent, along.source, across.destination
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! From one buffer to the other: in one pass, or through buffers in between.
+//!
+//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions or tiles contradict
+//! each other meet in a packed buffer, and an Irreducible layout is built (or taken apart) one tile
+//! level a pass, each of which is a copy between plain layouts (facts of the digits: see [`crate::map`]).
+
+use smallvec::SmallVec;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
+
+use super::execute::run_boxes;
+use super::padding;
+
+/// The passes of a copy.
+#[derive(Debug, Clone)]
+pub(super) enum Route {
+    /// Straight from source to destination.
+    Direct(BoxGroups),
+    /// Through buffers in between.
+    Staged(Stages),
+}
+
+/// Passes that each fill a buffer of their own; the last one fills the destination.
+#[derive(Debug, Clone)]
+pub(super) struct Stages {
+    pub(super) passes: Vec<Pass>,
+}
+
+/// One pass: copies the buffer before it into its own.
+#[derive(Debug, Clone)]
+pub(super) struct Pass {
+    boxes: BoxGroups,
+    /// The elements of the buffer this pass fills.
+    elements: u64,
+    /// How to get this buffer's old contents out of the one that the next pass fills: only for
+    /// buffers that hold padding of an Irreducible destination.
+    recover: Option<BoxGroups>,
+}
+
+impl Route {
+    pub(super) fn new(source: &IndexMap, destination: &IndexMap) -> Result<Route, Error> {
+        if let Some(boxes) = BoxGroups::new(source, destination) {
+            return Ok(Route::Direct(boxes));
+        }
+        let mut passes = Vec::new();
+        let mut at = source.clone();
+        if let Some(levels) = source.levels() {
+            let (_, steps) = level_steps(source, levels)?;
+            for step in steps.iter().rev() {
+                passes.push(Pass::new(&step.tiled, &step.plain, None)?);
+            }
+            at = untiled(source, levels)?;
+        } else if destination.levels().is_none() {
+            // The two contradict each other; either gets along with a packed buffer.
+            let packed = packed(source)?;
+            passes.push(Pass::new(source, &packed, None)?);
+            at = packed;
+        }
+        match destination.levels() {
+            None => passes.push(Pass::new(&at, destination, None)?),
+            Some(levels) => {
+                let (first, steps) = level_steps(destination, levels)?;
+                passes.push(Pass::new(&at, &first, None)?);
+                for (place, step) in steps.iter().enumerate() {
+                    let next = steps.get(place.saturating_add(1));
+                    let recover = next.map(|next| boxes(&next.tiled, &next.plain)).transpose()?;
+                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled, None)? });
+                }
+            }
+        }
+        Ok(Route::Staged(Stages { passes }))
+    }
+
+    /// Runs all passes; the destination's padding holds `pattern` already, if there is one.
+    pub(super) fn run(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        bits: u32,
+        pattern: Option<u128>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        match self {
+            Route::Direct(boxes) => run_boxes(boxes, bits, source, destination, progress),
+            Route::Staged(stages) => stages.run(source, destination, bits, pattern, progress),
+        }
+    }
+}
+
+impl Pass {
+    pub(super) fn boxes(&self) -> &BoxGroups {
+        &self.boxes
+    }
+
+    fn new(from: &IndexMap, to: &IndexMap, recover: Option<BoxGroups>) -> Result<Pass, Error> {
+        Ok(Pass { boxes: boxes(from, to)?, elements: to.physical_elements(), recover })
+    }
+}
+
+impl Stages {
+    fn run(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        bits: u32,
+        pattern: Option<u128>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let Some((last, before)) = self.passes.split_last() else { return Ok(()) };
+        let mut buffers = Vec::with_capacity(before.len());
+        for pass in before {
+            let length: usize = checked::narrow(checked::bytes_for(pass.elements, bits)?, checked::BYTES)?;
+            let mut buffer = vec![0; length];
+            if let Some(pattern) = pattern {
+                padding::fill(&mut buffer, pass.elements, bits, pattern);
+            }
+            buffers.push(buffer);
+        }
+        if pattern.is_none() {
+            self.recover(&mut buffers, destination, bits)?;
+        }
+        let mut from: &[u8] = source;
+        for (pass, buffer) in before.iter().zip(&mut buffers) {
+            run_boxes(&pass.boxes, bits, from, buffer, &mut |_| {})?;
+            from = buffer;
+        }
+        run_boxes(&last.boxes, bits, from, destination, progress)
+    }
+
+    /// Brings the old padding of the destination into the buffers that will be copied over it.
+    fn recover(&self, buffers: &mut [Vec<u8>], destination: &[u8], bits: u32) -> Result<(), Error> {
+        let mut later: &[u8] = destination;
+        for (pass, buffer) in self.passes.iter().zip(buffers).rev() {
+            if let Some(boxes) = &pass.recover {
+                run_boxes(boxes, bits, later, buffer, &mut |_| {})?;
+            }
+            later = buffer;
+        }
+        Ok(())
+    }
+}
+
+/// One tile level: the shape before it (dimensions joined) and after it, both row-major.
+struct Step {
+    plain: IndexMap,
+    tiled: IndexMap,
+}
+
+/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start from.
+fn level_steps(map: &IndexMap, levels: &Levels) -> Result<(IndexMap, Vec<Step>), Error> {
+    let mut bounds = levels.sizes.clone();
+    let mut steps = Vec::with_capacity(levels.levels.len());
+    for level in &levels.levels {
+        bounds.insert_many(0, std::iter::repeat_n(1, level.new_axes));
+        bounds.truncate(level.prefix);
+        let mut sizes = bounds.clone();
+        sizes.extend(level.groups.iter().map(|group| group.bound));
+        let tile: TileEntries = level.groups.iter().map(|group| Some(group.tile)).collect();
+        let order = (0..sizes.len()).collect();
+        let (data_type, bits) = (map.data_type(), map.element_bits());
+        steps.push(Step {
+            plain: row_major(map, &sizes)?,
+            tiled: IndexMap::from_tiles(data_type, bits, &sizes, order, &[tile], 1)?,
+        });
+        bounds.extend(level.groups.iter().map(|group| group.bound.div_ceil(group.tile.get())));
+        bounds.extend(level.groups.iter().map(|group| group.tile.get()));
+    }
+    Ok((untiled(map, levels)?, steps))
+}
+
+/// The logical tensor, packed in the physical order of its dimensions.
+fn untiled(map: &IndexMap, levels: &Levels) -> Result<IndexMap, Error> {
+    let order = levels.order.clone();
+    IndexMap::from_tiles(map.data_type(), map.element_bits(), map.sizes(), order, &[], 1)
+}
+
+/// The logical tensor, packed row-major.
+fn packed(map: &IndexMap) -> Result<IndexMap, Error> {
+    row_major(map, map.sizes())
+}
+
+fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
+    let order: SmallVec<[usize; 8]> = (0..sizes.len()).collect();
+    IndexMap::from_tiles(map.data_type(), map.element_bits(), sizes, order, &[], 1)
+}
+
+/// The boxes of two layouts that are known to get along.
+fn boxes(from: &IndexMap, to: &IndexMap) -> Result<BoxGroups, Error> {
+    BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })
+}

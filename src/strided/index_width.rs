@@ -1,0 +1,62 @@
+//! `IndexWidth`: which integer a kernel needs to count the offsets of a tensor.
+
+use std::fmt;
+
+use super::desc::BufferTensorDesc;
+
+/// The narrowest integer type that holds every element offset of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IndexWidth {
+    /// Every offset is at most 2³¹−1.
+    I32,
+    /// Every offset is at most 2³²−1.
+    U32,
+    /// Some offset needs more than 32 bits.
+    U64,
+}
+
+impl IndexWidth {
+    /// The type for the offsets `0..elements`.
+    #[must_use]
+    pub fn for_elements(elements: u64) -> IndexWidth {
+        let last = elements.saturating_sub(1);
+        if i32::try_from(last).is_ok() {
+            IndexWidth::I32
+        } else if u32::try_from(last).is_ok() {
+            IndexWidth::U32
+        } else {
+            IndexWidth::U64
+        }
+    }
+}
+
+impl fmt::Display for IndexWidth {
+    /// `i32`, `u32` or `u64`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            IndexWidth::I32 => "i32",
+            IndexWidth::U32 => "u32",
+            IndexWidth::U64 => "u64",
+        })
+    }
+}
+
+impl BufferTensorDesc {
+    /// The narrowest integer for every offset of this tensor, the base offset included.
+    ///
+    /// This is a matter of offsets, not of the number of elements: a small slice at the end of a
+    /// large buffer needs the wide type, a large broadcast may not.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::U8, &[2, 8], Some(&[1 << 31, 1]))?;
+    /// assert_eq!(desc.index_width(), IndexWidth::U32);
+    /// assert_eq!(desc.with_base_offset(1 << 31)?.index_width(), IndexWidth::U64);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn index_width(&self) -> IndexWidth {
+        IndexWidth::for_elements(self.min_elements())
+    }
+}

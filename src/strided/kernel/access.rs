@@ -1,0 +1,106 @@
+//! Runs, rows and vector loads.
+
+use crate::checked::{self, BYTES};
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+impl BufferTensorDesc {
+    /// How many elements lie next to each other in row-major order, over and over: the length of the
+    /// memory copies that move this tensor. 1 if neighbours on the last axis are apart.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the views it is made from.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 4], Some(&[20, 4, 1]))?;
+    /// assert_eq!(desc.inner_run()?, 12);
+    /// assert_eq!(BufferTensorDesc::nhwc(DataType::F32, [1, 3, 2, 2])?.inner_run()?, 1);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn inner_run(&self) -> Result<u64, Error> {
+        let coalesced = self.coalesce()?;
+        let last = coalesced.sizes().last().copied().zip(coalesced.strides().last().copied());
+        Ok(match last {
+            Some((size, 1)) => size,
+            Some((0, _)) => 0,
+            _ => 1,
+        })
+    }
+
+    /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
+    /// elements lie next to each other, and all the axes before it walk from row to row at the
+    /// same pitch without meeting. A copy of rectangles takes such a tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAView`] if the axes before the last do not join into one;
+    /// [`Error::NotExpressible`] if the elements of a row are apart, or rows share elements.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let image = BufferTensorDesc::new(DataType::U8, &[2, 3, 100], Some(&[384, 128, 1]))?;
+    /// assert_eq!(image.row_pitch()?, 128);
+    /// assert_eq!(BufferTensorDesc::packed(DataType::U8, &[100])?.row_pitch()?, 100);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn row_pitch(&self) -> Result<u64, Error> {
+        let refuse = |reason| Err(Error::NotExpressible { target: "row pitch", reason });
+        let before_last = self.rank().saturating_sub(1);
+        let rows = if self.rank() == 0 { self.expand(0)?.expand(0)? } else { self.flatten_to_2d(before_last)? };
+        let (&[count, length], &[pitch, step]) = (rows.sizes(), rows.strides()) else {
+            return refuse(String::from("it has no rows"));
+        };
+        if length > 1 && step != 1 {
+            return refuse(format!("the elements of a row lie {step} apart"));
+        }
+        if count <= 1 {
+            return Ok(length);
+        }
+        if pitch < length {
+            return refuse(format!("rows of {length} elements begin {pitch} apart"));
+        }
+        Ok(pitch)
+    }
+
+    /// The most bytes that one aligned load can take everywhere: the largest power of two, at most
+    /// `widest`, that divides the length of the inner run, every other stride, and the place the
+    /// tensor begins at, all in bytes. The buffer itself is taken to begin aligned.
+    ///
+    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if a stride in bits passes 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F16, &[6, 24])?;
+    /// assert_eq!(desc.vector_bytes(16)?, 16);
+    /// // Rows that begin 26 elements apart begin at multiples of 4 bytes only.
+    /// assert_eq!(BufferTensorDesc::new(DataType::F16, &[6, 24], Some(&[26, 1]))?.vector_bytes(16)?, 4);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn vector_bytes(&self, widest: u64) -> Result<u64, Error> {
+        let coalesced = self.coalesce()?;
+        let bits = u64::from(self.data_type().bits());
+        let in_bits = |elements: u64| checked::mul(elements, bits, BYTES);
+        let run = self.inner_run()?;
+        // Powers of two divide a set of numbers as they divide the bitwise or of them.
+        let mut all = in_bits(run)? | in_bits(self.base_offset())?;
+        let mut outer = coalesced.sizes().iter().zip(coalesced.strides());
+        if run > 1 {
+            outer.next_back();
+        }
+        for (_, &stride) in outer {
+            all |= in_bits(stride)?;
+        }
+        let widest_bits = checked::mul(if widest == 0 { 0 } else { 1 << widest.ilog2() }, 8, BYTES)?;
+        let aligned = 1_u64.checked_shl(all.trailing_zeros()).unwrap_or(u64::MAX);
+        Ok(aligned.min(widest_bits).div_euclid(8))
+    }
+}

@@ -1,0 +1,132 @@
+//! `GemmOperand`: can a matrix multiplication take this tensor, and how?
+
+use smallvec::SmallVec;
+
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+/// A tensor as a BLAS-style matrix multiplication takes it: row-major matrices with a leading
+/// dimension, perhaps transposed, repeated over a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GemmOperand {
+    /// The rows of the logical matrix.
+    pub rows: u64,
+    /// The columns of the logical matrix.
+    pub columns: u64,
+    /// What lies in memory row by row is the transpose: columns are apart, rows are next to each other.
+    pub transposed: bool,
+    /// The elements between the starts of two rows in memory (two columns if transposed).
+    pub leading_dimension: u64,
+    /// Sizes and strides of the batch, slowest first, with as few axes as it takes.
+    pub batch: SmallVec<[(u64, u64); 4]>,
+    /// Where the first matrix begins, in elements.
+    pub offset: u64,
+}
+
+impl GemmOperand {
+    /// The number of matrices.
+    #[must_use]
+    pub fn batch_count(&self) -> u64 {
+        // Cannot saturate: it divides the number of elements.
+        self.batch.iter().fold(1, |count, &(size, _)| count.saturating_mul(size))
+    }
+
+    /// The one distance between matrices, in elements, if there is one: what a strided batched call takes. 0
+    /// for a single matrix.
+    #[must_use]
+    pub fn batch_stride(&self) -> Option<u64> {
+        match self.batch.as_slice() {
+            [] => Some(0),
+            [(_, stride)] => Some(*stride),
+            _ => None,
+        }
+    }
+
+    /// Is some matrix of the batch another one again?
+    #[must_use]
+    pub fn batch_broadcast(&self) -> bool {
+        self.batch.iter().any(|&(_, stride)| stride == 0)
+    }
+}
+
+impl BufferTensorDesc {
+    /// This tensor as an operand of a matrix multiplication: the last two axes are rows and
+    /// columns, the others the batch.
+    ///
+    /// # Errors
+    ///
+    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two axes.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let keys = BufferTensorDesc::packed(DataType::F16, &[2, 8, 128, 64])?.transpose(2, 3)?;
+    /// let operand = keys.gemm_operand()?;
+    /// assert!(operand.transposed);
+    /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension), (64, 128, 64));
+    /// assert_eq!((operand.batch_count(), operand.batch_stride()), (16, Some(8192)));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn gemm_operand(&self) -> Result<GemmOperand, Error> {
+        let rank = self.rank();
+        let (Some(rows), Some(columns)) = (rank.checked_sub(2), rank.checked_sub(1)) else {
+            return Err(Error::AxisOutOfRange { axis: 1, rank });
+        };
+        self.gemm_operand_at(rows, columns)
+    }
+
+    /// As [`gemm_operand`](Self::gemm_operand), with the axes of rows and columns given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] if the axes are the same, and
+    /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
+    pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
+        let swapped = self.transpose(rows, columns)?;
+        if rows == columns {
+            return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: columns });
+        }
+        let pick = |axis| self.sizes().get(axis).copied().zip(self.strides().get(axis).copied());
+        let (Some((row_count, row_stride)), Some((column_count, column_stride))) = (pick(rows), pick(columns)) else {
+            return Err(Error::AxisOutOfRange { axis: rows.max(columns), rank: swapped.rank() });
+        };
+        let straight = leading_dimension(row_count, row_stride, column_count, column_stride);
+        let turned = leading_dimension(column_count, column_stride, row_count, row_stride);
+        let (transposed, leading_dimension) = match (straight, turned) {
+            (Some(leading), _) => (false, leading),
+            (None, Some(leading)) => (true, leading),
+            (None, None) => {
+                let reason = format!(
+                    "rows are {row_count}:{row_stride} and columns {column_count}:{column_stride}, but one of the \
+                     two needs stride 1 and the other a stride of at least that one's size"
+                );
+                return Err(Error::NotExpressible { target: "matrix operand", reason });
+            }
+        };
+        let batch_axes: SmallVec<[Option<usize>; 8]> =
+            (0..self.rank()).filter(|&axis| axis != rows && axis != columns).map(Some).collect();
+        let batch = self.gather_axes(&batch_axes)?.coalesce()?;
+        Ok(GemmOperand {
+            rows: row_count,
+            columns: column_count,
+            transposed,
+            leading_dimension,
+            batch: batch.sizes().iter().copied().zip(batch.strides().iter().copied()).collect(),
+            offset: self.base_offset(),
+        })
+    }
+}
+
+/// The leading dimension of a matrix whose `inner` axis lies along memory, if it has one. The
+/// stride of an axis of size 1 is free: it becomes what fits.
+fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
+    if inner > 1 && inner_stride != 1 {
+        return None;
+    }
+    let smallest = inner.max(1);
+    if outer <= 1 {
+        return Some(smallest);
+    }
+    (outer_stride >= smallest).then_some(outer_stride)
+}

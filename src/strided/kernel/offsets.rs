@@ -1,0 +1,123 @@
+//! `Offsets`: every element offset, in logical order or along memory.
+
+use std::cmp::Reverse;
+use std::iter::FusedIterator;
+
+use smallvec::SmallVec;
+
+use crate::checked::Dims;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+/// The offsets of all elements, in elements from the start of the buffer. One addition a step for
+/// the innermost axis, no division; up to rank 8 nothing is allocated.
+#[derive(Debug, Clone)]
+pub struct Offsets {
+    /// Size, stride and how far the index is, innermost axis first.
+    axes: SmallVec<[Counter; 8]>,
+    next: u64,
+    left: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Counter {
+    size: u64,
+    stride: u64,
+    index: u64,
+}
+
+impl Offsets {
+    fn new(desc: &BufferTensorDesc) -> Offsets {
+        let pairs = desc.sizes().iter().zip(desc.strides()).rev();
+        let axes = pairs.filter(|(size, _)| **size != 1).map(|(&size, &stride)| Counter { size, stride, index: 0 });
+        Offsets { axes: axes.collect(), next: desc.base_offset(), left: desc.logical_elements() }
+    }
+}
+
+impl Iterator for Offsets {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let offset = self.next;
+        // No step leaves the span, which fits 64 bits (invariant 3 of the descriptor), so nothing
+        // wraps or saturates.
+        for axis in &mut self.axes {
+            axis.index = axis.index.wrapping_add(1);
+            if axis.index < axis.size {
+                self.next = self.next.wrapping_add(axis.stride);
+                break;
+            }
+            axis.index = 0;
+            self.next = self.next.wrapping_sub(axis.stride.wrapping_mul(axis.size.wrapping_sub(1)));
+        }
+        Some(offset)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left);
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+}
+
+impl FusedIterator for Offsets {}
+
+impl BufferTensorDesc {
+    /// The offset of every element in logical (row-major) order.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
+    /// assert_eq!(desc.offsets().collect::<Vec<_>>(), [0, 2, 4, 1, 3, 5]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn offsets(&self) -> Offsets {
+        Offsets::new(self)
+    }
+
+    /// The offset of every element along memory: the axes in order of their strides.
+    ///
+    /// They ascend if the layout is in order after that, which all but interleaved layouts are
+    /// (`[2,3]:[3,2]` visits 0 2 4 3 5 7): ask [`is_in_order`](Self::is_in_order) of
+    /// [`in_memory_order`](Self::in_memory_order).
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the views it is made from.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
+    /// assert_eq!(desc.offsets_in_memory_order()?.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn offsets_in_memory_order(&self) -> Result<Offsets, Error> {
+        Ok(Offsets::new(&self.in_memory_order()?))
+    }
+
+    /// The same elements with the axes sorted: the largest stride first, equal ones as they were, and axes
+    /// joined where that became possible. The loops that walk the tensor along memory.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the views it is made from.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::nhwc(DataType::F32, [2, 3, 4, 5])?.in_memory_order()?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[120][..], &[1][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn in_memory_order(&self) -> Result<Self, Error> {
+        let mut axes: SmallVec<[usize; 8]> =
+            (0..self.rank()).filter(|&axis| self.sizes().get(axis) != Some(&1)).collect();
+        let strides: &Dims = &Dims::from_slice(self.strides());
+        axes.sort_by_key(|&axis| Reverse(strides.get(axis).copied()));
+        let sorted: SmallVec<[Option<usize>; 8]> = axes.into_iter().map(Some).collect();
+        self.gather_axes(&sorted)?.coalesce()
+    }
+}

@@ -1,0 +1,165 @@
+//! Do two tensors in one buffer share a bit? Exactly, with the two indices.
+
+use num_traits::ToPrimitive;
+use smallvec::SmallVec;
+
+use crate::checked::Dims;
+
+use super::desc::BufferTensorDesc;
+use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, gcd};
+
+impl BufferTensorDesc {
+    /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
+    /// can be seen through the other.
+    ///
+    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that lie between the rows of another do not
+    /// overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`, and
+    /// the offset is that of `first`. The element types may differ.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
+    ///
+    /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
+    /// let (left, right) = (whole.slice_axis(1, 0..3)?, whole.slice_axis(1, 3..6)?);
+    /// assert_eq!(left.overlap_with(&right), Overlap::No);
+    /// let row = whole.slice_axis(0, 2..3)?;
+    /// assert_eq!(right.overlap_with(&row), Overlap::Yes { first: vec![2, 0], second: vec![0, 3], offset: 15 });
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn overlap_with(&self, other: &BufferTensorDesc) -> Overlap {
+        self.overlap_with_at(0, other, 0)
+    }
+
+    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger one.
+    #[must_use]
+    pub fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
+        if self.logical_elements() == 0 || other.logical_elements() == 0 {
+            return Overlap::No;
+        }
+        let Some((terms, target)) = equation((self, at), (other, other_at)) else {
+            return Overlap::TooHard;
+        };
+        let mut search = Search { terms: &terms, left: OVERLAP_WORK_LIMIT, chosen: SmallVec::new() };
+        match search.solve(0, target) {
+            Some(true) => witness(self, other, &terms, &search.chosen),
+            Some(false) => Overlap::No,
+            None => Overlap::TooHard,
+        }
+    }
+}
+
+/// Whose index a term counts.
+#[derive(Clone, Copy)]
+enum Of {
+    First(usize),
+    /// Counted backwards from the last index, so that its coefficient is positive.
+    Second(usize),
+    /// The bits within the two elements.
+    Bits,
+}
+
+/// `coefficient * z` for `0 <= z <= bound`.
+struct Term {
+    of: Of,
+    coefficient: i128,
+    bound: i128,
+    /// How far the terms behind this one reach together, and what divides every sum of theirs.
+    rest_reach: i128,
+    rest_gcd: i128,
+}
+
+/// Writes "bit x of element i lies where bit y of element j does" as a sum of terms that must
+/// equal a target, largest coefficient first. `None` if it does not fit 128 bits.
+fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -> Option<(SmallVec<[Term; 16]>, i128)> {
+    let start = |(desc, at): (&BufferTensorDesc, u64)| {
+        let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;
+        i128::from(at).checked_mul(8)?.checked_add(base)
+    };
+    // start_1 + sum(s_i i) + x  ==  start_2 + sum(s_j j) + y, with j = u - z and y = u - z
+    let mut target = start(second)?.checked_sub(start(first)?)?;
+    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
+    let mut push = |of, coefficient: i128, bound: i128| {
+        if coefficient > 0 && bound > 0 {
+            terms.push(Term { of, coefficient, bound, rest_reach: 0, rest_gcd: 0 });
+        }
+    };
+    let (bits, other_bits) = (i128::from(first.0.data_type().bits()), i128::from(second.0.data_type().bits()));
+    for (axis, (&size, &stride)) in first.0.sizes().iter().zip(first.0.strides()).enumerate() {
+        push(Of::First(axis), i128::from(stride).checked_mul(bits)?, i128::from(size).checked_sub(1)?);
+    }
+    for (axis, (&size, &stride)) in second.0.sizes().iter().zip(second.0.strides()).enumerate() {
+        let (coefficient, bound) = (i128::from(stride).checked_mul(other_bits)?, i128::from(size).checked_sub(1)?);
+        if bound > 0 {
+            target = target.checked_add(coefficient.checked_mul(bound)?)?;
+        }
+        push(Of::Second(axis), coefficient, bound);
+    }
+    let within = bits.checked_add(other_bits)?.checked_sub(2)?;
+    target = target.checked_add(other_bits.checked_sub(1)?)?;
+    push(Of::Bits, 1, within);
+    terms.sort_by_key(|term| std::cmp::Reverse(term.coefficient));
+    let (mut reach, mut divisor) = (0_i128, 0_i128);
+    for term in terms.iter_mut().rev() {
+        (term.rest_reach, term.rest_gcd) = (reach, divisor);
+        reach = reach.checked_add(term.coefficient.checked_mul(term.bound)?)?;
+        divisor = gcd(term.coefficient, divisor);
+    }
+    Some((terms, target))
+}
+
+struct Search<'a> {
+    terms: &'a [Term],
+    left: u64,
+    chosen: SmallVec<[i128; 16]>,
+}
+
+impl Search<'_> {
+    /// Can the terms from `depth` on add up to `target`? `None` when the work limit is reached.
+    fn solve(&mut self, depth: usize, target: i128) -> Option<bool> {
+        let Some(term) = self.terms.get(depth) else {
+            return Some(target == 0);
+        };
+        // target - rest_reach <= coefficient * z <= target
+        let high = target.div_euclid(term.coefficient).min(term.bound);
+        let least = target.saturating_sub(term.rest_reach).max(0);
+        let low = least.saturating_add(term.coefficient).saturating_sub(1).div_euclid(term.coefficient);
+        let mut z = low;
+        while z <= high {
+            self.left = self.left.checked_sub(1)?;
+            let rest = target.saturating_sub(term.coefficient.saturating_mul(z));
+            let possible = if term.rest_gcd == 0 { rest == 0 } else { rest.checked_rem(term.rest_gcd) == Some(0) };
+            if possible {
+                self.chosen.push(z);
+                if self.solve(depth.saturating_add(1), rest)? {
+                    return Some(true);
+                }
+                self.chosen.pop();
+            }
+            z = z.saturating_add(1);
+        }
+        Some(false)
+    }
+}
+
+fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &[i128]) -> Overlap {
+    let mut first = Dims::from_elem(0, a.rank());
+    let mut second: Dims = b
+        .sizes()
+        .iter()
+        .zip(b.strides())
+        .map(|(&size, &stride)| if stride == 0 { 0 } else { size.saturating_sub(1) })
+        .collect();
+    for (term, &z) in terms.iter().zip(chosen) {
+        let (slot, value) = match term.of {
+            Of::First(axis) => (first.get_mut(axis), z),
+            Of::Second(axis) => (second.get_mut(axis), term.bound.saturating_sub(z)),
+            Of::Bits => continue,
+        };
+        if let (Some(slot), Some(value)) = (slot, value.to_u64()) {
+            *slot = value;
+        }
+    }
+    let offset = a.offset(&first).unwrap_or(a.base_offset());
+    Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
+}

@@ -1,0 +1,112 @@
+//! Repeating a tensor along axes of size 1.
+
+use crate::checked::Dims;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+use super::rank::Side;
+
+impl BufferTensorDesc {
+    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front.
+    /// Repeated axes get stride 0 (NumPy's broadcasting rules).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] if `sizes` has fewer axes, [`Error::SizeMismatch`] if an axis is
+    /// neither of size 1 nor of the size asked for, [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let bias = BufferTensorDesc::packed(DataType::F32, &[2, 1, 4])?.broadcast_to(&[2, 3, 4])?;
+    /// assert_eq!(bias.strides(), [4, 0, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_to(&self, sizes: &[u64]) -> Result<Self, Error> {
+        self.broadcast_from(sizes, Side::Front)
+    }
+
+    /// As [`broadcast_to`](Self::broadcast_to), but the axes of this tensor are the first of `sizes` and new
+    /// ones appear at the back (ONNX's old `axis = 0` rule).
+    ///
+    /// # Errors
+    ///
+    /// As for [`broadcast_to`](Self::broadcast_to).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let scale = BufferTensorDesc::packed(DataType::F32, &[8])?.broadcast_to_leading(&[8, 4, 4])?;
+    /// assert_eq!(scale.strides(), [1, 0, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_to_leading(&self, sizes: &[u64]) -> Result<Self, Error> {
+        self.broadcast_from(sizes, Side::Back)
+    }
+
+    /// As [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
+    /// tensor becomes axis `axes[k]` of the view.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scatter_axes`](Self::scatter_axes) and [`broadcast_to`](Self::broadcast_to).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let bias = BufferTensorDesc::packed(DataType::F32, &[16])?.broadcast_at(&[2, 16, 7, 7], &[1])?;
+    /// assert_eq!(bias.strides(), [0, 1, 0, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_at(&self, sizes: &[u64], axes: &[usize]) -> Result<Self, Error> {
+        self.scatter_axes(sizes.len(), axes)?.broadcast_to(sizes)
+    }
+
+    fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
+        if sizes.len() < self.rank() {
+            return Err(Error::RankMismatch { what: "sizes or more", expected: self.rank(), found: sizes.len() });
+        }
+        let aligned = self.rank_at_least(sizes.len(), side)?;
+        let mut strides = Dims::new();
+        for (axis, (&wanted, (size, stride))) in sizes.iter().zip(aligned.axes()).enumerate() {
+            if size == wanted {
+                strides.push(stride);
+            } else if size == 1 {
+                strides.push(0);
+            } else {
+                return Err(Error::SizeMismatch { axis, expected: wanted, found: size });
+            }
+        }
+        self.view(Dims::from_slice(sizes), strides)
+    }
+}
+
+/// The sizes that all of `shapes` can be broadcast to (NumPy's rules: aligned at the last axis, a
+/// size of 1 gives way).
+///
+/// # Errors
+///
+/// [`Error::SizeMismatch`] if two sizes of an axis differ and neither is 1.
+///
+/// ```
+/// use tensor_layout::strided::broadcast_sizes;
+///
+/// assert_eq!(broadcast_sizes(&[&[8, 1, 6], &[7, 1], &[]])?, [8, 7, 6]);
+/// assert_eq!(broadcast_sizes(&[&[0, 3], &[1, 3]])?, [0, 3]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
+    let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
+    let mut common = vec![1; rank];
+    for sizes in shapes {
+        let new_axes = rank.saturating_sub(sizes.len());
+        for (axis, (slot, &size)) in common.iter_mut().skip(new_axes).zip(*sizes).enumerate() {
+            if *slot == 1 {
+                *slot = size;
+            } else if size != 1 && size != *slot {
+                return Err(Error::SizeMismatch { axis: axis.saturating_add(new_axes), expected: *slot, found: size });
+            }
+        }
+    }
+    Ok(common)
+}

@@ -1,0 +1,34 @@
+//! The diagonal of two axes.
+
+use crate::checked::{self, OFFSET};
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+impl BufferTensorDesc {
+    /// The elements whose indices on two axes are equal: both axes disappear, and a new last axis
+    /// walks along both at once. (The element type, sizes and order are those of NumPy's `diagonal`; slice
+    /// one of the axes first for a diagonal beside the main one.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`], or [`Error::NotAPermutation`] if the axes are the same.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let diagonal = BufferTensorDesc::packed(DataType::F32, &[5, 4, 4])?.diagonal(1, 2)?;
+    /// assert_eq!((diagonal.sizes(), diagonal.strides()), (&[5, 4][..], &[16, 5][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn diagonal(&self, first: usize, second: usize) -> Result<Self, Error> {
+        let ((size_a, stride_a), (size_b, stride_b)) = (self.axis(first)?, self.axis(second)?);
+        if first == second {
+            return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: second });
+        }
+        let size = size_a.min(size_b);
+        // The sum of two strides that are used fits, as both are below the span; others do not count.
+        let stride = if size > 1 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
+        let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
+        self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))
+    }
+}

@@ -1,0 +1,151 @@
+//! Several tensors at once: the fewest loops that walk them together, and one tensor that holds them all.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, ELEMENTS};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+impl BufferTensorDesc {
+    /// The same elements in the same order with the fewest axes: no axis of size 1, and neighbours
+    /// joined wherever one goes on where the other ends.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the other views.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 1, 3, 4], Some(&[24, 7, 8, 1]))?.coalesce()?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[6, 4][..], &[8, 1][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn coalesce(&self) -> Result<Self, Error> {
+        let groups = joinable(&[self]);
+        self.with_groups(&groups)
+    }
+
+    /// Each group of axes as one, which takes the stride of the last that is used.
+    fn with_groups(&self, groups: &[SmallVec<[usize; 8]>]) -> Result<Self, Error> {
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for group in groups {
+            let mut size = 1_u64;
+            let mut stride = 0;
+            for &axis in group {
+                let (own_size, own_stride) = self.axis(axis)?;
+                size = checked::mul(size, own_size, ELEMENTS)?;
+                stride = own_stride;
+            }
+            sizes.push(size);
+            strides.push(stride);
+        }
+        self.view(sizes, strides)
+    }
+}
+
+/// Several tensors of the same sizes with the fewest axes they can all have: the loops that walk
+/// them together. Neighbouring axes are joined only where every one of them can.
+///
+/// # Errors
+///
+/// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ.
+///
+/// ```
+/// use tensor_layout::{strided::coalesce_all, BufferTensorDesc, DataType};
+///
+/// let sum = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4, 5])?;
+/// let bias = BufferTensorDesc::packed(DataType::F32, &[4, 5])?.broadcast_to(&[2, 3, 4, 5])?;
+/// let [sum, bias] = &coalesce_all(&[&sum, &bias])?[..] else { unreachable!() };
+/// assert_eq!((sum.sizes(), sum.strides(), bias.strides()), (&[6, 20][..], &[20, 1][..], &[0, 1][..]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn coalesce_all(descs: &[&BufferTensorDesc]) -> Result<Vec<BufferTensorDesc>, Error> {
+    if let Some((first, rest)) = descs.split_first() {
+        rest.iter().try_for_each(|desc| check_same_sizes(first.sizes(), desc.sizes()))?;
+    }
+    let groups = joinable(descs);
+    descs.iter().map(|desc| desc.with_groups(&groups)).collect()
+}
+
+/// Groups of neighbouring axes that go on where the next one ends in every tensor; the first tensor
+/// gives the sizes. Axes of size 1 are in no group.
+fn joinable(descs: &[&BufferTensorDesc]) -> SmallVec<[SmallVec<[usize; 8]>; 8]> {
+    let mut groups: SmallVec<[SmallVec<[usize; 8]>; 8]> = SmallVec::new();
+    let Some(first) = descs.first() else {
+        return groups;
+    };
+    let empty = first.logical_elements() == 0;
+    let live = first.sizes().iter().enumerate().filter(|&(_, &size)| size != 1).map(|(axis, _)| axis);
+    for axis in live {
+        let joins = groups
+            .last()
+            .and_then(|group| group.last())
+            .is_some_and(|&before| empty || descs.iter().all(|desc| goes_on(desc, before, axis)));
+        match groups.last_mut() {
+            Some(group) if joins => group.push(axis),
+            _ => groups.push(SmallVec::from_slice(&[axis])),
+        }
+    }
+    groups
+}
+
+/// Does a step of axis `before` lead to where axis `axis` ends?
+fn goes_on(desc: &BufferTensorDesc, before: usize, axis: usize) -> bool {
+    let (Ok((_, outer)), Ok((size, inner))) = (desc.axis(before), desc.axis(axis)) else {
+        return false;
+    };
+    inner.checked_mul(size) == Some(outer)
+}
+
+fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
+    if expected.len() != found.len() {
+        return Err(Error::RankMismatch { what: "sizes", expected: expected.len(), found: found.len() });
+    }
+    let differ = expected.iter().zip(found).enumerate().find(|(_, (a, b))| a != b);
+    differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(Error::SizeMismatch { axis, expected, found }))
+}
+
+/// One packed tensor for tensors laid one after the other along an axis, and the view of it that
+/// each goes into.
+///
+/// # Errors
+///
+/// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ on another axis,
+/// [`Error::AxisOutOfRange`], [`Error::Overflow`].
+///
+/// ```
+/// use tensor_layout::{strided::concat, DataType};
+///
+/// let (whole, parts) = concat(DataType::F32, &[&[2, 3], &[2, 5]], 1)?;
+/// assert_eq!(whole.sizes(), [2, 8]);
+/// assert_eq!((parts[1].strides(), parts[1].base_offset()), (&[8, 1][..], 3));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn concat(
+    data_type: DataType,
+    parts: &[&[u64]],
+    axis: usize,
+) -> Result<(BufferTensorDesc, Vec<BufferTensorDesc>), Error> {
+    let mut whole = Dims::from_slice(parts.first().copied().unwrap_or_default());
+    let rank = whole.len();
+    let mut lengths = Dims::new();
+    for part in parts {
+        let mut like_first = Dims::from_slice(part);
+        let length = part.get(axis).copied().ok_or(Error::AxisOutOfRange { axis, rank: part.len() })?;
+        lengths.push(length);
+        if let (Some(slot), Some(&first)) = (like_first.get_mut(axis), whole.get(axis)) {
+            *slot = first;
+        }
+        check_same_sizes(&whole, &like_first)?;
+    }
+    let slot = whole.get_mut(axis).ok_or(Error::AxisOutOfRange { axis, rank })?;
+    *slot = 0;
+    for &length in &lengths {
+        *slot = checked::add(*slot, length, ELEMENTS)?;
+    }
+    let whole = BufferTensorDesc::packed(data_type, &whole)?;
+    let parts = whole.split(axis, &lengths)?;
+    Ok((whole, parts))
+}

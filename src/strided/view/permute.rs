@@ -1,0 +1,127 @@
+//! Axes in another order, dropped, repeated or added.
+
+use crate::checked::Dims;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+impl BufferTensorDesc {
+    /// The same elements with the axes in another order: axis `k` of the view is axis `axes[k]` of
+    /// this tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.permute(&[2, 0, 1])?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
+        if axes.len() != self.rank() {
+            return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
+        }
+        check_distinct("the order of axes", axes)?;
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for &axis in axes {
+            let (size, stride) = self.axis(axis)?;
+            sizes.push(size);
+            strides.push(stride);
+        }
+        self.view(sizes, strides)
+    }
+
+    /// The same elements with two axes exchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.transpose(1, 2)?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[2, 4, 3][..], &[12, 1, 4][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn transpose(&self, first: usize, second: usize) -> Result<Self, Error> {
+        let (a, b) = (self.axis(first)?, self.axis(second)?);
+        let swapped = |(axis, own)| match axis {
+            _ if axis == first => b,
+            _ if axis == second => a,
+            _ => own,
+        };
+        self.view_of(self.axes().enumerate().map(swapped))
+    }
+
+    /// A tensor whose axis `k` is axis `n` of this one where `axes[k]` is `Some(n)`, or a new axis of
+    /// size 1 where it is `None`.
+    ///
+    /// An axis that is not named is dropped: the view is its index 0. An axis that is named twice
+    /// appears twice, and its two indices add up: the view then reaches further than this
+    /// tensor, and its sizes in bytes say so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`], or [`Error::Overflow`] if a repeated axis reaches past 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.gather_axes(&[Some(2), None, Some(0)])?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[4, 1, 2][..], &[1, 0, 12][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn gather_axes(&self, axes: &[Option<usize>]) -> Result<Self, Error> {
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for axis in axes {
+            let (size, stride) = axis.map_or(Ok((1, 0)), |axis| self.axis(axis))?;
+            sizes.push(size);
+            strides.push(stride);
+        }
+        self.view(sizes, strides)
+    }
+
+    /// A tensor of `rank` axes whose axis `axes[k]` is axis `k` of this one; the others have size 1
+    /// and stride 0, ready for [`broadcast_to`](Self::broadcast_to). `axes` must ascend.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], or [`Error::NotAPermutation`] for axes that
+    /// do not ascend.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.scatter_axes(4, &[1, 3])?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[1, 2, 1, 3][..], &[0, 3, 0, 1][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
+        if axes.len() != self.rank() {
+            return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
+        }
+        check_distinct("the list of axes", axes)?;
+        let (mut sizes, mut strides) = (Dims::from_elem(1, rank), Dims::from_elem(0, rank));
+        let mut lowest = 0;
+        for (position, (&axis, (size, stride))) in axes.iter().zip(self.axes()).enumerate() {
+            if axis < lowest {
+                return Err(Error::NotAPermutation { what: "the ascending list of axes", position, axis });
+            }
+            lowest = axis;
+            let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
+                return Err(Error::AxisOutOfRange { axis, rank });
+            };
+            (*size_slot, *stride_slot) = (size, stride);
+        }
+        self.view(sizes, strides)
+    }
+}
+
+fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
+    let repeated =
+        axes.iter().enumerate().find(|&(position, axis)| axes.iter().take(position).any(|earlier| earlier == axis));
+    repeated.map_or(Ok(()), |(position, &axis)| Err(Error::NotAPermutation { what, position, axis }))
+}

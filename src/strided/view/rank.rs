@@ -1,0 +1,157 @@
+//! More axes or fewer.
+
+use crate::checked::{self, Dims, ELEMENTS};
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+/// At which end axes are added or joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before the first axis: the last axes stay where they are.
+    Front,
+    /// Behind the last axis: the first axes stay where they are.
+    Back,
+}
+
+impl BufferTensorDesc {
+    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it
+    /// is if it has as many already.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the other views.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4])?;
+    /// assert_eq!(desc.rank_at_least(4, Side::Front)?.sizes(), [1, 1, 3, 4]);
+    /// assert_eq!(desc.rank_at_least(4, Side::Back)?.strides(), [4, 1, 0, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn rank_at_least(&self, rank: usize, side: Side) -> Result<Self, Error> {
+        let missing = rank.saturating_sub(self.rank());
+        if missing == 0 {
+            return Ok(self.clone());
+        }
+        let ones = std::iter::repeat_n((1, 0), missing);
+        match side {
+            Side::Front => self.view_of(ones.chain(self.axes())),
+            Side::Back => self.view_of(self.axes().chain(ones)),
+        }
+    }
+
+    /// The same tensor with axes of size 1 in front until it has `rank` of them; their stride is 0.
+    ///
+    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. A tensor that
+    /// has as many already is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the other views.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4, 5])?.with_leading_ones(5)?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[1, 1, 3, 4, 5][..], &[0, 0, 20, 5, 1][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_leading_ones(&self, rank: usize) -> Result<Self, Error> {
+        self.rank_at_least(rank, Side::Front)
+    }
+
+    /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
+    ///
+    /// Axes are joined only if that leaves every element where it is; size-1 axes never stand in
+    /// the way. ([`coalesce`](Self::coalesce) joins what it can anywhere.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAView`] with the axis that cannot be joined; [`Error::ElementCountMismatch`] if `rank` is
+    /// 0 and there is more than one element.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4, 5])?;
+    /// assert_eq!(desc.rank_at_most(3, Side::Front)?.sizes(), [6, 4, 5]);
+    /// assert_eq!(desc.rank_at_most(3, Side::Back)?.sizes(), [2, 3, 20]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn rank_at_most(&self, rank: usize, side: Side) -> Result<Self, Error> {
+        if self.rank() <= rank {
+            return Ok(self.clone());
+        }
+        let Some(kept) = rank.checked_sub(1) else {
+            return self.regroup("a fold", &[]);
+        };
+        let surplus = self.rank().saturating_sub(kept);
+        let (front, back) = match side {
+            Side::Front => self.sizes().split_at(surplus),
+            Side::Back => self.sizes().split_at(kept),
+        };
+        let mut sizes = Dims::new();
+        match side {
+            Side::Front => {
+                sizes.push(checked::product(front, ELEMENTS)?);
+                sizes.extend_from_slice(back);
+            }
+            Side::Back => {
+                sizes.extend_from_slice(front);
+                sizes.push(checked::product(back, ELEMENTS)?);
+            }
+        }
+        self.regroup("a fold", &sizes)
+    }
+
+    /// A new axis of size 1 at position `axis`; the later ones move up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`] if `axis` is above the rank.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[3, 4])?.expand(1)?.sizes(), [3, 1, 4]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn expand(&self, axis: usize) -> Result<Self, Error> {
+        let rank = self.rank();
+        if axis > rank {
+            return Err(Error::AxisOutOfRange { axis, rank });
+        }
+        self.view_of(self.axes().take(axis).chain([(1, 0)]).chain(self.axes().skip(axis)))
+    }
+
+    /// Without `axis`, whose size must be 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`] or [`Error::SizeMismatch`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 1, 4])?;
+    /// assert_eq!(desc.squeeze(1)?.sizes(), [3, 4]);
+    /// assert_eq!(desc.squeeze(0).unwrap_err().code(), "size_mismatch");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn squeeze(&self, axis: usize) -> Result<Self, Error> {
+        match self.axis(axis)? {
+            (1, _) => self.view_of(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair)),
+            (found, _) => Err(Error::SizeMismatch { axis, expected: 1, found }),
+        }
+    }
+
+    /// Without any axis of size 1.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the other views.
+    pub fn squeeze_all(&self) -> Result<Self, Error> {
+        self.view_of(self.axes().filter(|&(size, _)| size != 1))
+    }
+}

@@ -1,0 +1,196 @@
+//! The same bytes as elements of another type.
+
+use crate::checked::{self, Dims, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+const OPERATION: &str = "reading the bytes as another type";
+
+impl BufferTensorDesc {
+    /// The same bytes as elements of `data_type`. With a narrower type the last axis grows, with a
+    /// wider one it shrinks (NumPy's `view`); with one as wide nothing else changes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAView`] if the elements of the last axis do not lie next to each other, or do not
+    /// fill whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides
+    /// the other; [`Error::BadAlignment`] if the promised alignment is below the wider element.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let words = BufferTensorDesc::new(DataType::U32, &[2, 3], Some(&[5, 1]))?;
+    /// let halves = words.reinterpret(DataType::F16)?;
+    /// assert_eq!((halves.sizes(), halves.strides()), (&[2, 6][..], &[10, 1][..]));
+    /// assert_eq!(halves.min_size_in_bytes(), words.min_size_in_bytes());
+    /// assert_eq!(halves.reinterpret(DataType::U32)?, words);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn reinterpret(&self, data_type: DataType) -> Result<Self, Error> {
+        let (from, to) = (self.data_type().bits(), data_type.bits());
+        if from == to {
+            let (sizes, strides) = self.axes().unzip();
+            return self.view_as(data_type, sizes, strides, self.base_offset());
+        }
+        let Some(last) = self.rank().checked_sub(1) else {
+            let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
+            return Err(Error::NotAView { operation: OPERATION, axis: 0, reason });
+        };
+        let (size, _) = self.axis(last)?;
+        let mut sizes = Dims::from_slice(self.sizes());
+        if from > to {
+            let split = self.split_elements(data_type)?;
+            if let Some(slot) = sizes.last_mut() {
+                let parts = split.sizes().last().copied().unwrap_or(1);
+                *slot = checked::mul(size, parts, checked::ELEMENTS)?;
+            }
+            return split.regroup(OPERATION, &sizes);
+        }
+        let parts = ratio(to, from)?;
+        let wide = size.checked_div(parts).unwrap_or(0);
+        if wide.checked_mul(parts) != Some(size) {
+            let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
+            return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
+        }
+        if let Some(slot) = sizes.last_mut() {
+            *slot = wide;
+        }
+        sizes.push(parts);
+        self.regroup(OPERATION, &sizes)?.join_elements(data_type)
+    }
+
+    /// The same bytes as narrower elements, whose number within one element of this tensor is a new
+    /// last axis: a `u32` as two `u16`, the low one first. Always possible.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedElementBits`] if the new width does not divide this one; [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let repeated = BufferTensorDesc::new(DataType::C64, &[2, 3], Some(&[0, 4]))?;
+    /// let parts = repeated.split_elements(DataType::F32)?;
+    /// assert_eq!((parts.sizes(), parts.strides()), (&[2, 3, 2][..], &[0, 8, 1][..]));
+    /// assert_eq!(parts.join_elements(DataType::C64)?, repeated);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
+        let parts = ratio(self.data_type().bits(), data_type.bits())?;
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for (size, stride) in self.axes() {
+            sizes.push(size);
+            strides.push(scaled(size, stride, parts)?);
+        }
+        sizes.push(parts);
+        strides.push(1);
+        self.view_as(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
+    }
+
+    /// The same bytes as wider elements, each made of one last axis of this tensor, which
+    /// disappears: the inverse of [`split_elements`](Self::split_elements).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not lie
+    /// next to each other, or if a wider element would begin at a place that is no multiple of its width.
+    pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
+        let parts = ratio(data_type.bits(), self.data_type().bits())?;
+        let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });
+        let last = self.rank().saturating_sub(1);
+        match self.axes().next_back() {
+            Some((size, stride)) if size == parts && (stride == 1 || parts == 1) => {}
+            Some((size, stride)) => {
+                return refuse(last, format!("is {size}:{stride}, but one wider element is {parts}:1"));
+            }
+            None => return refuse(0, String::from("is missing: rank 0 has no axis to join")),
+        }
+        let base = self.base_offset();
+        if !base.is_multiple_of(parts) {
+            return refuse(last, format!("begins at element {base}, which is not a multiple of {parts}"));
+        }
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for (axis, (size, stride)) in self.axes().take(last).enumerate() {
+            if size > 1 && !stride.is_multiple_of(parts) {
+                return refuse(axis, format!("has stride {stride}, which is not a multiple of {parts}"));
+            }
+            sizes.push(size);
+            strides.push(stride.checked_div(parts).unwrap_or(stride));
+        }
+        self.view_as(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
+    }
+
+    /// A 64-bit integer tensor as its low 32-bit words, in place: strides twice as large, and the
+    /// total size that of the 64-bit tensor. What engines do on devices without 64-bit integers.
+    ///
+    /// Right for values that fit 32 bits, and for reading only: the high words are not described.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DataTypeMismatch`] if the type is neither `s64` nor `u64`; [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let words = BufferTensorDesc::packed(DataType::S64, &[2, 3])?.low_words()?;
+    /// assert_eq!((words.data_type(), words.sizes(), words.strides()), (DataType::S32, &[2, 3][..], &[6, 2][..]));
+    /// // The last high word belongs to the buffer, too.
+    /// assert_eq!((words.min_size_in_bytes(), words.total_tensor_size_in_bytes()), (44, 48));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn low_words(&self) -> Result<Self, Error> {
+        let narrow = match self.data_type() {
+            DataType::S64 => DataType::S32,
+            DataType::U64 => DataType::U32,
+            other => return Err(Error::DataTypeMismatch { expected: "s64 or u64", found: other.xla_name() }),
+        };
+        let pairs = self.split_elements(narrow)?;
+        let words = pairs.select(self.rank(), 0)?;
+        words.with_total_size_in_bytes(self.total_tensor_size_in_bytes())
+    }
+
+    /// The same elements as unsigned integers of the same width, as DirectML's gather and scatter
+    /// operators want their indices; other types stay.
+    ///
+    /// # Errors
+    ///
+    /// None for the tensors there are; the signature is that of the other views.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let indices = BufferTensorDesc::packed(DataType::S64, &[8])?.with_unsigned_type()?;
+    /// assert_eq!(indices.data_type(), DataType::U64);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_unsigned_type(&self) -> Result<Self, Error> {
+        self.reinterpret(match self.data_type() {
+            DataType::S1 => DataType::U1,
+            DataType::S2 => DataType::U2,
+            DataType::S4 => DataType::U4,
+            DataType::S8 => DataType::U8,
+            DataType::S16 => DataType::U16,
+            DataType::S32 => DataType::U32,
+            DataType::S64 => DataType::U64,
+            other => other,
+        })
+    }
+}
+
+/// How many narrow elements make a wide one.
+fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
+    match wide.checked_div(narrow) {
+        Some(parts) if parts > 0 && wide.is_multiple_of(narrow) => Ok(parts.into()),
+        _ => Err(Error::UnsupportedElementBits { bits: narrow, supported: "widths that divide the other one" }),
+    }
+}
+
+/// A stride in narrower elements. One that is never used may be too large for that: it becomes 0.
+fn scaled(size: u64, stride: u64, parts: u64) -> Result<u64, Error> {
+    match stride.checked_mul(parts) {
+        Some(stride) => Ok(stride),
+        None if size <= 1 => Ok(0),
+        None => checked::mul(stride, parts, OFFSET),
+    }
+}

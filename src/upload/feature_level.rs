@@ -1,0 +1,240 @@
+//! `FeatureLevel`: which DirectML a device speaks.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::element::DataType;
+use crate::error::Error;
+
+/// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept all that earlier ones do.
+///
+/// ```
+/// use tensor_layout::upload::FeatureLevel;
+///
+/// let level: FeatureLevel = "5.0".parse()?;
+/// assert_eq!((level, level.value()), (FeatureLevel::V5_0, 0x5000));
+/// assert!(level < FeatureLevel::LATEST);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum FeatureLevel {
+    /// DirectML of Windows 10 version 1903.
+    V1_0,
+    /// Level 2.0.
+    V2_0,
+    /// Level 2.1.
+    V2_1,
+    /// Ranks 1 to 8 and the 64-bit types begin here.
+    V3_0,
+    /// Level 3.1.
+    V3_1,
+    /// Level 4.0.
+    V4_0,
+    /// Level 4.1.
+    V4_1,
+    /// Level 5.0.
+    V5_0,
+    /// Level 5.1.
+    V5_1,
+    /// Level 5.2.
+    V5_2,
+    /// Level 6.0.
+    V6_0,
+    /// Level 6.1.
+    V6_1,
+    /// Level 6.2.
+    V6_2,
+    /// The 4-bit types begin here.
+    V6_3,
+    /// Level 6.4.
+    V6_4,
+}
+
+/// The types of level 1.0, in the order of their values.
+const TYPES_1_0: &[DataType] = &[
+    DataType::F32,
+    DataType::F16,
+    DataType::U32,
+    DataType::U16,
+    DataType::U8,
+    DataType::S32,
+    DataType::S16,
+    DataType::S8,
+];
+
+const TYPES_3_0: &[DataType] = &[
+    DataType::F32,
+    DataType::F16,
+    DataType::U32,
+    DataType::U16,
+    DataType::U8,
+    DataType::S32,
+    DataType::S16,
+    DataType::S8,
+    DataType::F64,
+    DataType::U64,
+    DataType::S64,
+];
+
+const TYPES_6_3: &[DataType] = &[
+    DataType::F32,
+    DataType::F16,
+    DataType::U32,
+    DataType::U16,
+    DataType::U8,
+    DataType::S32,
+    DataType::S16,
+    DataType::S8,
+    DataType::F64,
+    DataType::U64,
+    DataType::S64,
+    DataType::U4,
+    DataType::S4,
+];
+
+impl FeatureLevel {
+    /// Every level, oldest first.
+    pub const ALL: &'static [FeatureLevel] = &[
+        FeatureLevel::V1_0,
+        FeatureLevel::V2_0,
+        FeatureLevel::V2_1,
+        FeatureLevel::V3_0,
+        FeatureLevel::V3_1,
+        FeatureLevel::V4_0,
+        FeatureLevel::V4_1,
+        FeatureLevel::V5_0,
+        FeatureLevel::V5_1,
+        FeatureLevel::V5_2,
+        FeatureLevel::V6_0,
+        FeatureLevel::V6_1,
+        FeatureLevel::V6_2,
+        FeatureLevel::V6_3,
+        FeatureLevel::V6_4,
+    ];
+
+    /// The newest level: DirectML gets no further ones (it is in sustained engineering).
+    pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
+
+    /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
+    #[must_use]
+    pub const fn value(self) -> u32 {
+        match self {
+            FeatureLevel::V1_0 => 0x1000,
+            FeatureLevel::V2_0 => 0x2000,
+            FeatureLevel::V2_1 => 0x2100,
+            FeatureLevel::V3_0 => 0x3000,
+            FeatureLevel::V3_1 => 0x3100,
+            FeatureLevel::V4_0 => 0x4000,
+            FeatureLevel::V4_1 => 0x4100,
+            FeatureLevel::V5_0 => 0x5000,
+            FeatureLevel::V5_1 => 0x5100,
+            FeatureLevel::V5_2 => 0x5200,
+            FeatureLevel::V6_0 => 0x6000,
+            FeatureLevel::V6_1 => 0x6100,
+            FeatureLevel::V6_2 => 0x6200,
+            FeatureLevel::V6_3 => 0x6300,
+            FeatureLevel::V6_4 => 0x6400,
+        }
+    }
+
+    /// The level with this value of `DML_FEATURE_LEVEL`.
+    #[must_use]
+    pub fn from_value(value: u32) -> Option<FeatureLevel> {
+        Self::ALL.iter().copied().find(|level| level.value() == value)
+    }
+
+    /// The smallest and the largest rank: 4 to 5 before level 3.0
+    /// (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8 from there on (`..._MAX1`). Single operators
+    /// may take fewer.
+    #[must_use]
+    pub fn ranks(self) -> (usize, usize) {
+        if self < FeatureLevel::V3_0 { (4, 5) } else { (1, 8) }
+    }
+
+    /// The data types a tensor may have (DirectML feature level history). Single operators may
+    /// take fewer.
+    #[must_use]
+    pub fn data_types(self) -> &'static [DataType] {
+        if self < FeatureLevel::V3_0 {
+            TYPES_1_0
+        } else if self < FeatureLevel::V6_3 {
+            TYPES_3_0
+        } else {
+            TYPES_6_3
+        }
+    }
+
+    /// The name [`Limits`](super::Limits) go by: `DirectML 5.0`.
+    pub(super) const fn limits_name(self) -> &'static str {
+        match self {
+            FeatureLevel::V1_0 => "DirectML 1.0",
+            FeatureLevel::V2_0 => "DirectML 2.0",
+            FeatureLevel::V2_1 => "DirectML 2.1",
+            FeatureLevel::V3_0 => "DirectML 3.0",
+            FeatureLevel::V3_1 => "DirectML 3.1",
+            FeatureLevel::V4_0 => "DirectML 4.0",
+            FeatureLevel::V4_1 => "DirectML 4.1",
+            FeatureLevel::V5_0 => "DirectML 5.0",
+            FeatureLevel::V5_1 => "DirectML 5.1",
+            FeatureLevel::V5_2 => "DirectML 5.2",
+            FeatureLevel::V6_0 => "DirectML 6.0",
+            FeatureLevel::V6_1 => "DirectML 6.1",
+            FeatureLevel::V6_2 => "DirectML 6.2",
+            FeatureLevel::V6_3 => "DirectML 6.3",
+            FeatureLevel::V6_4 => "DirectML 6.4",
+        }
+    }
+
+    fn number(self) -> &'static str {
+        self.limits_name().strip_prefix("DirectML ").unwrap_or_default()
+    }
+}
+
+impl fmt::Display for FeatureLevel {
+    /// `5.0`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.number())
+    }
+}
+
+impl FromStr for FeatureLevel {
+    type Err = Error;
+
+    /// Reads `5.0`, and `5_0` as the header spells it.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let dotted = text.replace('_', ".");
+        let found = Self::ALL.iter().copied().find(|level| level.number() == dotted);
+        found.ok_or_else(|| Error::UnknownLimits { name: format!("directml:{text}") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_in_order_and_read_back() {
+        assert!(FeatureLevel::ALL.is_sorted());
+        assert_eq!(FeatureLevel::ALL.last(), Some(&FeatureLevel::LATEST));
+        for &level in FeatureLevel::ALL {
+            assert_eq!(level.to_string().parse(), Ok(level));
+            assert_eq!(level.to_string().replace('.', "_").parse(), Ok(level));
+            assert_eq!(FeatureLevel::from_value(level.value()), Some(level));
+            let number = format!("{:x}", level.value());
+            assert_eq!(level.to_string(), format!("{}.{}", &number[..1], &number[1..2]));
+        }
+        assert_eq!("7.0".parse::<FeatureLevel>().unwrap_err().code(), "unknown_limits");
+    }
+
+    #[test]
+    fn later_levels_know_all_earlier_types() {
+        for pair in FeatureLevel::ALL.windows(2) {
+            assert!(pair[1].data_types().starts_with(pair[0].data_types()));
+        }
+        let all = FeatureLevel::LATEST.data_types();
+        for data_type in DataType::ALL {
+            assert_eq!(all.contains(data_type), data_type.directml_value().is_some(), "{data_type}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Checks before a GPU sees a buffer: is it big enough, aligned, within the limits, safe to write?
+//!
+//! [`validate`] looks at one tensor in one buffer and reports every problem at once;
+//! [`validate_bindings`] also holds the tensors of one dispatch against each other;
+//! [`pack_buffer`] places many tensors in one buffer so that both are satisfied.
+//!
+//! ```
+//! use tensor_layout::upload::{self, Buffer, Limits, Role};
+//! use tensor_layout::{BufferTensorDesc, DataType};
+//!
+//! // Three halves are 6 bytes, but a device wants 8.
+//! let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
+//! let report = upload::validate(&desc, &Buffer::new(256, 16, Role::Input), &Limits::by_name("directml")?).unwrap();
+//! assert_eq!((report.exact_bytes, report.cpu_bytes, report.total_bytes), (6, 6, 8));
+//! assert_eq!((report.padding, report.bound), (6..8, 16..24));
+//!
+//! let errors = upload::validate(&desc, &Buffer::new(20, 6, Role::Input), &Limits::webgpu()).unwrap_err();
+//! assert_eq!(errors.codes(), ["offset_unaligned"]);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions))]
+
+mod bindings;
+mod feature_level;
+mod limits;
+mod pack;
+mod pieces;
+mod report;
+mod validate;
+
+pub use bindings::{Binding, validate_bindings};
+pub use feature_level::FeatureLevel;
+pub use limits::Limits;
+pub use pack::{PackedBuffer, pack_buffer};
+pub use pieces::Pieces;
+pub use report::{Errors, UploadReport};
+pub use validate::{Buffer, Role, validate};

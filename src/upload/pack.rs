@@ -1,0 +1,61 @@
+//! `pack_buffer`: many tensors in one buffer, each where the device wants it.
+
+use crate::checked::{self, BYTES};
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+use super::limits::Limits;
+use super::validate::common_multiple;
+
+/// Where [`pack_buffer`] puts the tensors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackedBuffer {
+    /// Where each tensor is bound, in bytes, in the order they were given. This is the offset of
+    /// the tensor's buffer; its own base offset comes on top, as in [`Buffer`](super::Buffer).
+    pub offsets: Vec<u64>,
+    /// The length of the buffer, in bytes.
+    pub len: u64,
+}
+
+/// Places tensors one after the other in one buffer, each aligned as the device and its descriptor
+/// ask, with the bytes its total size takes. What each range holds is that tensor's alone.
+///
+/// Only offsets are chosen here; [`validate`](super::validate) checks the rest.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit.
+///
+/// ```
+/// use tensor_layout::upload::{pack_buffer, Limits};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[5])?;
+/// let packed = pack_buffer([&bias, &weights], &Limits::by_name("directml")?)?;
+/// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 36));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn pack_buffer<'a>(
+    descs: impl IntoIterator<Item = &'a BufferTensorDesc>,
+    limits: &Limits,
+) -> Result<PackedBuffer, Error> {
+    let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
+    for desc in descs {
+        let alignment = common_multiple(limits.offset_alignment, desc.base_offset_alignment().into())?;
+        // Where the base offset is part of the binding, it is the sum that must be aligned.
+        let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
+        let base_bytes = checked::bytes_for(base, desc.data_type().bits())?;
+        let start = checked::round_up(checked::add(packed.len, base_bytes, BYTES)?, alignment, BYTES)?;
+        let offset = start.saturating_sub(base_bytes);
+        let size =
+            checked::round_up(desc.total_tensor_size_in_bytes(), common_multiple(4, limits.size_multiple)?, BYTES)?;
+        packed.offsets.push(offset);
+        packed.len = checked::add(offset, size, BYTES)?;
+    }
+    if packed.len > limits.max_buffer {
+        return Err(Error::BufferLimit { len: packed.len, max: limits.max_buffer });
+    }
+    Ok(packed)
+}

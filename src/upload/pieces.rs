@@ -1,0 +1,112 @@
+//! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use crate::error::Error;
+
+/// Byte ranges that cover a longer one without a gap: each is at most as long as a limit and
+/// begins at a multiple of an alignment.
+///
+/// An iterator that holds three numbers, so that advice about a huge range costs nothing.
+///
+/// ```
+/// use tensor_layout::upload::Pieces;
+///
+/// let pieces = Pieces::new(256..1400, 600, 256)?;
+/// assert_eq!(pieces.number(), 3);
+/// assert_eq!(pieces.collect::<Vec<_>>(), [256..768, 768..1280, 1280..1400]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pieces {
+    next: u64,
+    end: u64,
+    step: u64,
+}
+
+impl Pieces {
+    /// The pieces of `range`, each at most `max` bytes long; all but the first begin at a multiple of
+    /// `alignment` because `range.start` does (which is the caller's to check) and every piece
+    /// but the last is a multiple of it long.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPieces`] if the range does not fit one piece and `max` is below `alignment`.
+    pub fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
+        let length = range.end.saturating_sub(range.start);
+        let alignment = alignment.max(1);
+        let rest = max.checked_rem(alignment).unwrap_or_default();
+        let step = if length <= max { length } else { max.saturating_sub(rest) };
+        if step == 0 && length > 0 {
+            return Err(Error::NoPieces { max, alignment });
+        }
+        Ok(Pieces { next: range.start, end: range.end, step })
+    }
+
+    /// How many pieces are left.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        let left = self.end.saturating_sub(self.next);
+        if left == 0 { 0 } else { left.div_ceil(self.step.max(1)) }
+    }
+
+    /// The length of every piece but the last, in bytes.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Range<u64>;
+
+    fn next(&mut self) -> Option<Range<u64>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let start = self.next;
+        self.next = start.saturating_add(self.step.max(1)).min(self.end);
+        Some(start..self.next)
+    }
+}
+
+impl FusedIterator for Pieces {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_their_range_and_keep_the_limits() {
+        for start in [0, 16, 64] {
+            for length in 0..200 {
+                for max in 0..80 {
+                    for alignment in [1, 4, 16] {
+                        let range = start..start + length;
+                        let Ok(pieces) = Pieces::new(range.clone(), max, alignment) else {
+                            assert!(length > max && max < alignment.max(1));
+                            continue;
+                        };
+                        let list: Vec<_> = pieces.collect();
+                        assert_eq!(list.len() as u64, pieces.number());
+                        let mut at = start;
+                        for piece in list {
+                            assert_eq!(piece.start, at);
+                            assert!(piece.start % alignment == 0 && piece.end > at && piece.end - at <= max);
+                            at = piece.end;
+                        }
+                        assert_eq!(at, range.end);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_address_space_is_no_trap() {
+        let pieces = Pieces::new(0..u64::MAX, 1 << 62, 256).unwrap();
+        assert_eq!(pieces.collect::<Vec<_>>().last(), Some(&(3 << 62..u64::MAX)));
+        assert_eq!(pieces.number(), 4);
+    }
+}

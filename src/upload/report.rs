@@ -1,0 +1,171 @@
+//! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::IndexWidth;
+
+use super::pieces::Pieces;
+
+/// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
+/// otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UploadReport {
+    /// The name of the limits that were held against the tensor.
+    pub limits: &'static str,
+    /// The type of an element.
+    pub data_type: DataType,
+    /// The number of indices.
+    pub logical_elements: u64,
+    /// The elements from the start of the binding to one past the last that is reached.
+    pub span_elements: u64,
+    /// `span_elements` in bits.
+    pub exact_bits: u128,
+    /// `span_elements` in bytes, a started byte counted whole.
+    pub exact_bytes: u64,
+    /// `exact_bytes` rounded up to a multiple of 4 and of what the device wants.
+    pub rounded_bytes: u64,
+    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more.
+    pub total_bytes: u64,
+    /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
+    /// reads nothing past its source.
+    pub cpu_bytes: u64,
+    /// The bytes behind the elements that belong to the binding and should be zeroed, from the start
+    /// of the binding.
+    pub padding: Range<u64>,
+    /// The bytes of the buffer that are bound.
+    pub bound: Range<u64>,
+    /// What the start of the binding must be a multiple of, in bytes: the device's wish and the
+    /// descriptor's promise together.
+    pub alignment_asked: u64,
+    /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
+    /// which is a multiple of all.
+    pub alignment_had: Option<u64>,
+    /// The narrowest integer that holds every element offset of the tensor, counted from the
+    /// start of the binding.
+    pub index_width: IndexWidth,
+    /// How to bind the range in pieces that fit, where it is too large for one binding.
+    pub pieces: Option<Pieces>,
+    /// How to copy the elements to the device: ranges of the CPU slice, one unless there is too
+    /// much for one copy.
+    pub copies: Option<Pieces>,
+}
+
+impl UploadReport {
+    /// Checks that a CPU slice of `len` bytes can fill the tensor, and returns how many zero bytes
+    /// have to follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferTooShort`].
+    ///
+    /// ```
+    /// use tensor_layout::upload::{self, Buffer, Limits, Role};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
+    /// let report = upload::validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    /// assert_eq!(report.check_source(6)?, 2);
+    /// assert_eq!(report.check_source(4).unwrap_err().code(), "buffer_too_short");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn check_source(&self, len: u64) -> Result<u64, Error> {
+        if len < self.cpu_bytes {
+            return Err(Error::BufferTooShort { what: "CPU slice", needed: self.cpu_bytes, found: len });
+        }
+        Ok(self.padding.end.saturating_sub(self.padding.start))
+    }
+}
+
+impl fmt::Display for UploadReport {
+    /// One line for every number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "limits           {}", self.limits)?;
+        writeln!(f, "elements         {} ({} spanned, {})", self.logical_elements, self.span_elements, self.data_type)?;
+        writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
+        writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
+        writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
+        writeln!(f, "padding to zero  {:?}", self.padding)?;
+        writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
+        write!(f, "alignment        {} asked, ", self.alignment_asked)?;
+        match self.alignment_had {
+            Some(had) => writeln!(f, "{had} had")?,
+            None => writeln!(f, "any had")?,
+        }
+        write!(f, "index width      {}", self.index_width)?;
+        if let Some(pieces) = &self.pieces {
+            write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
+        }
+        if let Some(copies) = self.copies.filter(|copies| copies.number() > 1) {
+            write!(f, "\ncopies           {} of {} bytes", copies.number(), copies.step())?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that is wrong with a tensor in its buffer; at least one error. The numbers are still
+/// there, in [`Errors::report`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errors {
+    errors: Vec<Error>,
+    report: Box<UploadReport>,
+}
+
+impl Errors {
+    pub(super) fn new(errors: Vec<Error>, report: UploadReport) -> Errors {
+        Errors { errors, report: Box::new(report) }
+    }
+
+    /// The errors, in the order of the checks.
+    pub fn iter(&self) -> std::slice::Iter<'_, Error> {
+        self.errors.iter()
+    }
+
+    /// The stable word of every error: see [`Error::code`].
+    #[must_use]
+    pub fn codes(&self) -> Vec<&'static str> {
+        self.errors.iter().map(Error::code).collect()
+    }
+
+    /// The numbers that were checked. A bound range that does not fit 64 bits ends at the largest number.
+    #[must_use]
+    pub fn report(&self) -> &UploadReport {
+        &self.report
+    }
+}
+
+impl<'a> IntoIterator for &'a Errors {
+    type Item = &'a Error;
+    type IntoIter = std::slice::Iter<'a, Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Errors {
+    type Item = Error;
+    type IntoIter = std::vec::IntoIter<Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.errors.into_iter()
+    }
+}
+
+impl fmt::Display for Errors {
+    /// One sentence a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, error) in self.errors.iter().enumerate() {
+            if position > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}

@@ -1,0 +1,238 @@
+//! `validate`: one tensor in one buffer, held against the limits of a device.
+
+use crate::checked::{self, BYTES};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::{BufferTensorDesc, IndexWidth, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
+
+use super::limits::Limits;
+use super::pieces::Pieces;
+use super::report::{Errors, UploadReport};
+
+/// What a device does with a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// It is only read.
+    Input,
+    /// It is written, and perhaps read.
+    Output,
+}
+
+/// A buffer on the device and the place in it where a tensor is bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Buffer {
+    /// The length of the whole buffer, in bytes.
+    pub len: u64,
+    /// Where the tensor's buffer begins, in bytes; the tensor's own base offset comes on top.
+    pub offset: u64,
+    /// Is it read or written?
+    pub role: Role,
+}
+
+impl Buffer {
+    /// A buffer of `len` bytes with a tensor bound `offset` bytes into it.
+    #[must_use]
+    pub const fn new(len: u64, offset: u64, role: Role) -> Buffer {
+        Buffer { len, offset, role }
+    }
+}
+
+/// Holds one tensor in one buffer against `limits`.
+///
+/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
+/// the number of elements; the size of the binding (multiple, smallest, largest); its offset
+/// (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the size
+/// of the buffer; the flags; and for an output that no two indices share an offset.
+///
+/// # Errors
+///
+/// Every [`Error`] that was found, with the report beside them.
+///
+/// ```
+/// use tensor_layout::upload::{self, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::new(DataType::BF16, &[2, 3], Some(&[0, 1]))?;
+/// let buffer = Buffer::new(16, 12, Role::Output);
+/// let errors = upload::validate(&desc, &buffer, &Limits::by_name("directml:2.0")?).unwrap_err();
+/// assert_eq!(
+///     errors.codes(),
+///     ["unsupported_data_type", "rank_limit", "offset_unaligned", "binding_outside_buffer", "overlapping_destination"],
+/// );
+/// assert_eq!(errors.report().bound, 12..20);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
+    let mut errors = Vec::new();
+    check_description(desc, limits, &mut errors);
+    let report = check_binding(desc, buffer, limits, &mut errors);
+    check_role(desc, buffer.role, &mut errors);
+    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
+}
+
+/// What the device is told: type, rank, sizes, strides.
+fn check_description(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) {
+    if limits.data_types.is_some_and(|types| !types.contains(&desc.data_type())) {
+        errors.push(Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: limits.name });
+    }
+    let rank = desc.rank();
+    if rank < limits.min_rank || rank > limits.max_rank {
+        errors.push(Error::RankLimit { rank, min: limits.min_rank, max: limits.max_rank });
+    }
+    for (axis, (&size, &stride)) in desc.sizes().iter().zip(desc.strides()).enumerate() {
+        if size == 0 && !limits.zero_sizes {
+            errors.push(Error::ZeroSize { axis });
+        }
+        if size > limits.max_size {
+            errors.push(Error::SizeLimit { axis, size, max: limits.max_size });
+        }
+        if stride > limits.max_stride {
+            errors.push(Error::StrideLimit { axis, stride, max: limits.max_stride });
+        }
+    }
+}
+
+/// What is bound: every number on the way, and what is wrong with it.
+fn check_binding(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits, errors: &mut Vec<Error>) -> UploadReport {
+    let bits = desc.data_type().bits();
+    let region = Region::of(desc, limits, errors);
+    if region.elements > limits.max_elements {
+        errors.push(Error::ElementLimit { elements: region.elements, max: limits.max_elements });
+    }
+    let exact_bytes = region.exact_bytes;
+    let multiple = limits.size_multiple.max(1);
+    let rounded_bytes = or_largest(round_to(exact_bytes, multiple), errors);
+    // A total that was chosen by hand is not rounded for the caller, only checked.
+    let total_bytes = if region.total > region.rounded { region.total } else { rounded_bytes };
+    if !total_bytes.is_multiple_of(multiple) {
+        errors.push(Error::BindingUnaligned { size: total_bytes, multiple });
+    }
+    let refused_as_empty = desc.logical_elements() == 0 && !limits.zero_sizes;
+    if total_bytes < limits.min_binding && !refused_as_empty {
+        errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
+    }
+    let start = or_largest(checked::add(buffer.offset, region.base_bytes, BYTES), errors);
+    let promised = u64::from(desc.base_offset_alignment());
+    let alignment_asked = or_largest(common_multiple(limits.offset_alignment, promised), errors);
+    if !start.is_multiple_of(alignment_asked) {
+        errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });
+    }
+    let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
+    if end > buffer.len {
+        errors.push(Error::BindingOutsideBuffer { offset: start, size: total_bytes, len: buffer.len });
+    }
+    let mut pieces = None;
+    if total_bytes > limits.max_binding {
+        errors.push(Error::BindingLimit { size: total_bytes, max: limits.max_binding });
+        pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(desc, limits)).ok();
+    }
+    if buffer.len > limits.max_buffer {
+        errors.push(Error::BufferLimit { len: buffer.len, max: limits.max_buffer });
+    }
+    UploadReport {
+        limits: limits.name,
+        data_type: desc.data_type(),
+        logical_elements: desc.logical_elements(),
+        span_elements: region.elements,
+        exact_bits: u128::from(region.elements).saturating_mul(u128::from(bits)),
+        exact_bytes,
+        rounded_bytes,
+        total_bytes,
+        cpu_bytes: exact_bytes,
+        padding: exact_bytes..total_bytes,
+        bound: start..end,
+        alignment_asked,
+        alignment_had: 1_u64.checked_shl(start.trailing_zeros()),
+        index_width: IndexWidth::for_elements(region.elements),
+        pieces,
+        copies: Pieces::new(0..exact_bytes, limits.max_copy, multiple).ok(),
+    }
+}
+
+/// The part of the tensor's buffer that is bound.
+struct Region {
+    /// Bytes of the base offset that move into the binding's offset.
+    base_bytes: u64,
+    elements: u64,
+    exact_bytes: u64,
+    /// By DirectML's rule.
+    rounded: u64,
+    total: u64,
+}
+
+impl Region {
+    fn of(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) -> Region {
+        let bits = desc.data_type().bits();
+        let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
+        let base_bits = u128::from(base).saturating_mul(u128::from(bits));
+        if !base_bits.is_multiple_of(8) {
+            errors.push(Error::OffsetInsideByte { base_offset: base, bits });
+        }
+        let base_bytes = or_largest(checked::narrow(base_bits.div_euclid(8), BYTES), errors);
+        let elements = desc.min_elements().saturating_sub(base);
+        // Cannot fail: no more than the size that the descriptor's third invariant bounds.
+        let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
+        let rounded = or_largest(checked::round_up(exact_bytes, 4, BYTES), errors);
+        let total = if desc.total_tensor_size_in_bytes() == desc.min_size_in_bytes() {
+            rounded
+        } else {
+            desc.total_tensor_size_in_bytes().saturating_sub(base_bytes).max(rounded)
+        };
+        Region { base_bytes, elements, exact_bytes, rounded, total }
+    }
+}
+
+/// What a device does with the elements.
+fn check_role(desc: &BufferTensorDesc, role: Role, errors: &mut Vec<Error>) {
+    if role != Role::Output {
+        return;
+    }
+    if desc.flags() == TensorFlags::OwnedByDml {
+        errors.push(Error::OwnedOutput);
+    }
+    match desc.overlap() {
+        Overlap::No => {}
+        Overlap::Yes { first, second, offset } => {
+            errors.push(Error::OverlappingDestination { first, second, offset });
+        }
+        Overlap::TooHard => {
+            errors.push(Error::TooHard { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT });
+        }
+    }
+}
+
+/// Rounds up to a multiple of 4, DirectML's rule, and of `multiple`.
+fn round_to(bytes: u64, multiple: u64) -> Result<u64, Error> {
+    checked::round_up(bytes, common_multiple(4, multiple)?, BYTES)
+}
+
+/// A piece begins where a binding may, with a whole element.
+fn piece_alignment(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
+    let element = element_bytes(desc.data_type());
+    common_multiple(limits.offset_alignment, limits.size_multiple)
+        .and_then(|alignment| common_multiple(alignment, element))
+        .unwrap_or(u64::MAX)
+}
+
+fn element_bytes(data_type: DataType) -> u64 {
+    data_type.bits().div_ceil(8).into()
+}
+
+/// The least common multiple; 0 counts as 1.
+pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+    let (a, b) = (a.max(1), b.max(1));
+    let (mut gcd, mut rest) = (a, b);
+    while let Some(next) = gcd.checked_rem(rest) {
+        (gcd, rest) = (rest, next);
+    }
+    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
+}
+
+/// The value, or the largest number with the error put on the list: the other checks go on.
+fn or_largest(value: Result<u64, Error>, errors: &mut Vec<Error>) -> u64 {
+    value.unwrap_or_else(|error| {
+        errors.push(error);
+        u64::MAX
+    })
+}

@@ -1,0 +1,253 @@
+//! Layouts whose normal form is known, each for what it shows, and the worked examples of XLA's pages.
+
+use tensor_layout::bridge::{Lowering, lower, raise};
+use tensor_layout::relayout::Relayout;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+
+fn shape(text: &str) -> ArrayShape {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn map(text: &str) -> IndexMap {
+    shape(text).to_index_map().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The components as text: `d0[(2,16), (1,1)] d1[(1,2)]`, and `d3,4[..]` for fused ones.
+fn components(map: &IndexMap) -> String {
+    let parts: Vec<String> = map
+        .components()
+        .iter()
+        .map(|component| {
+            let dims: Vec<String> = component.dims().iter().map(usize::to_string).collect();
+            format!("d{}{:?}", dims.join(","), component.chain())
+        })
+        .collect();
+    parts.join(" ")
+}
+
+fn offsets(map: &IndexMap) -> Vec<Vec<u64>> {
+    let [rows, columns] = map.sizes() else { panic!("rank 2") };
+    (0..*rows).map(|row| (0..*columns).map(|column| map.offset(&[row, column]).unwrap()).collect()).collect()
+}
+
+// The pages' own examples.
+
+#[test]
+fn figure_1_puts_element_2_3_at_17() {
+    let map = map("F32[3,5]{1,0:T(2,2)}");
+    assert_eq!(map.offset(&[2, 3]), Ok(17));
+    assert_eq!(map.physical_elements(), 24);
+    assert_eq!(offsets(&map), [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20]]);
+}
+
+#[test]
+fn figure_2_is_a_tile_of_pairs_of_rows() {
+    let map = map("F32[4,8]{1,0:T(2,4)(2,1)}");
+    let pair = |first: u64| (0..8).map(|column| first + 2 * column).collect::<Vec<_>>();
+    assert_eq!(offsets(&map), [pair(0), pair(1), pair(16), pair(17)]);
+}
+
+#[test]
+fn the_combine_example_is_a_matrix_of_112_by_110_in_tiles_of_2_by_3() {
+    let combined = map("F32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}");
+    assert_eq!(combined.physical_elements(), 112 * 111);
+    let matrix = map("F32[112,110]{1,0:T(2,3)}");
+    assert_eq!(matrix.physical_elements(), combined.physical_elements());
+    for (a, b, c, d, e) in [(0, 0, 0, 0, 0), (1, 6, 7, 10, 9), (1, 0, 3, 5, 7), (0, 6, 1, 0, 2), (1, 3, 4, 9, 9)] {
+        let expected = matrix.offset(&[(a * 7 + b) * 8 + c, d * 10 + e]);
+        assert_eq!(combined.offset(&[a, b, c, d, e]), expected);
+    }
+}
+
+#[test]
+fn a_to_f_in_column_order_is_a_d_b_e_c_f() {
+    let mut turned = [0; 6];
+    Relayout::new(&shape("u8[2,3]{1,0}"), &shape("u8[2,3]{0,1}")).unwrap().run(b"abcdef", &mut turned).unwrap();
+    assert_eq!(&turned, b"adbecf");
+}
+
+// What shows whether the normal form was understood.
+
+#[test]
+fn a_tile_larger_than_the_array_is_a_row_pitch() {
+    let map = map("f32[3,100]{1,0:T(8,128)}");
+    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Affine, 1024));
+    assert_eq!(map.strides().unwrap().as_slice(), [128, 1]);
+    let Lowering::Strided(desc) = lower(&shape("f32[16,100]{1,0:T(8,128)}")).unwrap() else { panic!() };
+    assert_eq!((desc.strides(), desc.total_tensor_size_in_bytes()), (&[128, 1][..], 8192));
+}
+
+#[test]
+fn combining_all_dimensions_is_flat_row_major() {
+    let map = map("f32[7,5]{1,0:T(*,4)}");
+    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Affine, 36));
+    assert_eq!(map.strides().unwrap().as_slice(), [5, 1]);
+}
+
+#[test]
+fn nested_tiles_can_cancel_a_boundary() {
+    let map = map("f32[4,8]{1,0:T(2,4)(2,1)}");
+    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Split, "d0[(2,16), (1,1)] d1[(1,2)]"));
+}
+
+#[test]
+fn a_ragged_combine_fuses_only_the_dimensions_it_must() {
+    let ragged = map("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}");
+    assert_eq!((ragged.class(), ragged.physical_elements()), (LayoutClass::Fused, 12432));
+    assert_eq!(components(&ragged), "d0[(1,6216)] d1[(1,888)] d2[(2,222), (1,3)] d3,4[(3,6), (1,1)]");
+    assert_eq!(map("f32[2,7,8,11,12]{4,3,2,1,0:T(*,*,2,*,3)}").class(), LayoutClass::Split);
+    let fused = map("f32[7,5,2]{2,1,0:T(*,4,1)}");
+    assert_eq!((fused.class(), components(&fused).as_str()), (LayoutClass::Fused, "d0,1[(4,8), (1,1)] d2[(1,4)]"));
+}
+
+#[test]
+fn a_second_tile_that_does_not_divide_is_ragged() {
+    let map = map("f32[12,4]{1,0:T(6,2)(4,1)}");
+    assert_eq!(map.class(), LayoutClass::RaggedSplit);
+    assert!(components(&map).starts_with("d0[(6,32), (4,8), (1,1)]"), "{}", components(&map));
+}
+
+#[test]
+fn combining_digits_that_do_not_line_up_is_irreducible() {
+    let map = map("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}");
+    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Irreducible, ""));
+    for offset in 0..map.physical_elements() {
+        if let Some(index) = map.inverse(offset).unwrap() {
+            assert_eq!(map.offset(&index), Ok(offset));
+        }
+    }
+}
+
+#[test]
+fn tiles_can_swap_the_digits_of_one_dimension() {
+    let map = map("f32[12]{0:T(4)(3,1)}");
+    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Split, "d0[(4,1), (1,3)]"));
+}
+
+#[test]
+fn figure_1_has_two_digits_a_dimension() {
+    assert_eq!(components(&map("f32[3,5]{1,0:T(2,2)}")), "d0[(2,12), (1,2)] d1[(2,4), (1,1)]");
+    let tpu = map("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}");
+    assert_eq!((tpu.class(), tpu.physical_elements()), (LayoutClass::Split, 167_772_160));
+}
+
+// Capability traps.
+
+#[test]
+fn strides_of_size_1_dimensions_carry_no_meaning() {
+    let desc = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, &[1, 3, 1], Some(strides)).unwrap();
+    assert_eq!(desc(&[99, 1, 7]), desc(&[3, 1, 1]));
+    assert_eq!(desc(&[99, 1, 7]).to_index_map(), desc(&[0, 1, 0]).to_index_map());
+    assert!(raise(&desc(&[2, 1, 50])).unwrap().shape.layout().tiles().is_empty());
+}
+
+#[test]
+fn empty_tensors_have_no_places() {
+    for text in
+        ["f32[0,3]{1,0:T(8,128)}", "f32[3,0]{1,0:T(8,128)(2,1)}", "f32[0]{0:T(4)L(7)}", "f32[5,0,2]{0,2,1:T(*,*,3)}"]
+    {
+        let map = map(text);
+        assert_eq!(
+            (map.physical_elements(), map.logical_elements(), map.class()),
+            (0, 0, LayoutClass::Affine),
+            "{text}"
+        );
+        assert!(map.inverse(0).is_err());
+        assert!(matches!(lower(&shape(text)).unwrap(), Lowering::Strided(_)));
+        let relayout = Relayout::new(&shape(text), &shape(text)).unwrap();
+        relayout.run(&[], &mut []).unwrap();
+    }
+}
+
+#[test]
+fn a_scalar_has_one_place_and_a_tile_pads_it() {
+    assert_eq!(map("f32[]").physical_elements(), 1);
+    let tiled = map("f32[]{:T(8,128)}");
+    assert_eq!((tiled.physical_elements(), tiled.offset(&[]), tiled.class()), (1024, Ok(0), LayoutClass::Affine));
+    assert_eq!(tiled.inverse(0).unwrap().as_deref(), Some(&[][..]));
+    assert_eq!(tiled.inverse(1), Ok(None));
+    assert_eq!(map("f32[]{:T()}").physical_elements(), 1);
+}
+
+#[test]
+fn a_tile_of_ones_changes_nothing() {
+    assert_eq!(map("f32[4,6]{1,0:T(1,1)}"), map("f32[4,6]{1,0}"));
+}
+
+#[test]
+fn a_short_tile_acts_on_the_minor_dimensions_and_a_long_one_on_dimensions_of_1() {
+    assert_eq!(map("f32[2,3,5]{2,1,0:T(4)}").physical_elements(), 2 * 3 * 8);
+    assert_eq!(map("f32[5]{0:T(2,4)}").physical_elements(), 2 * 8);
+}
+
+#[test]
+fn a_later_tile_can_reach_the_counts_of_an_earlier_one() {
+    let map = map("f32[24,640]{1,0:T(8,128)(2,2,8,128)}");
+    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Split, 4 * 8 * 6 * 128));
+}
+
+#[test]
+fn combining_with_a_dimension_of_1_is_harmless() {
+    assert_eq!(map("f32[6,1,4]{2,1,0:T(*,3,2)}").class(), LayoutClass::Split);
+    assert!(map("f32[1,6]{1,0:T(*,4)}").same_places(&map("f32[1,6]{1,0}")));
+}
+
+#[test]
+fn sizes_that_do_not_fit_64_bits_are_errors() {
+    let overflow = |result: Result<(), Error>| result.unwrap_err().code();
+    let huge = [1 << 40, 1 << 40];
+    for strides in [[0, 0], [1, 1], [1 << 40, 1], [u64::MAX, 1]] {
+        assert_eq!(overflow(BufferTensorDesc::new(DataType::F32, &huge, Some(&strides)).map(|_| ())), "overflow");
+    }
+    assert_eq!(overflow(BufferTensorDesc::packed(DataType::U8, &huge).map(|_| ())), "overflow");
+    assert_eq!("f32[1099511627776,1099511627776]".parse::<ArrayShape>().unwrap_err().code(), "parse");
+    let padded = shape("u8[3,3]{1,0:T(4294967296,4294967296)}");
+    assert_eq!(overflow(padded.to_index_map().map(|_| ())), "overflow");
+    let bytes = shape("f64[4611686018427387904]{0}");
+    assert_eq!(overflow(bytes.to_index_map().map(|_| ())), "overflow");
+    assert_eq!(overflow(shape("f32[5]{0:L(18446744073709551615)}").to_index_map().map(|_| ())), "overflow");
+}
+
+#[test]
+fn raising_says_what_tiles_cannot_say() {
+    let why = |sizes: &[u64], strides: &[u64]| {
+        let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap();
+        raise(&desc).map(|raised| raised.shape.to_string()).map_err(|error| error.to_string())
+    };
+    assert_eq!(why(&[2, 3], &[5, 1]), Ok("f32[2,3]{1,0:T(5)}".into()));
+    assert_eq!(why(&[5], &[3]), Ok("f32[5]{0:T(1)(3)}".into()));
+    assert_eq!(why(&[2, 3, 4], &[1, 8, 2]), Ok("f32[2,3,4]{0,2,1}".into()));
+    assert_eq!(why(&[2, 3, 4], &[1, 16, 4]), Ok("f32[2,3,4]{0,2,1:T(4,4)}".into()));
+    assert!(why(&[2, 3], &[0, 1]).unwrap_err().contains("axis 0 is broadcast"));
+    assert!(why(&[2, 3], &[5, 2]).unwrap_err().contains("stride 5 of axis 0 is not a multiple of stride 2 of axis 1"));
+    assert!(why(&[2, 3], &[2, 1]).unwrap_err().contains("leaves room for 2 steps of axis 1, which has size 3"));
+}
+
+#[test]
+fn raising_reports_the_bytes_past_the_directml_minimum() {
+    let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1])).unwrap();
+    assert_eq!(desc.min_size_in_bytes(), 32);
+    assert_eq!(raise(&desc).unwrap().bytes_past_minimum, 8);
+}
+
+#[test]
+fn a_broadcast_source_is_fine_and_a_broadcast_destination_is_refused() {
+    let broadcast = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[0, 1])).unwrap();
+    let packed = BufferTensorDesc::packed(DataType::U8, &[2, 3]).unwrap();
+    let mut expanded = [0; 6];
+    Relayout::new(&broadcast, &packed).unwrap().run(b"abc", &mut expanded).unwrap();
+    assert_eq!(&expanded, b"abcabc");
+    let error = Relayout::new(&packed, &broadcast).unwrap_err();
+    assert_eq!(error, Error::OverlappingDestination { first: vec![1, 0], second: vec![0, 0], offset: 0 });
+}
+
+#[test]
+fn both_numbers_for_combine_are_read_and_the_star_is_printed() {
+    use tensor_layout::tiled::Tile;
+    assert_eq!(Tile::from_xla(&[i64::MIN, 4]), Tile::from_xla(&[-1, 4]));
+    assert_eq!(Tile::from_xla(&[-1, 4]).unwrap().to_string(), "(*,4)");
+    assert_eq!(Tile::from_xla(&[4, -1]).unwrap_err().code(), "trailing_combine");
+    assert_eq!(Tile::from_xla(&[-2, 4]).unwrap_err().code(), "overflow");
+    assert_eq!("f32[3,5]{1,0:T(2,*)}".parse::<ArrayShape>().unwrap_err().column(), Some(18));
+    assert_eq!("f32[3,5]{1,0:T(2,0)}".parse::<ArrayShape>().unwrap_err().column(), Some(18));
+}

@@ -1,0 +1,252 @@
+//! Relayout against the literal copy: read each element where the literal layout has it, write it where the
+//! other one has it, on random pairs of layouts, element widths and padding modes.
+
+mod literal;
+
+use literal::{Tiles, bounded, cases, offsets, physical, shape_of, sizes, strided_offsets};
+use proptest::prelude::*;
+use tensor_layout::element::{read_bits, write_bits};
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::tiled::Layout;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+
+/// One side of a copy: its map, and what is literally true of it.
+#[derive(Debug, Clone)]
+struct Side {
+    map: IndexMap,
+    offsets: Vec<usize>,
+    elements: usize,
+}
+
+impl Side {
+    fn tiled(shape: &ArrayShape) -> Side {
+        Side { map: shape.to_index_map().unwrap(), offsets: offsets(shape), elements: physical(shape).len() }
+    }
+
+    fn strided(desc: &BufferTensorDesc) -> Side {
+        let offsets = strided_offsets(desc);
+        let elements = offsets.iter().max().map_or(0, |&last| last + 1);
+        Side { map: desc.to_index_map().unwrap(), offsets, elements }
+    }
+
+    fn bytes(&self) -> usize {
+        (self.elements * self.map.element_bits() as usize).div_ceil(8)
+    }
+}
+
+/// Types of every width, with the `E(n)` that makes the tiled side as wide as the strided one.
+fn data_type() -> impl Strategy<Value = DataType> {
+    prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+        DataType::U2,
+        DataType::S1,
+    ])
+}
+
+fn with_own_bits(shape: ArrayShape) -> ArrayShape {
+    let layout = shape.layout().clone();
+    let layout = if shape.data_type().bits() < 8 { layout.with_element_bits(shape.data_type().bits()) } else { layout };
+    ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
+}
+
+/// The shape with as many of its tiles as keep it small.
+fn of_bounded_size(mut shape: ArrayShape) -> ArrayShape {
+    while !bounded(&shape, 4000) {
+        let tiles = shape.layout().tiles();
+        let layout = shape.layout().clone().with_tiles(&tiles[..tiles.len() - 1]);
+        shape = ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap();
+    }
+    shape
+}
+
+fn tiled_side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
+    shape_of(sizes, kind, data_type).prop_map(|shape| Side::tiled(&with_own_bits(of_bounded_size(shape))))
+}
+
+/// Packed in some order, with gaps, broadcast, or any strides at all; sometimes not at the start of its buffer.
+fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = Side> {
+    let rank = sizes.len();
+    let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+    let gaps = prop::collection::vec(prop_oneof![3 => Just(0_u64), 1 => 0..4_u64], rank);
+    let odd = prop::collection::vec(prop_oneof![8 => Just(None), 1 => (0..7_u64).prop_map(Some)], rank);
+    let base = prop_oneof![3 => Just(0_u64), 1 => 0..9_u64];
+    (order, gaps, odd, base).prop_map(move |(order, gaps, odd, base)| {
+        let mut strides = vec![0; rank];
+        let mut next = 1;
+        for &axis in &order {
+            strides[axis] = odd[axis].unwrap_or(next + gaps[axis]);
+            next = (next + gaps[axis]) * sizes[axis].max(1);
+        }
+        let desc = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap().with_base_offset(base).unwrap();
+        Side::strided(&desc)
+    })
+}
+
+fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
+    prop_oneof![
+        2 => tiled_side(sizes.clone(), kind, data_type),
+        1 => strided_side(sizes, data_type),
+    ]
+}
+
+fn pair() -> impl Strategy<Value = (Side, Side)> {
+    let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
+    (sizes(4, 7), kind, data_type())
+        .prop_flat_map(|(sizes, kind, data_type)| (side(sizes.clone(), kind, data_type), side(sizes, kind, data_type)))
+}
+
+fn padding() -> impl Strategy<Value = Padding> {
+    prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
+}
+
+/// Bytes that tell every place from its neighbours.
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8], padding: Padding) {
+    let bits = from.map.element_bits();
+    let at = |offset: usize| offset as u64 * u64::from(bits);
+    let pattern = match padding {
+        Padding::Keep => None,
+        Padding::Zero => Some(0),
+        Padding::Fill(pattern) => Some(pattern),
+    };
+    if let Some(pattern) = pattern {
+        destination[..to.bytes()].fill(0);
+        for offset in 0..to.elements {
+            write_bits(destination, at(offset), bits, pattern).unwrap();
+        }
+    }
+    for (&a, &b) in from.offsets.iter().zip(&to.offsets) {
+        let value = read_bits(source, at(a), bits).unwrap();
+        write_bits(destination, at(b), bits, value).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn every_pair_copies_as_the_literal_one((from, to) in pair(), padding in padding(), guard in 0..5_usize) {
+        let bits = from.map.element_bits();
+        let padding = match padding {
+            Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
+            other => other,
+        };
+        let mut distinct = to.offsets.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        match Relayout::new(&from.map, &to.map) {
+            Ok(relayout) => {
+                prop_assert_eq!(distinct.len(), to.offsets.len(), "an overlapping destination was accepted");
+                let relayout = relayout.with_padding(padding).unwrap();
+                prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
+                prop_assert!(!relayout.explain().is_empty());
+                let source = noise(from.bytes() + guard, 1);
+                let mut expected = noise(to.bytes() + guard, 2);
+                let mut destination = expected.clone();
+                literal_copy(&from, &to, &source, &mut expected, padding);
+                relayout.run(&source, &mut destination).unwrap();
+                prop_assert_eq!(destination, expected);
+            }
+            Err(Error::OverlappingDestination { first, second, offset }) => {
+                prop_assert_ne!(&first, &second);
+                prop_assert_eq!(to.map.offset(&first), Ok(offset));
+                prop_assert_eq!(to.map.offset(&second), Ok(offset));
+            }
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn there_and_back_again_is_the_identity((from, to) in pair()) {
+        let packed = ArrayShape::new(from.map.data_type(), from.map.sizes(), Layout::row_major(from.map.sizes().len())).unwrap();
+        let packed = with_own_bits(packed);
+        let bytes = (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8);
+        let Ok(there) = Relayout::new(&packed, &to.map) else { return Ok(()) };
+        let back = Relayout::new(&to.map, &packed).unwrap();
+        let mut original = noise(bytes, 7);
+        let spare = bytes * 8 - from.offsets.len() * from.map.element_bits() as usize;
+        if let Some(last) = original.last_mut() {
+            *last &= 0xff >> spare;
+        }
+        let mut moved = vec![0; to.bytes()];
+        let mut returned = vec![0; bytes];
+        there.run(&original, &mut moved).unwrap();
+        back.run(&moved, &mut returned).unwrap();
+        prop_assert_eq!(returned, original);
+    }
+
+    #[test]
+    fn short_buffers_are_refused_before_a_byte_is_written((from, to) in pair()) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        if from.offsets.is_empty() {
+            return Ok(());
+        }
+        let reach = |side: &Side| (side.map.min_elements().unwrap() as usize * side.map.element_bits() as usize).div_ceil(8);
+        let source = noise(from.bytes(), 1);
+        let mut destination = noise(to.bytes(), 2);
+        let before = destination.clone();
+        let error = relayout.run(&source[..reach(&from) - 1], &mut destination).unwrap_err();
+        prop_assert_eq!(error.code(), "buffer_too_short");
+        let error = relayout.run(&source, &mut destination[..reach(&to) - 1]).unwrap_err();
+        prop_assert_eq!(error.code(), "buffer_too_short");
+        prop_assert_eq!(destination, before);
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let code = |a: &str, b: &str| Relayout::new(&shape(a), &shape(b)).unwrap_err().code();
+    assert_eq!(code("f32[2,3]", "f32[6]"), "rank_mismatch");
+    assert_eq!(code("f32[2,3]", "f32[3,2]"), "size_mismatch");
+    assert_eq!(code("f32[2,3]", "s32[2,3]"), "data_type_mismatch");
+    assert_eq!(code("s4[2,3]", "s4[2,3]{1,0:E(4)}"), "element_bits_mismatch");
+    let relayout = Relayout::new(&shape("s4[3]{0:E(4)}"), &shape("s4[3]{0:E(4)}")).unwrap();
+    assert_eq!(relayout.clone().with_padding(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
+    let broadcast = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[0, 1])).unwrap();
+    assert_eq!(Relayout::new(&shape("f32[2,3]"), &broadcast).unwrap_err().code(), "overlapping_destination");
+    assert!(Relayout::new(&broadcast, &shape("f32[2,3]")).is_ok());
+    let floats = Relayout::new(&shape("f32[2]"), &shape("f32[2]")).unwrap();
+    assert_eq!(floats.run_typed(&[1.0_f64; 2], &mut [0.0; 2]).unwrap_err().code(), "element_bits_mismatch");
+}
+
+/// Blocks of 48 and of 32 share no boundary but multiples of 16 and 96: the table digit.
+#[test]
+fn blocks_of_48_become_blocks_of_32() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for rows in [96, 100, 480, 4608, 4600] {
+        let from = shape(&format!("u16[{rows},5]{{1,0:T(48,1)}}"));
+        let to = shape(&format!("u16[{rows},5]{{1,0:T(32,1)}}"));
+        let (from, to) = (Side::tiled(&from), Side::tiled(&to));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(Padding::Zero).unwrap();
+        let source = noise(from.bytes(), 3);
+        let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+        relayout.run(&source, &mut destination).unwrap();
+        literal_copy(&from, &to, &source, &mut expected, Padding::Zero);
+        assert_eq!(destination, expected, "{rows} rows");
+        assert!(relayout.explain().contains("table of 6 offsets"), "{}", relayout.explain());
+    }
+}
+
+/// The boundaries of this pair have no common divisor: a table would list every row, so it goes through a packed buffer.
+#[test]
+fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let (from, to) = (shape("u8[300000,2]{1,0:T(10007,1)}"), shape("u8[300000,2]{1,0:T(99991,1)}"));
+    let (from, to) = (Side::tiled(&from), Side::tiled(&to));
+    let relayout = Relayout::new(&from.map, &to.map).unwrap();
+    let source = noise(from.bytes(), 5);
+    let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+    relayout.run(&source, &mut destination).unwrap();
+    literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+    assert!(destination == expected);
+    assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
+}

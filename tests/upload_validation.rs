@@ -1,0 +1,252 @@
+//! Upload validation: each rule alone, all of them at once, and the bugs on record it would have caught.
+
+use tensor_layout::strided::IndexWidth;
+use tensor_layout::upload::{
+    Binding, Buffer, Errors, FeatureLevel, Limits, Role, UploadReport, pack_buffer, validate, validate_bindings,
+};
+use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
+
+fn strided(data_type: DataType, sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap()
+}
+
+fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::packed(data_type, sizes).unwrap()
+}
+
+fn directml() -> Limits {
+    Limits::directml(FeatureLevel::LATEST)
+}
+
+/// In a buffer that is large enough, at its start.
+fn input(desc: &BufferTensorDesc, limits: &Limits) -> Result<UploadReport, Errors> {
+    validate(desc, &Buffer::new(u64::MAX / 2, 0, Role::Input), &without_buffer_limit(limits))
+}
+
+fn without_buffer_limit(limits: &Limits) -> Limits {
+    let mut limits = limits.clone();
+    limits.max_buffer = u64::MAX;
+    limits
+}
+
+fn codes(result: Result<UploadReport, Errors>) -> Vec<&'static str> {
+    result.map_or_else(|errors| errors.codes(), |_| Vec::new())
+}
+
+#[test]
+fn every_intermediate_is_named() {
+    let desc = strided(DataType::F32, &[1, 1, 2, 3], &[10, 10, 5, 1]);
+    let report = validate(&desc, &Buffer::new(100, 48, Role::Input), &directml()).unwrap();
+    assert_eq!((report.logical_elements, report.span_elements), (6, 8));
+    assert_eq!((report.exact_bits, report.exact_bytes, report.rounded_bytes), (256, 32, 32));
+    assert_eq!((report.cpu_bytes, report.padding, report.bound), (32, 32..32, 48..80));
+    assert_eq!((report.alignment_asked, report.alignment_had), (16, Some(16)));
+    assert_eq!((report.index_width, report.limits), (IndexWidth::I32, "DirectML 6.4"));
+    assert_eq!((report.pieces, report.copies.unwrap().number()), (None, 1));
+}
+
+#[test]
+fn the_report_reads_as_a_table() {
+    let desc = packed(DataType::F16, &[3]);
+    let report = validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    assert_eq!(
+        report.to_string(),
+        "limits           WebGPU defaults\n\
+         elements         3 (3 spanned, f16)\n\
+         exact            48 bits = 6 bytes\n\
+         rounded          8 bytes\n\
+         CPU slice        6 bytes\n\
+         padding to zero  6..8\n\
+         bound            0..8 (8 bytes)\n\
+         alignment        256 asked, any had\n\
+         index width      i32"
+    );
+}
+
+#[test]
+fn ranks_by_feature_level() {
+    for &level in FeatureLevel::ALL {
+        let accepted: Vec<usize> = (0..=9)
+            .filter(|&rank| input(&packed(DataType::F32, &vec![1; rank]), &Limits::directml(level)).is_ok())
+            .collect();
+        let expected = if level < FeatureLevel::V3_0 { vec![4, 5] } else { (1..=8).collect() };
+        assert_eq!(accepted, expected, "{level}");
+    }
+}
+
+#[test]
+fn data_types_by_feature_level() {
+    let accepted = |level| {
+        let limits = Limits::directml(level);
+        DataType::ALL.iter().filter(|&&t| input(&packed(t, &[1, 1, 1, 8]), &limits).is_ok()).count()
+    };
+    assert_eq!([accepted(FeatureLevel::V2_1), accepted(FeatureLevel::V3_0), accepted(FeatureLevel::V6_3)], [8, 11, 13]);
+}
+
+#[test]
+fn more_than_2_to_the_32_elements_less_one() {
+    assert_eq!(codes(input(&packed(DataType::U8, &[65535, 65537]), &directml())), [""; 0]);
+    assert_eq!(codes(input(&packed(DataType::U8, &[65536, 65536]), &directml())), ["element_limit"]);
+    // A broadcast spans few elements, whatever its sizes.
+    assert_eq!(codes(input(&strided(DataType::F32, &[65536, 65536, 4], &[0, 0, 1]), &directml())), [""; 0]);
+}
+
+#[test]
+fn sizes_and_strides_that_do_not_fit_32_bits() {
+    let desc = strided(DataType::U8, &[1, 1 << 32], &[1 << 33, 0]);
+    assert_eq!(codes(input(&desc, &directml())), ["stride_limit", "size_limit"]);
+}
+
+#[test]
+fn sizes_of_zero_are_named_once_each() {
+    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3, 0]), &directml())), ["zero_size", "zero_size"]);
+    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &Limits::webgpu())), ["binding_too_small"]);
+    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &Limits::none())), [""; 0]);
+}
+
+#[test]
+fn an_output_neither_overlaps_nor_belongs_to_directml() {
+    let desc = strided(DataType::F32, &[1, 1, 2, 2], &[0, 0, 1, 1]).with_flags(TensorFlags::OwnedByDml);
+    let at = |role| codes(validate(&desc, &Buffer::new(16, 0, role), &directml()));
+    assert_eq!(at(Role::Input), [""; 0]);
+    assert_eq!(at(Role::Output), ["owned_output", "overlapping_destination"]);
+}
+
+#[test]
+fn offsets_obey_the_device_and_the_promise() {
+    let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(64).unwrap();
+    let at = |offset| validate(&desc, &Buffer::new(1024, offset, Role::Input), &directml());
+    assert_eq!(at(64).unwrap().alignment_asked, 64);
+    assert_eq!(codes(at(48)), ["offset_unaligned"]);
+    // A promise of 8 does not weaken the device's 16.
+    let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(8).unwrap();
+    assert_eq!(codes(validate(&desc, &Buffer::new(1024, 8, Role::Input), &directml())), ["offset_unaligned"]);
+}
+
+#[test]
+fn the_range_lies_inside_the_buffer_even_at_the_end_of_the_address_space() {
+    let desc = packed(DataType::F32, &[4]);
+    let at = |len, offset| codes(validate(&desc, &Buffer::new(len, offset, Role::Input), &directml()));
+    assert_eq!(at(32, 16), [""; 0]);
+    assert_eq!(at(31, 16), ["binding_outside_buffer"]);
+    assert_eq!(at(u64::MAX, u64::MAX - 15), ["overflow"]);
+}
+
+#[test]
+fn a_slice_moves_its_base_into_the_binding_where_the_device_has_none() {
+    let desc = packed(DataType::F32, &[1, 1, 2, 4]).with_base_offset(4).unwrap();
+    let buffer = Buffer::new(48, 0, Role::Input);
+    let report = validate(&desc, &buffer, &directml()).unwrap();
+    assert_eq!((report.bound, report.total_bytes, report.span_elements), (16..48, 32, 8));
+    // A shader takes the base offset as a number: the binding begins where the buffer does.
+    let report = validate(&desc, &buffer, &Limits::webgpu()).unwrap();
+    assert_eq!((report.bound, report.total_bytes, report.span_elements), (0..48, 48, 12));
+
+    let nibbles = packed(DataType::U4, &[8]).with_base_offset(3).unwrap();
+    assert_eq!(
+        codes(validate(&nibbles, &Buffer::new(64, 0, Role::Input), &directml())),
+        ["offset_inside_byte", "offset_unaligned"]
+    );
+}
+
+#[test]
+fn a_total_set_by_hand_is_bound_whole() {
+    let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(64).unwrap();
+    let report = input(&desc, &directml()).unwrap();
+    assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (16, 64, 16..64));
+    let mut limits = Limits::none();
+    limits.size_multiple = 48;
+    assert_eq!(codes(input(&desc, &limits)), ["binding_unaligned"]);
+    assert_eq!(input(&packed(DataType::F32, &[4]), &limits).unwrap().total_bytes, 48);
+}
+
+// burn's whisper and llama ports met both of these only when wgpu refused the binding.
+#[test]
+fn whisper_binding_of_265548800_bytes() {
+    let desc = packed(DataType::F32, &[51865, 1280]);
+    let errors = validate(&desc, &Buffer::new(265_548_800, 0, Role::Input), &Limits::webgpu()).unwrap_err();
+    assert_eq!(errors.codes(), ["binding_limit"],);
+    let pieces: Vec<_> = errors.report().pieces.unwrap().collect();
+    assert_eq!(pieces, [0..134_217_728, 134_217_728..265_548_800]);
+}
+
+#[test]
+fn llama_buffer_of_524288000_bytes() {
+    let desc = packed(DataType::F32, &[32000, 4096]);
+    let errors = validate(&desc, &Buffer::new(524_288_000, 0, Role::Input), &Limits::webgpu()).unwrap_err();
+    assert_eq!(errors.codes(), ["binding_limit", "buffer_limit"]);
+    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+    assert_eq!(errors.to_string(), lines.join("\n"));
+    assert!(lines[1].contains("524288000") && lines[1].contains("268435456"), "{}", lines[1]);
+}
+
+// tensorflow-directml PR 317: a region of 6 bytes, rounded to 8, passed the end of its allocation.
+#[test]
+fn three_halves_need_eight_bytes() {
+    let desc = packed(DataType::F16, &[3]);
+    assert_eq!(codes(validate(&desc, &Buffer::new(6, 0, Role::Input), &directml())), ["binding_outside_buffer"]);
+    let report = validate(&desc, &Buffer::new(8, 0, Role::Input), &directml()).unwrap();
+    assert_eq!((report.cpu_bytes, &report.padding), (6, &(6..8)));
+    assert_eq!(report.check_source(6), Ok(2));
+    assert_eq!(report.check_source(5).unwrap_err().code(), "buffer_too_short");
+}
+
+// ONNX Runtime PR 22680: an upload of 4 GiB at once fails.
+#[test]
+fn copies_through_upload_heaps_stay_below_4_gib() {
+    let report = input(&packed(DataType::F32, &[1 << 30]), &directml()).unwrap();
+    let copies: Vec<_> = report.copies.unwrap().collect();
+    assert_eq!(copies, [0..0xffff_0000, 0xffff_0000..1 << 32]);
+}
+
+#[test]
+fn pieces_begin_where_a_binding_may_and_with_a_whole_element() {
+    let mut limits = Limits::webgpu();
+    limits.max_binding = 1000;
+    let desc = packed(DataType::C128, &[200]);
+    let errors = validate(&desc, &Buffer::new(4096, 256, Role::Input), &limits).unwrap_err();
+    let pieces: Vec<_> = errors.report().pieces.unwrap().collect();
+    assert_eq!(pieces, [256..1024, 1024..1792, 1792..2560, 2560..3328, 3328..3456]);
+    limits.max_binding = 100;
+    let errors = validate(&desc, &Buffer::new(4096, 256, Role::Input), &limits).unwrap_err();
+    assert_eq!((errors.codes(), errors.report().pieces), (vec!["binding_limit"], None));
+}
+
+#[test]
+fn outputs_keep_to_themselves() {
+    let desc = packed(DataType::F32, &[1, 1, 2, 2]);
+    let at = |id, offset, role| Binding { desc: &desc, id, buffer: Buffer::new(64, offset, role) };
+    let check = |bindings: &[Binding<'_>]| -> Vec<Vec<&'static str>> {
+        validate_bindings(bindings, &[], &directml()).into_iter().map(codes).collect()
+    };
+    let none: Vec<&str> = vec![];
+    assert_eq!(check(&[at(1, 0, Role::Input), at(1, 0, Role::Input)]), [none.clone(), none.clone()]);
+    assert_eq!(check(&[at(1, 0, Role::Output), at(2, 0, Role::Output)]), [none.clone(), none.clone()]);
+    assert_eq!(check(&[at(1, 0, Role::Output), at(1, 0, Role::Input)]), [none.clone(), vec!["bindings_overlap"]]);
+    assert_eq!(
+        check(&[at(1, 0, Role::Output), at(1, 8, Role::Output)]),
+        [none.clone(), vec!["offset_unaligned", "bindings_overlap"]]
+    );
+}
+
+#[test]
+fn packed_buffers_pass_their_own_check() {
+    let descs = [
+        packed(DataType::F16, &[3]),
+        packed(DataType::F32, &[5]).with_base_offset_alignment(64).unwrap(),
+        strided(DataType::U8, &[2, 2], &[9, 1]),
+        packed(DataType::F32, &[2]).with_base_offset(3).unwrap(),
+        packed(DataType::U8, &[1]).with_total_size_in_bytes(40).unwrap(),
+    ];
+    for limits in [directml(), Limits::webgpu(), Limits::vulkan(), Limits::none(), Limits::d3d12()] {
+        let packed = pack_buffer(&descs, &limits).unwrap();
+        let bindings: Vec<Binding<'_>> = descs
+            .iter()
+            .zip(&packed.offsets)
+            .map(|(desc, &offset)| Binding { desc, id: 0, buffer: Buffer::new(packed.len, offset, Role::Output) })
+            .collect();
+        for result in validate_bindings(&bindings, &[], &limits) {
+            assert_eq!(codes(result), [""; 0], "{}", limits.name);
+        }
+    }
+}
