@@ -159,7 +159,11 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Vec<u8>, 
         Err(error) => return Ok(Err(format!("is refused: {error}"))),
     };
     if data != expected {
-        return Ok(Err(format!("holds {} behind its header, but its shape takes {}", long_bytes(data), long_bytes(expected))));
+        return Ok(Err(format!(
+            "holds {} behind its header, but its shape takes {}",
+            long_bytes(data),
+            long_bytes(expected)
+        )));
     }
     Ok(Ok((bytes, start)))
 }

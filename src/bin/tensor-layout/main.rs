@@ -1,13 +1,21 @@
 //! The `tensor-layout` command line: one file a command, and a few for what they print and read.
 
+mod binding;
+mod check;
+mod convert;
 mod describe;
 mod draw;
+mod hlo;
 mod index_text;
+mod input_file;
 mod new_file;
+mod npy;
 mod offset;
 mod output;
+mod progress;
 mod same;
 mod table;
+mod view;
 
 use std::process::ExitCode;
 
@@ -37,10 +45,18 @@ enum Command {
     Describe(describe::Arguments),
     /// Where an index lies, or what lies at an offset.
     Offset(offset::Arguments),
-    /// A picture of the memory, as text or SVG.
-    Draw(draw::Arguments),
+    /// A file in one layout to a file in another.
+    Convert(convert::Arguments),
+    /// Would a device take this tensor in this buffer?
+    Check(check::Arguments),
+    /// The layout of a view: reshaped, permuted, sliced or repeated without moving data.
+    View(view::Arguments),
     /// Do two layouts put every element at the same place?
     Same(same::Arguments),
+    /// What the padding of every buffer of an XLA HLO dump costs.
+    Hlo(hlo::Arguments),
+    /// A picture of the memory, as text or SVG.
+    Draw(draw::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,8 +65,12 @@ fn main() -> ExitCode {
     let verdict = match &cli.command {
         Command::Describe(arguments) => describe::run(arguments, &mut output),
         Command::Offset(arguments) => offset::run(arguments, &mut output),
-        Command::Draw(arguments) => draw::run(arguments, &mut output),
+        Command::Convert(arguments) => convert::run(arguments, &mut output),
+        Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::View(arguments) => view::run(arguments, &mut output),
         Command::Same(arguments) => same::run(arguments, &mut output),
+        Command::Hlo(arguments) => hlo::run(arguments, &mut output),
+        Command::Draw(arguments) => draw::run(arguments, &mut output),
     };
     match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => ExitCode::SUCCESS,

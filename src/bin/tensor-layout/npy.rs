@@ -35,10 +35,10 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
 
 /// A header for these elements, version 1 (or 2, if it is very long).
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
-    let descr = header.data_type.numpy_descr().ok_or(Error::UnsupportedDataType {
-        data_type: header.data_type.xla_name(),
-        by: "the .npy format",
-    })?;
+    let descr = header
+        .data_type
+        .numpy_descr()
+        .ok_or(Error::UnsupportedDataType { data_type: header.data_type.xla_name(), by: "the .npy format" })?;
     let order = if header.fortran_order { "True" } else { "False" };
     let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
     let sizes = match sizes.as_slice() {
@@ -82,7 +82,9 @@ impl Header {
         }
         Err(Error::NotExpressible {
             target: ".npy file",
-            reason: format!("{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has"),
+            reason: format!(
+                "{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has"
+            ),
         })
     }
 
@@ -113,9 +115,8 @@ fn packed(data_type: DataType, sizes: &[u64], fortran_order: bool) -> Result<Buf
     let mut stride = 1_u64;
     for &size in sizes {
         strides.push(stride);
-        stride = stride
-            .checked_mul(size.max(1))
-            .ok_or(Error::Overflow { quantity: "the number of elements", bits: 64 })?;
+        stride =
+            stride.checked_mul(size.max(1)).ok_or(Error::Overflow { quantity: "the number of elements", bits: 64 })?;
     }
     BufferTensorDesc::new(data_type, sizes, Some(&strides))
 }
@@ -148,7 +149,10 @@ impl<'a> Dictionary<'a> {
         let missing = |key: &str| format!("has no `{key}` in its header");
         let descr = descr.ok_or_else(|| missing("descr"))?;
         let data_type = DataType::from_numpy_descr(descr).ok_or_else(|| match descr.starts_with('>') {
-            true => format!("holds big-endian elements ({descr}); save it with the byte order of {}", descr.replace('>', "<")),
+            true => format!(
+                "holds big-endian elements ({descr}); save it with the byte order of {}",
+                descr.replace('>', "<")
+            ),
             false => format!("holds elements of the type {descr}, which has no counterpart here"),
         })?;
         Ok(Header {

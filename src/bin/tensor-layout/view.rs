@@ -1,10 +1,11 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::Args;
-use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::map::SliceRange;
 use tensor_layout::notation::{AnyLayout, Notated};
 use tensor_layout::strided::Slice;
-use tensor_layout::{ArrayShape, BufferTensorDesc, Error, LayoutClass, ToIndexMap};
+use tensor_layout::tiled::Layout;
+use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::index_text::{read_list, read_number};
 use crate::output::{Object, Output, Stop, Verdict};
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         let object = Object::default().with("ok", view.is_ok());
         output.line(match &view {
             Ok((layout, class)) => {
-                object.with("layout", layout.as_str()).with("class", class.name()).with("reason", None::<String>)
+                object.with("layout", layout.as_deref()).with("class", class.name()).with("reason", None::<String>)
             }
             Err(error) => object
                 .with("layout", None::<String>)
@@ -69,7 +70,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         })?;
     } else {
         match &view {
-            Ok((layout, _)) => output.line(layout)?,
+            Ok((Some(layout), _)) => output.line(layout)?,
+            Ok((None, class)) => {
+                output.line(format_args!("a view of class {}, which no notation here spells", class.name()))?
+            }
             Err(error) => return output.refuse(&arguments.layout, error),
         }
     }
@@ -85,7 +89,9 @@ impl Operation {
                 let axes = read_list(text, "an axis")?;
                 Ok(Wish::Permute(axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect()))
             }
-            (_, _, Some(text), _) => text.split(',').map(|part| slice(part, text)).collect::<Result<_, _>>().map(Wish::Slice),
+            (_, _, Some(text), _) => {
+                text.split(',').map(|part| slice(part, text)).collect::<Result<_, _>>().map(Wish::Slice)
+            }
             (_, _, _, text) => sizes(text.as_deref().unwrap_or("")).map(Wish::Broadcast),
         }
     }
@@ -112,42 +118,64 @@ fn slice(part: &str, whole: &str) -> Result<Slice, Error> {
 }
 
 impl Wish {
-    /// The layout of the view as text, and its class.
-    fn view(&self, layout: &AnyLayout) -> Result<(String, LayoutClass), Error> {
-        if let (AnyLayout::Tiled(shape), Wish::Permute(axes)) = (layout, self) {
-            let view = permute_tiled(shape, axes)?;
-            return Ok((view.to_string(), view.to_index_map()?.class()));
+    /// The layout of the view as text, if it has a spelling, and its class.
+    fn view(&self, layout: &AnyLayout) -> Result<(Option<String>, LayoutClass), Error> {
+        if let AnyLayout::Strided(desc) = layout {
+            let view = match self {
+                Wish::Reshape(sizes) => desc.reshape(sizes),
+                Wish::Permute(axes) => desc.permute(axes),
+                Wish::Slice(slices) => desc.slice(slices),
+                Wish::Broadcast(sizes) => desc.broadcast_to(sizes),
+            }?;
+            return Ok((Some(view.to_string()), view.to_index_map()?.class()));
         }
-        let desc = match layout {
-            AnyLayout::Strided(desc) => desc.clone(),
-            AnyLayout::Tiled(shape) => strides_of(shape)?,
-            _ => return Err(Error::NotExpressible { target: "strided view", reason: "it has no strides".into() }),
+        let map = layout.to_index_map()?;
+        let view = match self {
+            Wish::Reshape(sizes) => map.reshape(sizes),
+            Wish::Permute(axes) => map.permute(axes),
+            Wish::Slice(slices) => map.slice(&ranges(slices, map.sizes())?),
+            Wish::Broadcast(sizes) => map.broadcast_to(sizes),
+        }?;
+        let text = match (layout, self) {
+            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => permute_tiled(shape, axes)?.to_string(),
+            _ => match strided(&view) {
+                Some(desc) => desc.to_string(),
+                None => return Ok((None, view.class())),
+            },
         };
-        let view = self.view_strided(&desc)?;
-        Ok((view.to_string(), view.to_index_map()?.class()))
-    }
-
-    fn view_strided(&self, desc: &BufferTensorDesc) -> Result<BufferTensorDesc, Error> {
-        match self {
-            Wish::Reshape(sizes) => desc.reshape(sizes),
-            Wish::Permute(axes) => desc.permute(axes),
-            Wish::Slice(slices) => desc.slice(slices),
-            Wish::Broadcast(sizes) => desc.broadcast_to(sizes),
-        }
+        Ok((Some(text), view.class()))
     }
 }
 
-fn strides_of(shape: &ArrayShape) -> Result<BufferTensorDesc, Error> {
-    let refuse = |reason: String| Err(Error::NotExpressible { target: "strided view", reason });
-    match lower(shape)? {
-        Lowering::Strided(desc) => Ok(desc),
-        Lowering::Split(_) => refuse("its dimensions are cut by tiles".into()),
-        Lowering::IndexMap { reason, .. } => refuse(reason),
-        _ => refuse("it has no strides".into()),
+fn ranges(slices: &[Slice], sizes: &[u64]) -> Result<Vec<SliceRange>, Error> {
+    if slices.len() != sizes.len() {
+        return Err(Error::RankMismatch { what: "slices", expected: sizes.len(), found: slices.len() });
     }
+    let range = |(slice, &size): (&Slice, &u64)| SliceRange {
+        start: slice.start,
+        end: slice.end.unwrap_or(size),
+        step: slice.step,
+    };
+    Ok(slices.iter().zip(sizes).map(range).collect())
 }
 
-/// The same tiles on the same memory; only the names of the dimensions change.
+/// The descriptor of an Affine map whose elements are stored in their own width.
+fn strided(map: &IndexMap) -> Option<BufferTensorDesc> {
+    let strides = map.strides().filter(|_| map.element_bits() == map.data_type().bits())?;
+    let desc = BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides)).ok()?;
+    desc.with_base_offset(map.base()).ok()
+}
+
+/// The same tiles on the same memory; only the numbers of the dimensions change.
 fn permute_tiled(shape: &ArrayShape, axes: &[usize]) -> Result<ArrayShape, Error> {
-    shape.permute(axes)
+    let old = shape.layout();
+    let place = |dim: &usize| axes.iter().position(|axis| axis == dim);
+    let order: Vec<usize> = old.minor_to_major().iter().filter_map(place).collect();
+    let sizes: Vec<u64> = axes.iter().filter_map(|&axis| shape.sizes().get(axis).copied()).collect();
+    let layout = Layout::new(&order)?
+        .with_tiles(old.tiles())
+        .with_tail_padding_alignment(old.tail_padding_alignment())?
+        .with_element_bits(old.element_bits().unwrap_or(0))
+        .with_memory_space(old.memory_space());
+    ArrayShape::new(shape.data_type(), &sizes, layout)
 }
