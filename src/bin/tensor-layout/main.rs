@@ -8,6 +8,7 @@ mod draw;
 mod hlo;
 mod index_text;
 mod input_file;
+mod model;
 mod new_file;
 mod npy;
 mod offset;
@@ -49,6 +50,8 @@ enum Command {
     Convert(convert::Arguments),
     /// Would a device take this tensor in this buffer?
     Check(check::Arguments),
+    /// Every tensor of a safetensors model described, checked, laid out, and brought back.
+    Model(model::Arguments),
     /// The layout of a view: reshaped, permuted, sliced or repeated without moving data.
     View(view::Arguments),
     /// Do two layouts put every element at the same place?
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Offset(arguments) => offset::run(arguments, &mut output),
         Command::Convert(arguments) => convert::run(arguments, &mut output),
         Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Model(arguments) => model::run(arguments, &mut output),
         Command::View(arguments) => view::run(arguments, &mut output),
         Command::Same(arguments) => same::run(arguments, &mut output),
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),

@@ -67,6 +67,7 @@ pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0.0%".into();
     }
-    let tenths = u128::from(whole.saturating_sub(part)) * 1000 / u128::from(whole);
+    let (wasted, whole) = (u128::from(whole.saturating_sub(part)), u128::from(whole));
+    let tenths = (wasted * 1000 + whole / 2) / whole;
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
