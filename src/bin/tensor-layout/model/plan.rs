@@ -13,7 +13,7 @@ use super::rule::Rule;
 use super::source::Tensor;
 
 /// The most bytes of memory that one tensor may take, in all its forms together.
-const MEMORY: u64 = 16 << 30;
+const MEMORY: u64 = 8 << 30;
 
 /// A tensor and the layout it gets.
 pub(super) struct Plan {
