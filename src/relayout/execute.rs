@@ -22,7 +22,7 @@ const REPORT_FROM: u64 = 1 << 24;
 pub(super) struct Program {
     pub(super) boxes: BoxGroups,
     bits: u32,
-    stream: bool,
+    pub(super) stream: bool,
     prepared: Vec<Work>,
 }
 

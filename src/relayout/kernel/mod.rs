@@ -4,6 +4,11 @@
 //! [`vector::Vector`] of 32 or 64 bytes, which [`x86_64`] supplies. Which level runs is decided once, by what the CPU
 //! has; the environment variable `TENSOR_LAYOUT_LEVEL` (`portable`, `avx2`, `avx512`) can ask for a lower one.
 #![allow(unsafe_code, reason = "the SIMD kernels; every block says why it is sound")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "`Job::run` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
+)]
 
 mod level;
 #[cfg(target_arch = "x86_64")]
