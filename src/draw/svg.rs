@@ -45,11 +45,10 @@ impl Picture {
         y += 22;
         page.text(left, y, "note", &self.summary());
         y += 36;
-        page.text(left, y, "heading", "The tensor: the number of a cell is its place in memory");
-        page.wide(left + 440);
+        page.heading(y, "The tensor: the number of a cell is its place in memory");
         y += 14;
         y = self.draw_panels(&mut page, y) + 28;
-        page.text(left, y, "heading", "The memory: the numbers of a cell are the index of its element");
+        page.heading(y, "The memory: the numbers of a cell are the index of its element");
         y += 14;
         y = self.draw_memory(&mut page, y);
         page.finish(y + MARGIN, &self.caption)
@@ -147,6 +146,11 @@ struct Page {
 impl Page {
     fn wide(&mut self, right: usize) {
         self.width = self.width.max(right);
+    }
+
+    fn heading(&mut self, y: usize, text: &str) {
+        self.text(MARGIN, y, "heading", text);
+        self.wide(MARGIN + text.chars().count() * DIGIT);
     }
 
     fn push(&mut self, element: std::fmt::Arguments<'_>) {

@@ -247,8 +247,9 @@ mod tests {
 
     #[test]
     fn a_header_of_numpy_is_read() {
-        let mut bytes = b"\x93NUMPY\x01\x00\x36\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3L,)}".to_vec();
-        bytes.push(b'\n');
+        let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3L,)}\n";
+        let length = u16::try_from(text.len()).unwrap().to_le_bytes();
+        let bytes = [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes()].concat();
         assert_eq!(read_header(&bytes).unwrap().0, header(DataType::F64, false, &[3]));
     }
 
