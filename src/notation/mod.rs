@@ -16,6 +16,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+pub mod cute;
 pub mod onednn;
 mod read;
 
