@@ -3,84 +3,118 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
-use super::kernel;
+use super::kernel::{Job, KernelLevel};
 use super::schedule::{Nest, Step};
 use super::small;
 
-/// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
-pub(super) fn run_boxes(
-    boxes: &BoxGroups,
-    bits: u32,
-    source: &[u8],
-    destination: &mut [u8],
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
-    let mut written = 0_u64;
-    for copy in boxes.iter() {
-        let before = written;
-        let mut tell = |bytes: u64| progress(before.saturating_add(bytes));
-        written = written.saturating_add(run_box(&copy, bits, source, destination, &mut tell)?);
-        progress(written);
-    }
-    Ok(())
-}
+/// Boxes that are scheduled when the copy is planned. More are scheduled as they are run.
+const PREPARED: u64 = 64;
 
-/// Copies one box, and says how many bytes it wrote.
-fn run_box(
-    copy: &CopyBox,
-    bits: u32,
-    source: &[u8],
-    destination: &mut [u8],
-    progress: &mut dyn FnMut(u64),
-) -> Result<u64, Error> {
-    let nest = if bits.is_multiple_of(8) {
-        Nest::new(copy, u64::from(bits / 8))?
-    } else if let Some(whole) = small::in_whole_bytes(copy, bits) {
-        Nest::new(&whole, 1)?
-    } else {
-        return Ok(small::run(copy, bits, source, destination));
-    };
-    let bytes = nest.bytes();
-    walk(&nest, source, destination, bytes, progress);
-    Ok(bytes)
-}
+/// From this many bytes on, read and written, a copy stores round the cache: a store that is cached reads its line first, and
+/// below this size that is cheaper than memory.
+const STREAM_FROM: u64 = 12 << 20;
 
-/// Above this many bytes a copy reports its progress between the steps of its outermost loop.
+/// Above this many bytes a copy reports its progress between the steps of its outermost loops.
 const REPORT_FROM: u64 = 1 << 24;
 
-fn walk(nest: &Nest, source: &[u8], destination: &mut [u8], bytes: u64, progress: &mut dyn FnMut(u64)) {
-    if nest.source_end > source.len() || nest.destination_end > destination.len() {
-        // The lengths were compared with the layouts before; a nest never reaches past its layouts.
-        return;
+/// The boxes of one pass, ready to run.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    pub(super) boxes: BoxGroups,
+    bits: u32,
+    stream: bool,
+    prepared: Vec<Work>,
+}
+
+/// One box, scheduled.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    /// Whole bytes.
+    Nest(Nest),
+    /// Elements that are not whole bytes, and begin anywhere.
+    Small(CopyBox),
+}
+
+impl Program {
+    /// `elements` are those read and written.
+    pub(super) fn new(boxes: BoxGroups, bits: u32, elements: u64) -> Result<Program, Error> {
+        let stream = elements.saturating_mul(bits.into()) / 8 >= STREAM_FROM;
+        let prepared = if boxes.count() <= PREPARED {
+            boxes.iter().map(|copy| Work::new(copy, bits)).collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        Ok(Program { boxes, bits, stream, prepared })
     }
-    let outermost = match nest.loops.first() {
-        Some(Step::Strided(stride)) => stride.extent,
-        Some(Step::Table(entries)) => entries.len(),
-        None => 1,
-    };
-    let mut done = 0_u64;
-    let mut report = |steps: u64| {
-        done = done.saturating_add(steps);
-        if bytes >= REPORT_FROM {
-            let all = u64::try_from(outermost).unwrap_or(u64::MAX);
-            let share = u128::from(bytes).saturating_mul(done.into()).checked_div(all.into());
-            progress(share.and_then(|share| u64::try_from(share).ok()).unwrap_or(bytes));
+
+    /// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
+    pub(super) fn run(
+        &self,
+        level: KernelLevel,
+        source: &[u8],
+        destination: &mut [u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let mut job = Job { source, destination, stream: self.stream, level };
+        let mut written = 0_u64;
+        for work in &self.prepared {
+            work.run(self.bits, &mut job, &mut written, progress);
         }
-    };
-    match nest.loops.split_first() {
-        None => kernel::run(nest.kernel, source, nest.source, destination, nest.destination),
-        Some((step, rest)) => each(step, nest.source, nest.destination, &mut |from, to| {
-            descend(nest, rest, source, from, destination, to);
-            report(1);
-        }),
+        if self.prepared.is_empty() {
+            for copy in self.boxes.iter() {
+                Work::new(copy, self.bits)?.run(self.bits, &mut job, &mut written, progress);
+            }
+        }
+        job.finish();
+        Ok(())
     }
+}
+
+impl Work {
+    pub(super) fn new(copy: CopyBox, bits: u32) -> Result<Work, Error> {
+        if bits.is_multiple_of(8) {
+            Nest::new(&copy, u64::from(bits / 8)).map(Work::Nest)
+        } else if let Some(whole) = small::in_whole_bytes(&copy, bits) {
+            Nest::new(&whole, 1).map(Work::Nest)
+        } else {
+            Ok(Work::Small(copy))
+        }
+    }
+
+    fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
+        let before = *written;
+        let bytes = match self {
+            Work::Small(copy) => small::run(copy, bits, job.source, job.destination),
+            Work::Nest(nest) => {
+                let bytes = nest.bytes();
+                walk(nest, bytes, job, &mut |done| progress(before.saturating_add(done)));
+                bytes
+            }
+        };
+        *written = before.saturating_add(bytes);
+        progress(*written);
+    }
+}
+
+fn walk(nest: &Nest, bytes: u64, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
+    let Some((outermost, rest)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
+        return descend(nest, &nest.loops, job, nest.source, nest.destination);
+    };
+    let steps = outermost.extent();
+    let mut done = 0_u64;
+    each(outermost, nest.source, nest.destination, &mut |from, to| {
+        descend(nest, rest, job, from, to);
+        done = done.saturating_add(1);
+        let share = u128::from(bytes).saturating_mul(done.into()).checked_div(steps.into());
+        progress(share.and_then(|share| u64::try_from(share).ok()).unwrap_or(bytes));
+    });
 }
 
 /// Runs the loops from outer to inner, and the kernel inside the last.
-fn descend(nest: &Nest, loops: &[Step], source: &[u8], from: usize, destination: &mut [u8], to: usize) {
+fn descend(nest: &Nest, loops: &[Step], job: &mut Job<'_>, from: usize, to: usize) {
     match loops.split_first() {
-        None => kernel::run(nest.kernel, source, from, destination, to),
-        Some((step, rest)) => each(step, from, to, &mut |from, to| descend(nest, rest, source, from, destination, to)),
+        None => job.run(&nest.kernel, from, to),
+        Some((step, rest)) => each(step, from, to, &mut |from, to| descend(nest, rest, job, from, to)),
     }
 }
 

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use crate::map::BoxGroups;
 
+use super::execute::Work;
 use super::plan::Relayout;
 use super::route::Route;
-use super::schedule::{Kernel, Nest, Step};
-use super::small;
+use super::schedule::{Kernel, Step};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -19,11 +19,11 @@ impl Relayout {
         let mut text = String::new();
         let bits = self.source.element_bits();
         match &self.route {
-            Route::Direct(boxes) => describe(&mut text, boxes, bits),
+            Route::Direct(program) => describe(&mut text, &program.boxes, bits),
             Route::Staged(stages) => {
                 for (place, pass) in stages.passes.iter().enumerate() {
                     line(&mut text, format_args!("pass {} of {}", place.saturating_add(1), stages.passes.len()));
-                    describe(&mut text, pass.boxes(), bits);
+                    describe(&mut text, &pass.program.boxes, bits);
                 }
             }
         }
@@ -44,9 +44,7 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
             line(text, format_args!("  ..."));
             return;
         }
-        let whole = if bits.is_multiple_of(8) { Some(copy.clone()) } else { small::in_whole_bytes(&copy, bits) };
-        let bytes = if bits.is_multiple_of(8) { u64::from(bits / 8) } else { 1 };
-        let Some(Ok(nest)) = whole.map(|copy| Nest::new(&copy, bytes)) else {
+        let Ok(Work::Nest(nest)) = Work::new(copy, bits) else {
             line(text, format_args!("  elements of {bits} bits, one by one"));
             continue;
         };

@@ -25,5 +25,6 @@ mod route;
 mod schedule;
 mod small;
 
+pub use kernel::KernelLevel;
 pub use padding::Padding;
 pub use plan::Relayout;

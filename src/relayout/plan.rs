@@ -4,6 +4,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 
+use super::kernel::KernelLevel;
 use super::padding::{self, Padding};
 use super::route::Route;
 
@@ -33,6 +34,7 @@ pub struct Relayout {
     pub(super) destination: IndexMap,
     pub(super) padding: Padding,
     pub(super) route: Route,
+    level: KernelLevel,
     /// What a buffer must hold for every element to be inside it.
     source_needs: u64,
     destination_needs: u64,
@@ -58,7 +60,8 @@ impl Relayout {
         let source_needs = checked::bytes_for(source.min_elements()?, bits)?;
         let destination_needs = checked::bytes_for(destination.min_elements()?, bits)?;
         let route = Route::new(&source, &destination)?;
-        Ok(Relayout { source, destination, padding: Padding::Keep, route, source_needs, destination_needs })
+        let level = KernelLevel::in_use();
+        Ok(Relayout { source, destination, padding: Padding::Keep, route, level, source_needs, destination_needs })
     }
 
     /// The same copy with another treatment of the destination's padding.
@@ -69,6 +72,14 @@ impl Relayout {
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.source.element_bits())?;
         Ok(Relayout { padding, ..self })
+    }
+
+    /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
+    /// available level up to `level`.
+    #[must_use]
+    pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
+        let usable = KernelLevel::ALL.into_iter().filter(|&other| other <= level && other.is_available());
+        Relayout { level: usable.max().unwrap_or(KernelLevel::Portable), ..self }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
@@ -115,7 +126,7 @@ impl Relayout {
         {
             padding::fill(destination, self.destination.physical_elements(), self.destination.element_bits(), pattern);
         }
-        self.route.run(source, destination, self.source.element_bits(), pattern, progress)
+        self.route.run(source, destination, self.level, pattern, progress)
     }
 
     /// As [`run`](Self::run) for buffers of any plain type as wide as an element.

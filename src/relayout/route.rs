@@ -10,14 +10,15 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
 
-use super::execute::run_boxes;
+use super::execute::Program;
+use super::kernel::KernelLevel;
 use super::padding;
 
 /// The passes of a copy.
 #[derive(Debug, Clone)]
 pub(super) enum Route {
     /// Straight from source to destination.
-    Direct(BoxGroups),
+    Direct(Program),
     /// Through buffers in between.
     Staged(Stages),
 }
@@ -25,52 +26,53 @@ pub(super) enum Route {
 /// Passes that each fill a buffer of their own; the last one fills the destination.
 #[derive(Debug, Clone)]
 pub(super) struct Stages {
+    bits: u32,
     pub(super) passes: Vec<Pass>,
 }
 
 /// One pass: copies the buffer before it into its own.
 #[derive(Debug, Clone)]
 pub(super) struct Pass {
-    boxes: BoxGroups,
+    pub(super) program: Program,
     /// The elements of the buffer this pass fills.
     elements: u64,
     /// How to get this buffer's old contents out of the one that the next pass fills: only for
     /// buffers that hold padding of an Irreducible destination.
-    recover: Option<BoxGroups>,
+    recover: Option<Program>,
 }
 
 impl Route {
     pub(super) fn new(source: &IndexMap, destination: &IndexMap) -> Result<Route, Error> {
         if let Some(boxes) = BoxGroups::new(source, destination) {
-            return Ok(Route::Direct(boxes));
+            return program(source, destination, boxes).map(Route::Direct);
         }
         let mut passes = Vec::new();
         let mut at = source.clone();
         if let Some(levels) = source.levels() {
             let (_, steps) = level_steps(source, levels)?;
             for step in steps.iter().rev() {
-                passes.push(Pass::new(&step.tiled, &step.plain, None)?);
+                passes.push(Pass::new(&step.tiled, &step.plain)?);
             }
             at = untiled(source, levels)?;
         } else if destination.levels().is_none() {
             // The two contradict each other; either gets along with a packed buffer.
             let packed = packed(source)?;
-            passes.push(Pass::new(source, &packed, None)?);
+            passes.push(Pass::new(source, &packed)?);
             at = packed;
         }
         match destination.levels() {
-            None => passes.push(Pass::new(&at, destination, None)?),
+            None => passes.push(Pass::new(&at, destination)?),
             Some(levels) => {
                 let (first, steps) = level_steps(destination, levels)?;
-                passes.push(Pass::new(&at, &first, None)?);
+                passes.push(Pass::new(&at, &first)?);
                 for (place, step) in steps.iter().enumerate() {
                     let next = steps.get(place.saturating_add(1));
-                    let recover = next.map(|next| boxes(&next.tiled, &next.plain)).transpose()?;
-                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled, None)? });
+                    let recover = next.map(|next| pass(&next.tiled, &next.plain)).transpose()?;
+                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled)? });
                 }
             }
         }
-        Ok(Route::Staged(Stages { passes }))
+        Ok(Route::Staged(Stages { bits: source.element_bits(), passes }))
     }
 
     /// Runs all passes; the destination's padding holds `pattern` already, if there is one.
@@ -78,24 +80,20 @@ impl Route {
         &self,
         source: &[u8],
         destination: &mut [u8],
-        bits: u32,
+        level: KernelLevel,
         pattern: Option<u128>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         match self {
-            Route::Direct(boxes) => run_boxes(boxes, bits, source, destination, progress),
-            Route::Staged(stages) => stages.run(source, destination, bits, pattern, progress),
+            Route::Direct(program) => program.run(level, source, destination, progress),
+            Route::Staged(stages) => stages.run(source, destination, level, pattern, progress),
         }
     }
 }
 
 impl Pass {
-    pub(super) fn boxes(&self) -> &BoxGroups {
-        &self.boxes
-    }
-
-    fn new(from: &IndexMap, to: &IndexMap, recover: Option<BoxGroups>) -> Result<Pass, Error> {
-        Ok(Pass { boxes: boxes(from, to)?, elements: to.physical_elements(), recover })
+    fn new(from: &IndexMap, to: &IndexMap) -> Result<Pass, Error> {
+        Ok(Pass { program: pass(from, to)?, elements: to.physical_elements(), recover: None })
     }
 }
 
@@ -104,10 +102,11 @@ impl Stages {
         &self,
         source: &[u8],
         destination: &mut [u8],
-        bits: u32,
+        level: KernelLevel,
         pattern: Option<u128>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
+        let bits = self.bits;
         let Some((last, before)) = self.passes.split_last() else { return Ok(()) };
         let mut buffers = Vec::with_capacity(before.len());
         for pass in before {
@@ -119,22 +118,22 @@ impl Stages {
             buffers.push(buffer);
         }
         if pattern.is_none() {
-            self.recover(&mut buffers, destination, bits)?;
+            self.recover(&mut buffers, destination, level)?;
         }
         let mut from: &[u8] = source;
         for (pass, buffer) in before.iter().zip(&mut buffers) {
-            run_boxes(&pass.boxes, bits, from, buffer, &mut |_| {})?;
+            pass.program.run(level, from, buffer, &mut |_| {})?;
             from = buffer;
         }
-        run_boxes(&last.boxes, bits, from, destination, progress)
+        last.program.run(level, from, destination, progress)
     }
 
     /// Brings the old padding of the destination into the buffers that will be copied over it.
-    fn recover(&self, buffers: &mut [Vec<u8>], destination: &[u8], bits: u32) -> Result<(), Error> {
+    fn recover(&self, buffers: &mut [Vec<u8>], destination: &[u8], level: KernelLevel) -> Result<(), Error> {
         let mut later: &[u8] = destination;
         for (pass, buffer) in self.passes.iter().zip(buffers).rev() {
-            if let Some(boxes) = &pass.recover {
-                run_boxes(boxes, bits, later, buffer, &mut |_| {})?;
+            if let Some(program) = &pass.recover {
+                program.run(level, later, buffer, &mut |_| {})?;
             }
             later = buffer;
         }
@@ -186,7 +185,15 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
     IndexMap::from_tiles(map.data_type(), map.element_bits(), sizes, order, &[], 1)
 }
 
-/// The boxes of two layouts that are known to get along.
-fn boxes(from: &IndexMap, to: &IndexMap) -> Result<BoxGroups, Error> {
-    BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })
+/// The copy between two layouts that are known to get along.
+fn pass(from: &IndexMap, to: &IndexMap) -> Result<Program, Error> {
+    let boxes =
+        BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
+    program(from, to, boxes)
+}
+
+fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups) -> Result<Program, Error> {
+    // A broadcast source is smaller than what is read from it, and stays in the cache.
+    let elements = from.physical_elements().saturating_add(to.physical_elements());
+    Program::new(boxes, from.element_bits(), elements)
 }

@@ -15,7 +15,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
-/// A loop nest over bytes. Everything it touches lies inside `source_end` and `destination_end`.
+/// A loop nest over bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Nest {
     /// Where the first chunk lies.
@@ -24,9 +24,6 @@ pub(super) struct Nest {
     /// The loops outside the kernel, outer to inner.
     pub(super) loops: SmallVec<[Step; 6]>,
     pub(super) kernel: Kernel,
-    /// One past the last byte that is read, and written.
-    pub(super) source_end: usize,
-    pub(super) destination_end: usize,
 }
 
 /// One loop outside the kernel: where its steps go, in bytes.
@@ -56,7 +53,7 @@ pub(super) enum Kernel {
 const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 
 /// Chunks up to this many bytes are worth transposing; longer ones fill cache lines by themselves.
-const LONGEST_TRANSPOSED: usize = 16;
+const LONGEST_TRANSPOSED: usize = 128;
 
 impl Nest {
     /// The nest of a box whose elements have `bytes` whole bytes.
@@ -67,7 +64,6 @@ impl Nest {
         let mut chunk = in_bytes(1)?;
         let (source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
         let mut loops: SmallVec<[Step; 6]> = SmallVec::new();
-        let (mut source_reach, mut destination_reach) = (source, destination);
         for step in &copy.loops {
             let step = match step {
                 Loop::Strided { extent, source, destination } => Step::Strided(Stride {
@@ -79,15 +75,11 @@ impl Nest {
                     entries.iter().map(|&(a, b)| Ok((in_bytes(a)?, in_bytes(b)?))).collect::<Result<_, Error>>()?,
                 ),
             };
-            let (a, b) = step.reach();
-            // Cannot saturate: the offsets of the box lie inside the buffers.
-            (source_reach, destination_reach) = (source_reach.saturating_add(a), destination_reach.saturating_add(b));
             loops.push(step);
         }
-        let ends = (source_reach.saturating_add(chunk), destination_reach.saturating_add(chunk));
         chunk = absorb(&mut loops, chunk);
         let kernel = choose(&mut loops, chunk);
-        Ok(Nest { source, destination, loops, kernel, source_end: ends.0, destination_end: ends.1 })
+        Ok(Nest { source, destination, loops, kernel })
     }
 
     /// The bytes the nest writes.
@@ -101,27 +93,31 @@ impl Nest {
     }
 }
 
+impl Kernel {
+    /// How many bytes behind its first chunk, that one included, a kernel reads and writes.
+    pub(super) fn reach(&self) -> (usize, usize) {
+        let (chunk, strides) = match *self {
+            Kernel::Rows { chunk, count } => (chunk, [count, ONCE]),
+            Kernel::Transpose { chunk, across, along } => (chunk, [across, along]),
+        };
+        // Where this saturates, the kernel is refused.
+        strides.iter().fold((chunk, chunk), |(source, destination), stride| {
+            let last = stride.extent.saturating_sub(1);
+            (
+                source.saturating_add(last.saturating_mul(stride.source)),
+                destination.saturating_add(last.saturating_mul(stride.destination)),
+            )
+        })
+    }
+}
+
 impl Step {
-    fn extent(&self) -> u64 {
+    pub(super) fn extent(&self) -> u64 {
         let extent = match self {
             Step::Strided(stride) => stride.extent,
             Step::Table(entries) => entries.len(),
         };
         u64::try_from(extent).unwrap_or(u64::MAX)
-    }
-
-    /// The largest distance from the first step, on both sides.
-    fn reach(&self) -> (usize, usize) {
-        match self {
-            Step::Strided(Stride { extent, source, destination }) => {
-                let last = extent.saturating_sub(1);
-                (last.saturating_mul(*source), last.saturating_mul(*destination))
-            }
-            Step::Table(entries) => {
-                let largest = |side: fn(&(usize, usize)) -> usize| entries.iter().map(side).max().unwrap_or(0);
-                (largest(|entry| entry.0), largest(|entry| entry.1))
-            }
-        }
     }
 }
 

@@ -1,14 +1,60 @@
-//! The innermost loops. The folder is the dispatch tree: [`portable`] is safe Rust and runs anywhere.
+//! The innermost loops, and the only folder with `unsafe`.
+//!
+//! The folder is the dispatch tree: [`portable`] is safe Rust and runs anywhere; [`lines`] is written once over a
+//! [`vector::Vector`] of 32 or 64 bytes, which [`x86_64`] supplies. Which level runs is decided once, by what the CPU
+//! has; the environment variable `TENSOR_LAYOUT_LEVEL` (`portable`, `avx2`, `avx512`) can ask for a lower one.
+#![allow(unsafe_code, reason = "the SIMD kernels; every block says why it is sound")]
 
+mod level;
+#[cfg(target_arch = "x86_64")]
+mod lines;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub use level::KernelLevel;
 
 use super::schedule::Kernel;
 
-/// Runs a kernel whose first chunk lies at `from` and goes to `to`.
-pub(super) fn run(kernel: Kernel, source: &[u8], from: usize, destination: &mut [u8], to: usize) {
-    let (source, destination) = (source.get(from..).unwrap_or_default(), destination.get_mut(to..).unwrap_or_default());
-    match kernel {
-        Kernel::Rows { chunk, count } => portable::rows(source, destination, chunk, count),
-        Kernel::Transpose { chunk, across, along } => portable::transpose(source, destination, chunk, across, along),
+/// Where a kernel works, and how it stores.
+pub(super) struct Job<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) destination: &'a mut [u8],
+    /// Store round the cache: worth it for copies much larger than the cache.
+    pub(super) stream: bool,
+    pub(super) level: KernelLevel,
+}
+
+impl Job<'_> {
+    /// Runs a kernel whose first chunk lies at `from` and goes to `to`.
+    pub(super) fn run(&mut self, kernel: &Kernel, from: usize, to: usize) {
+        let (Some(source), Some(destination)) = (self.source.get(from..), self.destination.get_mut(to..)) else {
+            return;
+        };
+        let (source_reach, destination_reach) = kernel.reach();
+        assert!(
+            source_reach <= source.len() && destination_reach <= destination.len(),
+            "a kernel reaches past its buffers"
+        );
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is one this CPU has (`KernelLevel::available` is the only source of it), and the assertion
+        // above is the contract of both functions: the kernel reads and writes inside the two slices.
+        match self.level {
+            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
+            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
+            KernelLevel::Portable => {}
+        }
+        portable::run(kernel, source, destination);
+    }
+
+    /// Makes streamed stores visible to other threads, in order with what follows.
+    pub(super) fn finish(&self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.stream && self.level != KernelLevel::Portable {
+            // SAFETY: SSE, which every x86-64 CPU has.
+            unsafe { std::arch::x86_64::_mm_sfence() };
+        }
     }
 }

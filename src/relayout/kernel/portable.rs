@@ -4,10 +4,18 @@
     reason = "offsets of a nest lie inside its buffers: `Nest::new` has computed the ends with checked arithmetic"
 )]
 
-use super::super::schedule::Stride;
+use super::super::schedule::{Kernel, Stride};
+
+/// Runs a kernel.
+pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
+    match *kernel {
+        Kernel::Rows { chunk, count } => rows(source, destination, chunk, count),
+        Kernel::Transpose { chunk, across, along } => transpose(source, destination, chunk, across, along),
+    }
+}
 
 /// Copies chunks of `chunk` bytes, one step of `count` after the other.
-pub(in super::super) fn rows(source: &[u8], destination: &mut [u8], chunk: usize, count: Stride) {
+fn rows(source: &[u8], destination: &mut [u8], chunk: usize, count: Stride) {
     match chunk {
         1 => small_rows::<1>(source, destination, count),
         2 => small_rows::<2>(source, destination, count),
@@ -38,7 +46,7 @@ fn copy(source: &[u8], from: usize, destination: &mut [u8], to: usize, chunk: us
 }
 
 /// Copies a plane of chunks, `across` packed on the source and `along` on the destination.
-pub(in super::super) fn transpose(source: &[u8], destination: &mut [u8], chunk: usize, across: Stride, along: Stride) {
+fn transpose(source: &[u8], destination: &mut [u8], chunk: usize, across: Stride, along: Stride) {
     match chunk {
         1 => blocks::<1>(source, destination, across, along),
         2 => blocks::<2>(source, destination, across, along),

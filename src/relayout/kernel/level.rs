@@ -1,0 +1,69 @@
+//! Which kernels this CPU can run.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// A set of kernels, by the instructions they need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum KernelLevel {
+    /// Safe Rust, any CPU.
+    Portable,
+    /// x86-64 with AVX2: vectors of 32 bytes.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, VL and VBMI: vectors of 64 bytes.
+    Avx512,
+}
+
+impl KernelLevel {
+    /// All levels, the lowest first.
+    pub const ALL: [KernelLevel; 3] = [KernelLevel::Portable, KernelLevel::Avx2, KernelLevel::Avx512];
+
+    /// Has this CPU what the level needs?
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            KernelLevel::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            KernelLevel::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            KernelLevel::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The level plans use: the highest available one, or the one that the environment variable
+    /// `TENSOR_LAYOUT_LEVEL` names if it is lower. Decided once for the process.
+    #[must_use]
+    pub fn in_use() -> KernelLevel {
+        static LEVEL: OnceLock<KernelLevel> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let wish = std::env::var("TENSOR_LAYOUT_LEVEL").unwrap_or_default();
+            let most = Self::ALL.into_iter().find(|level| level.name() == wish).unwrap_or(KernelLevel::Avx512);
+            let usable = Self::ALL.into_iter().filter(|&level| level <= most && level.is_available());
+            usable.max().unwrap_or(KernelLevel::Portable)
+        })
+    }
+
+    /// `portable`, `avx2` or `avx512`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelLevel::Portable => "portable",
+            KernelLevel::Avx2 => "avx2",
+            KernelLevel::Avx512 => "avx512",
+        }
+    }
+}
+
+impl fmt::Display for KernelLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

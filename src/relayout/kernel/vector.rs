@@ -1,0 +1,36 @@
+//! What the line kernels need of a vector register.
+
+/// A register of bytes, and the two shuffles every transposition is made of.
+///
+/// # Safety
+///
+/// All functions need the CPU features of the implementing type. Pointers may be unaligned, except for
+/// [`stream`](Vector::stream).
+pub(super) trait Vector: Copy {
+    /// Bytes in a register: 32 or 64.
+    const BYTES: usize;
+
+    /// All bits zero.
+    unsafe fn zero() -> Self;
+
+    /// Reads `BYTES` bytes.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero.
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self;
+
+    /// Writes `BYTES` bytes.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Writes the first `bytes <= BYTES` bytes and no more.
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize);
+
+    /// Writes `BYTES` bytes round the cache; `to` must be a multiple of `BYTES`.
+    unsafe fn stream(self, to: *mut u8);
+
+    /// The units of `UNIT` bytes of two registers in turn, a b a b ...: as two registers.
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// The even and the odd units of two registers in a row: undoes [`interleave`](Vector::interleave).
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
+}

@@ -1,0 +1,128 @@
+//! Registers of 32 bytes, half a cache line: AVX2.
+
+use std::arch::x86_64::*;
+
+use super::super::super::schedule::{Kernel, Stride};
+use super::super::lines;
+use super::super::vector::Vector;
+use super::Widths;
+
+/// Runs a kernel with 32-byte registers.
+///
+/// # Safety
+///
+/// The CPU must have AVX2; the kernel must stay inside the two slices.
+#[target_feature(enable = "avx2")]
+pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
+}
+
+#[derive(Clone, Copy)]
+struct Ymm(__m256i);
+
+impl Widths for Ymm {
+    #[inline(always)]
+    unsafe fn plane(unit: usize, from: *const u8, to: *mut u8, across: Stride, along: Stride, stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            match unit {
+                1 => lines::plane::<Self, 1, 32>(from, to, across, along, stream),
+                2 => lines::plane::<Self, 2, 16>(from, to, across, along, stream),
+                4 => lines::plane::<Self, 4, 8>(from, to, across, along, stream),
+                8 => lines::plane::<Self, 8, 4>(from, to, across, along, stream),
+                _ => lines::plane::<Self, 16, 2>(from, to, across, along, stream),
+            }
+        }
+    }
+}
+
+impl Vector for Ymm {
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_setzero_si256()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
+        let mut whole = [0_u8; 32];
+        // SAFETY: `bytes` bytes are readable by the trait's contract, and the array has at least as many.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, whole.as_mut_ptr(), bytes.min(32));
+            Self::load(whole.as_ptr())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
+        let mut whole = [0_u8; 32];
+        // SAFETY: `bytes` bytes are writable by the trait's contract, and the array has at least as many.
+        unsafe {
+            self.store(whole.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(whole.as_ptr(), to, bytes.min(32));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the trait's contract, alignment included.
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            // The unpack instructions work inside the 16-byte halves; the halves are put in order behind them.
+            let (low, high) = match UNIT {
+                1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                8 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                _ => (a, b),
+            };
+            (Ymm(_mm256_permute2x128_si256::<0x20>(low, high)), Ymm(_mm256_permute2x128_si256::<0x31>(low, high)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd ones to the upper.
+            let gathered = |x: __m256i| match UNIT {
+                1 => _mm256_shuffle_epi8(
+                    x,
+                    _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)),
+                ),
+                2 => _mm256_shuffle_epi8(
+                    x,
+                    _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)),
+                ),
+                4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
+                _ => x,
+            };
+            // Then the 8-byte quarters: even units of the register below, odd ones above.
+            let sorted =
+                |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
+            let (a, b) = (sorted(self.0), sorted(other.0));
+            (Ymm(_mm256_permute2x128_si256::<0x20>(a, b)), Ymm(_mm256_permute2x128_si256::<0x31>(a, b)))
+        }
+    }
+}
