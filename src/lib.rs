@@ -6,6 +6,7 @@ mod error;
 pub mod bridge;
 pub mod element;
 pub mod hlo;
+pub mod interop;
 pub mod map;
 pub mod notation;
 pub mod relayout;
