@@ -19,3 +19,8 @@ pub use error::Error;
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};
+
+/// The examples of docs/XLA.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/XLA.md")]
+struct XlaPage;

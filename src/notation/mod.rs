@@ -19,6 +19,9 @@
 pub mod cute;
 pub mod onednn;
 mod read;
+mod spelling;
+
+pub use spelling::text_of;
 
 use std::fmt;
 
