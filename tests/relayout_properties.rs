@@ -6,7 +6,7 @@ mod literal;
 use literal::{Tiles, bounded, cases, offsets, physical, shape_of, sizes, strided_offsets};
 use proptest::prelude::*;
 use tensor_layout::element::{read_bits, write_bits};
-use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
@@ -100,6 +100,11 @@ fn pair() -> impl Strategy<Value = (Side, Side)> {
         .prop_flat_map(|(sizes, kind, data_type)| (side(sizes.clone(), kind, data_type), side(sizes, kind, data_type)))
 }
 
+/// Every kernel level this CPU has.
+fn level() -> impl Strategy<Value = KernelLevel> {
+    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+}
+
 fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
@@ -133,7 +138,9 @@ proptest! {
     #![proptest_config(cases(3000))]
 
     #[test]
-    fn every_pair_copies_as_the_literal_one((from, to) in pair(), padding in padding(), guard in 0..5_usize) {
+    fn every_pair_copies_as_the_literal_one(
+        (from, to) in pair(), padding in padding(), guard in 0..5_usize, level in level(), shift in 0..3_usize,
+    ) {
         let bits = from.map.element_bits();
         let padding = match padding {
             Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
@@ -145,14 +152,15 @@ proptest! {
         match Relayout::new(&from.map, &to.map) {
             Ok(relayout) => {
                 prop_assert_eq!(distinct.len(), to.offsets.len(), "an overlapping destination was accepted");
-                let relayout = relayout.with_padding(padding).unwrap();
+                let relayout = relayout.with_padding(padding).unwrap().with_kernel_level(level);
                 prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
                 prop_assert!(!relayout.explain().is_empty());
-                let source = noise(from.bytes() + guard, 1);
-                let mut expected = noise(to.bytes() + guard, 2);
+                // Odd addresses, and bytes before and behind that must stay as they are.
+                let source = noise(shift + from.bytes() + guard, 1);
+                let mut expected = noise(shift + to.bytes() + guard, 2);
                 let mut destination = expected.clone();
-                literal_copy(&from, &to, &source, &mut expected, padding);
-                relayout.run(&source, &mut destination).unwrap();
+                literal_copy(&from, &to, &source[shift..], &mut expected[shift..], padding);
+                relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
                 prop_assert_eq!(destination, expected);
             }
             Err(Error::OverlappingDestination { first, second, offset }) => {
@@ -199,6 +207,63 @@ proptest! {
         prop_assert_eq!(error.code(), "buffer_too_short");
         prop_assert_eq!(destination, before);
     }
+}
+
+/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32, 64 units and a few more or less.
+fn planes() -> impl Strategy<Value = (Side, Side)> {
+    let near = || {
+        prop_oneof![
+            2 => 1..=6_u64,
+            3 => (prop::sample::select(vec![4_u64, 8, 16, 32, 64, 128]), 0..=2_u64).prop_map(|(n, d)| n + d - 1),
+        ]
+    };
+    let kinds = prop::sample::select(vec![DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128]);
+    (near(), near(), 1..=3_u64, kinds, 0..3_u64, prop::sample::select(vec![1_u64, 2, 3, 4, 8, 16])).prop_map(
+        |(rows, columns, planes, data_type, gap, block)| {
+            let sizes = [planes, rows, columns];
+            let rows_first = [(columns + gap) * rows, columns + gap, 1];
+            let columns_first = [columns * rows, 1, rows];
+            let desc =
+                |strides: &[u64]| Side::strided(&BufferTensorDesc::new(data_type, &sizes, Some(strides)).unwrap());
+            if block == 1 {
+                return (desc(&rows_first), desc(&columns_first));
+            }
+            if block == 16 {
+                // Chunks that are small planes themselves: tiles on both sides, the other way round.
+                let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
+                return (Side::tiled(&text("2,1,0").parse().unwrap()), Side::tiled(&text("1,2,0").parse().unwrap()));
+            }
+            // Rows interleaved in blocks: (2,1), (3,1), (4,1) ...
+            let text = format!("{data_type}[{planes},{rows},{columns}]{{2,1,0:T({block},{columns})({block},1)}}");
+            (desc(&rows_first), Side::tiled(&text.parse().unwrap()))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn every_kernel_agrees_with_the_literal_copy_round_its_block_sizes(
+        (a, b) in planes(), level in level(), turn: bool, shift in 0..70_usize, large: bool,
+    ) {
+        let (from, to) = if turn { (b, a) } else { (a, b) };
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
+        let source = noise(from.bytes() + shift, 3);
+        let mut expected = noise(to.bytes() + shift + 9, 4);
+        let mut destination = expected.clone();
+        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
+        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+        prop_assert!(destination == expected, "{}", relayout.explain());
+    }
+}
+
+#[test]
+fn kernel_levels_this_machine_lacks_are_named() {
+    for level in KernelLevel::ALL.into_iter().filter(|level| !level.is_available()) {
+        println!("skipped: this CPU has no {level}");
+    }
+    assert!(KernelLevel::in_use().is_available());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::map::BoxGroups;
 use super::execute::Work;
 use super::plan::Relayout;
 use super::route::Route;
-use super::schedule::{Kernel, Step};
+use super::schedule::{Axis, Kernel, Step, Walk};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -61,7 +61,7 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
                 Step::Table(entries) => line(text, format_args!("    table of {} offsets", entries.len())),
             }
         }
-        match nest.kernel {
+        match &nest.kernel {
             Kernel::Rows { chunk, count } => line(
                 text,
                 format_args!(
@@ -69,13 +69,39 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
                     count.extent, count.source, count.destination
                 ),
             ),
-            Kernel::Transpose { chunk, across, along } => line(
+            Kernel::Places { chunk, places, count } => line(
                 text,
                 format_args!(
-                    "    transpose {} x {} chunks of {chunk} bytes: source rows +{}, destination rows +{}",
-                    along.extent, across.extent, along.source, across.destination
+                    "    copy {} times a table of {} offsets, {chunk} bytes each: source +{}, destination +{}",
+                    count.extent,
+                    places.len(),
+                    count.source,
+                    count.destination
+                ),
+            ),
+            Kernel::Transpose(plane) => line(
+                text,
+                format_args!(
+                    "    transpose {} x {} chunks of {} bytes{}: source rows {}, destination rows {}, walked along the {}",
+                    plane.along.extent,
+                    plane.across.extent,
+                    plane.chunk,
+                    if plane.twist.is_some() { " (each transposed itself)" } else { "" },
+                    pitch(&plane.along),
+                    pitch(&plane.across),
+                    match plane.walk {
+                        Walk::Source => "source",
+                        Walk::Destination => "destination",
+                    }
                 ),
             ),
         }
+    }
+}
+
+fn pitch(axis: &Axis) -> String {
+    match axis.stride() {
+        Some(stride) => format!("+{stride}"),
+        None => format!("at {} offsets", axis.extent),
     }
 }

@@ -82,6 +82,13 @@ impl Relayout {
         Relayout { level: usable.max().unwrap_or(KernelLevel::Portable), ..self }
     }
 
+    /// The same copy, storing round the cache or through it whatever its size, for tests and measurements. Left to itself, a
+    /// copy goes round the cache when it is larger than the cache.
+    #[must_use]
+    pub fn with_streaming(self, stream: bool) -> Relayout {
+        Relayout { route: self.route.with_streaming(stream), ..self }
+    }
+
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
     /// holds padding only.
     #[must_use]

@@ -75,6 +75,14 @@ impl Route {
         Ok(Route::Staged(Stages { bits: source.element_bits(), passes }))
     }
 
+    pub(super) fn with_streaming(mut self, stream: bool) -> Route {
+        match &mut self {
+            Route::Direct(program) => program.stream = stream,
+            Route::Staged(stages) => stages.passes.iter_mut().for_each(|pass| pass.program.stream = stream),
+        }
+        self
+    }
+
     /// Runs all passes; the destination's padding holds `pattern` already, if there is one.
     pub(super) fn run(
         &self,

@@ -9,7 +9,7 @@
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
 //! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
 
-use super::super::schedule::{Kernel, Stride};
+use super::super::schedule::{Kernel, Plane, Twist, Walk};
 use super::vector::Vector;
 use super::x86_64::Widths;
 
@@ -19,8 +19,8 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
     let (from, to) = (source.as_ptr(), destination.as_mut_ptr());
     // SAFETY: the caller's promise, passed on.
     unsafe {
-        match *kernel {
-            Kernel::Rows { chunk, count } => {
+        match kernel {
+            &Kernel::Rows { chunk, count } => {
                 if count.source == 0 && count.destination == chunk && chunk.is_power_of_two() && chunk <= V::BYTES {
                     fill::<V>(from, to, chunk, count.extent, stream);
                 } else if chunk < 16 {
@@ -31,9 +31,17 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     }
                 }
             }
-            Kernel::Transpose { chunk, across, along } => match chunk {
-                1 | 2 | 4 | 8 | 16 => V::plane(chunk, from, to, across, along, stream),
-                _ => chunks::<V>(chunk, from, to, across, along, stream),
+            Kernel::Places { chunk, places, count } => {
+                for step in 0..count.extent {
+                    let (from, to) = (from.add(step * count.source), to.add(step * count.destination));
+                    for &(source, destination) in places {
+                        row::<V>(from.add(source), to.add(destination), *chunk, stream);
+                    }
+                }
+            }
+            Kernel::Transpose(plane) => match plane.chunk {
+                1 | 2 | 4 | 8 | 16 => V::plane(from, to, plane, stream),
+                _ => chunks::<V>(from, to, plane, stream),
             },
         }
     }
@@ -44,6 +52,10 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
 unsafe fn row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, stream: bool) {
     // SAFETY: all accesses lie inside the first `bytes` bytes on both sides; a stored line is aligned.
     unsafe {
+        if bytes == V::BYTES && stream && to.align_offset(V::BYTES) == 0 {
+            V::load(from).stream(to);
+            return;
+        }
         if bytes <= V::BYTES {
             V::load_partial(from, bytes).store_partial(to, bytes);
             return;
@@ -115,134 +127,269 @@ unsafe fn fill<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: usi
 
 /// Transposes a plane of chunks that are no register unit, in pieces of about a kibibyte of the destination.
 #[inline(always)]
-unsafe fn chunks<V: Vector>(chunk: usize, from: *const u8, to: *mut u8, across: Stride, along: Stride, stream: bool) {
-    let piece = (1024 / chunk).max(1);
+unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    let Plane { chunk, across, along, .. } = plane;
+    let (chunk, whole) = (*chunk, chunk.is_multiple_of(V::BYTES));
+    // Two halves of a line are put together before it is stored.
+    let halves = chunk * 2 == V::BYTES && across.are_multiples_of(V::BYTES);
+    let aligned = stream && to.align_offset(V::BYTES) == 0 && across.are_multiples_of(V::BYTES);
+    if (9..32).contains(&chunk) && across.stride() == Some(along.extent * chunk) {
+        // SAFETY: the caller's promise, passed on; the destination is dense.
+        return unsafe { overlapping(from, to, plane) };
+    }
+    let piece = (1024 / chunk).max(2).next_multiple_of(2);
     for first in (0..along.extent).step_by(piece) {
+        let last = (first + piece).min(along.extent);
         for a in 0..across.extent {
-            for b in first..(first + piece).min(along.extent) {
-                // SAFETY: the caller's promise: every chunk of the plane lies inside both sides.
-                unsafe {
-                    row::<V>(
-                        from.add(a * across.source + b * along.source),
-                        to.add(a * across.destination + b * along.destination),
-                        chunk,
-                        stream,
-                    );
+            // SAFETY: the caller's promise: every chunk of the plane lies inside both sides; lines that are streamed are
+            // aligned, as every destination row is and `first` is even.
+            unsafe {
+                let (from, to) = (from.add(a * chunk), to.add(across.at(a)));
+                let mut b = first;
+                while aligned && halves && b + 2 <= last {
+                    V::load_halves(from.add(along.at(b)), from.add(along.at(b + 1))).stream(to.add(b * chunk));
+                    b += 2;
+                }
+                for b in b..last {
+                    let (from, to) = (from.add(along.at(b)), to.add(b * chunk));
+                    if whole {
+                        for at in (0..chunk).step_by(V::BYTES) {
+                            let line = V::load(from.add(at));
+                            if aligned { line.stream(to.add(at)) } else { line.store(to.add(at)) }
+                        }
+                    } else if chunk < V::BYTES {
+                        V::load_partial(from, chunk).store_partial(to, chunk);
+                    } else {
+                        row::<V>(from, to, chunk, false);
+                    }
                 }
             }
         }
     }
 }
 
-/// Transposes a plane of units: `N` of them fill a register.
+/// A plane of chunks of 9 to 31 bytes whose destination is dense: each chunk is copied with a few bytes more than it has,
+/// which the next chunk overwrites.
 #[inline(always)]
-pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize>(
+unsafe fn overlapping(from: *const u8, to: *mut u8, plane: &Plane) {
+    let Plane { chunk, across, along, .. } = plane;
+    let last = across.extent - 1;
+    // SAFETY: 16 or 32 bytes are less than two chunks, and every column but the last has another one behind it on both
+    // sides; the last is copied exactly.
+    unsafe {
+        for a in 0..last {
+            for b in 0..along.extent {
+                let (from, to) = (from.add(a * chunk + along.at(b)), to.add((a * along.extent + b) * chunk));
+                if *chunk <= 16 {
+                    to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                } else {
+                    to.cast::<[u8; 32]>().write(from.cast::<[u8; 32]>().read());
+                }
+            }
+        }
+        for b in 0..along.extent {
+            let (from, to) = (from.add(last * chunk + along.at(b)), to.add((last * along.extent + b) * chunk));
+            std::ptr::copy_nonoverlapping(from, to, *chunk);
+        }
+    }
+}
+
+/// Transposes a plane of units: `N` of them fill a register, a quarter of `N` is `Q`.
+#[inline(always)]
+pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     from: *const u8,
     to: *mut u8,
-    across: Stride,
-    along: Stride,
+    plane: &Plane,
     stream: bool,
 ) {
+    let Plane { across, along, .. } = plane;
     // SAFETY: the caller's promise, passed on; the conditions are the contracts of the dense kernels.
     unsafe {
-        if across.destination == along.extent * UNIT {
+        if plane.twist.is_some() {
+            return blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+        }
+        if across.stride() == Some(along.extent * UNIT)
+            && let Some(pitch) = along.stride()
+        {
             match along.extent {
-                2 if N > 2 => return weave::<V, UNIT, N, 2>(from, to, across.extent, along.source, stream),
-                4 if N > 4 => return weave::<V, UNIT, N, 4>(from, to, across.extent, along.source, stream),
-                8 if N > 8 => return weave::<V, UNIT, N, 8>(from, to, across.extent, along.source, stream),
-                16 if N > 16 => return weave::<V, UNIT, N, 16>(from, to, across.extent, along.source, stream),
+                2 if N > 2 => return weave::<V, UNIT, N, 2>(from, to, across.extent, pitch, stream),
+                3 if N > 3 && V::HAS_THREE => return weave_three::<V, UNIT, N>(from, to, across.extent, pitch, stream),
+                4 if N > 4 => return weave::<V, UNIT, N, 4>(from, to, across.extent, pitch, stream),
+                8 if N > 8 => return weave::<V, UNIT, N, 8>(from, to, across.extent, pitch, stream),
+                16 if N > 16 => return weave::<V, UNIT, N, 16>(from, to, across.extent, pitch, stream),
                 _ => {}
             }
         }
-        if along.source == across.extent * UNIT {
+        if along.stride() == Some(across.extent * UNIT)
+            && let Some(pitch) = across.stride()
+        {
             match across.extent {
-                2 if N > 2 => return unweave::<V, UNIT, N, 2>(from, to, along.extent, across.destination, stream),
-                4 if N > 4 => return unweave::<V, UNIT, N, 4>(from, to, along.extent, across.destination, stream),
-                8 if N > 8 => return unweave::<V, UNIT, N, 8>(from, to, along.extent, across.destination, stream),
-                16 if N > 16 => return unweave::<V, UNIT, N, 16>(from, to, along.extent, across.destination, stream),
+                2 if N > 2 => return unweave::<V, UNIT, N, 2>(from, to, along.extent, pitch, stream),
+                3 if N > 3 && V::HAS_THREE => {
+                    return unweave_three::<V, UNIT, N>(from, to, along.extent, pitch, stream);
+                }
+                4 if N > 4 => return unweave::<V, UNIT, N, 4>(from, to, along.extent, pitch, stream),
+                8 if N > 8 => return unweave::<V, UNIT, N, 8>(from, to, along.extent, pitch, stream),
+                16 if N > 16 => return unweave::<V, UNIT, N, 16>(from, to, along.extent, pitch, stream),
                 _ => {}
             }
         }
-        blocks::<V, UNIT, N>(from, to, across, along, stream);
+        if across.extent.min(along.extent) * 4 <= N && UNIT < 4 {
+            // Too thin for square blocks.
+            return thin::<UNIT>(from, to, plane);
+        }
+        blocks::<V, UNIT, N, Q>(from, to, plane, stream);
     }
 }
 
-/// How many source bytes of a row a strip of blocks reads before it goes on to the next rows.
-const STRIP_BYTES: usize = 256;
-
-/// Blocks of `N` by `N` units.
+/// A plane with few rows or columns, unit by unit.
 #[inline(always)]
-unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize>(
-    from: *const u8,
-    to: *mut u8,
-    across: Stride,
-    along: Stride,
-    stream: bool,
-) {
-    // Whole lines can only be stored round the cache if every destination row has them at the same places.
-    let aligned =
-        stream && across.destination.is_multiple_of(V::BYTES) && to.align_offset(V::BYTES).is_multiple_of(UNIT);
-    let head = if aligned { (to.align_offset(V::BYTES) / UNIT).min(along.extent) } else { 0 };
-    let strip = (STRIP_BYTES / UNIT).max(N);
-    for first in (0..across.extent).step_by(strip) {
-        let last = (first + strip).min(across.extent);
-        let mut b = 0;
-        while b < along.extent {
-            let rows = if b < head { head - b } else { N.min(along.extent - b) };
-            for a in (first..last).step_by(N) {
-                let columns = N.min(last - a);
-                // SAFETY: the block lies inside the plane, which the caller promised for; it is aligned where lines are
-                // whole, because then `b` is `head` plus a multiple of `N`.
+unsafe fn thin<const UNIT: usize>(from: *const u8, to: *mut u8, plane: &Plane) {
+    let Plane { across, along, .. } = plane;
+    for first in (0..across.extent).step_by(64) {
+        for b in 0..along.extent {
+            let row = along.at(b);
+            for a in first..(first + 64).min(across.extent) {
+                // SAFETY: the caller's promise: every unit of the plane lies inside both sides.
                 unsafe {
-                    block::<V, UNIT, N>(
-                        from.add(a * UNIT + b * along.source),
-                        to.add(a * across.destination + b * UNIT),
-                        (along.source, across.destination),
-                        (rows, columns),
-                        aligned && b >= head,
-                    );
+                    std::ptr::copy_nonoverlapping(from.add(a * UNIT + row), to.add(across.at(a) + b * UNIT), UNIT);
                 }
             }
-            b += rows;
         }
     }
 }
 
-/// `rows` rows of the source, `columns` units each, as `columns` rows of the destination.
+/// Blocks of `N` by `N` units.
+///
+/// Every block reads and writes whole lines once, so only the order matters: to the memory behind the caches. Walking along the
+/// source lets the hardware see its rows as streams; walking along the destination leaves runs of lines there. Either
+/// way a strip of 16 lines is finished before the next is begun, and the lines of a block two ahead are asked for.
 #[inline(always)]
-unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(
+unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     from: *const u8,
     to: *mut u8,
-    (source, destination): (usize, usize),
-    (rows, columns): (usize, usize),
+    plane: &Plane,
     stream: bool,
 ) {
-    // SAFETY: reads `columns * UNIT` bytes of `rows` rows and writes `rows * UNIT` bytes of `columns` rows, as promised.
+    let Plane { across, along, walk, .. } = plane;
+    // Whole lines can only be stored round the cache if every destination row has them at the same places.
+    let ahead = to.align_offset(V::BYTES);
+    let aligned = stream && across.are_multiples_of(V::BYTES) && ahead.is_multiple_of(UNIT);
+    let head = if aligned { (ahead / UNIT).min(along.extent) } else { 0 };
+    let job = Blocks { from, to, plane, aligned, stream, twist: plane.twist.map(Twist::bytes) };
+    let strip = 16 * N;
+    // SAFETY: the blocks lie inside the plane, which the caller promised for.
     unsafe {
-        let mut lines = [V::zero(); N];
-        if rows == N && columns == N {
-            for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load(from.add(i * source));
-            }
-            let lines = shuffled::<V, UNIT, N>(lines);
-            for (i, line) in lines.into_iter().enumerate() {
-                if stream { line.stream(to.add(i * destination)) } else { line.store(to.add(i * destination)) }
-            }
-            return;
-        }
-        for (i, line) in lines.iter_mut().enumerate().take(rows) {
-            *line = V::load_partial(from.add(i * source), columns * UNIT);
-        }
-        let lines = shuffled::<V, UNIT, N>(lines);
-        for (i, line) in lines.into_iter().enumerate().take(columns) {
-            if rows < N {
-                line.store_partial(to.add(i * destination), rows * UNIT);
-            } else if stream {
-                line.stream(to.add(i * destination));
-            } else {
-                line.store(to.add(i * destination));
+        if head > 0 {
+            for a in (0..across.extent).step_by(N) {
+                job.block::<V, UNIT, N, Q>(a, 0, head);
             }
         }
+        for first_b in (head..along.extent).step_by(strip) {
+            let rows = first_b..(first_b + strip).min(along.extent);
+            for first_a in (0..across.extent).step_by(strip) {
+                let columns = first_a..(first_a + strip).min(across.extent);
+                match walk {
+                    Walk::Destination => {
+                        for a in columns.step_by(N) {
+                            for b in rows.clone().step_by(N) {
+                                job.block::<V, UNIT, N, Q>(a, b, N);
+                            }
+                        }
+                    }
+                    Walk::Source => {
+                        for b in rows.clone().step_by(N) {
+                            for a in columns.clone().step_by(N) {
+                                job.block::<V, UNIT, N, Q>(a, b, N);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Blocks<'a> {
+    from: *const u8,
+    to: *mut u8,
+    plane: &'a Plane,
+    /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
+    aligned: bool,
+    stream: bool,
+    /// Where the bytes of 16 come from, if chunks are transposed themselves.
+    twist: Option<[u8; 16]>,
+}
+
+impl Blocks<'_> {
+    /// The block at (a, b): at most `rows` rows of the source, `N` units each, become `N` rows of the destination.
+    #[inline(always)]
+    unsafe fn block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+        &self,
+        a: usize,
+        b: usize,
+        rows: usize,
+    ) {
+        let Plane { across, along, walk, .. } = self.plane;
+        let (rows, columns) = (rows.min(along.extent - b), N.min(across.extent - a));
+        let whole = rows == N && columns == N;
+        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane;
+        // prefetching touches no memory; lines that are streamed are aligned, as `b` is `head` plus a multiple of `N`.
+        unsafe {
+            let from = self.from.add(a * UNIT);
+            let to = self.to.add(b * UNIT);
+            let mut lines = [V::zero(); N];
+            for (i, line) in lines.iter_mut().enumerate().take(rows) {
+                let row = from.add(along.at(b + i));
+                *line = if whole { V::load(row) } else { V::load_partial(row, columns * UNIT) };
+                if let Some(twist) = self.twist {
+                    *line = line.shuffle(&twist);
+                }
+                if self.stream {
+                    match walk {
+                        Walk::Source => V::prefetch(row.wrapping_add(2 * V::BYTES)),
+                        Walk::Destination if b + N + i < along.extent => V::prefetch(from.add(along.at(b + N + i))),
+                        Walk::Destination => {}
+                    }
+                }
+            }
+            let lines = square::<V, UNIT, N, Q>(lines);
+            for (i, line) in lines.into_iter().enumerate().take(columns) {
+                let to = to.add(across.at(a + i));
+                if rows < N {
+                    line.store_partial(to, rows * UNIT);
+                } else if self.aligned {
+                    line.stream(to);
+                } else {
+                    line.store(to);
+                }
+            }
+        }
+    }
+}
+
+/// A square of `N` by `N` units, transposed. Bytes go by fours first, so that the registers suffice.
+#[inline(always)]
+unsafe fn square<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(lines: [V; N]) -> [V; N] {
+    // SAFETY: no memory is touched; the features are the caller's promise.
+    unsafe {
+        if UNIT > 1 {
+            return shuffled::<V, UNIT, N>(lines);
+        }
+        let mut fours = [[V::zero(); Q]; 4];
+        for group in 0..Q {
+            let rows = [lines[4 * group], lines[4 * group + 1], lines[4 * group + 2], lines[4 * group + 3]];
+            for (four, line) in fours.iter_mut().zip(shuffled::<V, 1, 4>(rows)) {
+                four[group] = line;
+            }
+        }
+        let mut result = lines;
+        for (quarter, four) in fours.into_iter().enumerate() {
+            for (column, line) in shuffled::<V, 4, Q>(four).into_iter().enumerate() {
+                result[quarter * Q + column] = line;
+            }
+        }
+        result
     }
 }
 
@@ -335,6 +482,75 @@ unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usiz
                 }
             }
             for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                let to = to.add(i * destination + first * UNIT);
+                if bytes < V::BYTES {
+                    line.store_partial(to, bytes);
+                } else if aligned {
+                    line.stream(to);
+                } else {
+                    line.store(to);
+                }
+            }
+        }
+    }
+}
+
+/// Three rows of `columns` units become one row in which they take turns.
+#[inline(always)]
+unsafe fn weave_three<V: Vector, const UNIT: usize, const N: usize>(
+    from: *const u8,
+    to: *mut u8,
+    columns: usize,
+    source: usize,
+    stream: bool,
+) {
+    let aligned = stream && to.align_offset(V::BYTES) == 0;
+    // SAFETY: reads `columns` units of three rows and writes as many in a row, as promised.
+    unsafe {
+        for first in (0..columns).step_by(N) {
+            let bytes = (columns - first).min(N) * UNIT;
+            let mut lines = [V::zero(); 3];
+            for (i, line) in lines.iter_mut().enumerate() {
+                let row = from.add(i * source + first * UNIT);
+                *line = if bytes == V::BYTES { V::load(row) } else { V::load_partial(row, bytes) };
+            }
+            let to = to.add(first * UNIT * 3);
+            for (i, line) in V::weave_three::<UNIT>(lines).into_iter().enumerate() {
+                let to = to.add(i * V::BYTES);
+                let left = (bytes * 3).saturating_sub(i * V::BYTES);
+                if left < V::BYTES {
+                    line.store_partial(to, left);
+                } else if aligned {
+                    line.stream(to);
+                } else {
+                    line.store(to);
+                }
+            }
+        }
+    }
+}
+
+/// One row in which three rows of `columns` units take turns becomes those rows.
+#[inline(always)]
+unsafe fn unweave_three<V: Vector, const UNIT: usize, const N: usize>(
+    from: *const u8,
+    to: *mut u8,
+    columns: usize,
+    destination: usize,
+    stream: bool,
+) {
+    let aligned = stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
+    // SAFETY: reads three times `columns` units in a row and writes `columns` units of three rows, as promised.
+    unsafe {
+        for first in (0..columns).step_by(N) {
+            let bytes = (columns - first).min(N) * UNIT;
+            let mut lines = [V::zero(); 3];
+            for (i, line) in lines.iter_mut().enumerate() {
+                let left = (bytes * 3).saturating_sub(i * V::BYTES);
+                let from = from.wrapping_add(first * UNIT * 3 + i * V::BYTES);
+                *line = if left >= V::BYTES { V::load(from) } else { V::load_partial(from, left) };
+            }
+            for (i, line) in V::unweave_three::<UNIT>(lines).into_iter().enumerate() {
                 let to = to.add(i * destination + first * UNIT);
                 if bytes < V::BYTES {
                     line.store_partial(to, bytes);

@@ -4,6 +4,11 @@
 //! [`vector::Vector`] of 32 or 64 bytes, which [`x86_64`] supplies. Which level runs is decided once, by what the CPU
 //! has; the environment variable `TENSOR_LAYOUT_LEVEL` (`portable`, `avx2`, `avx512`) can ask for a lower one.
 #![allow(unsafe_code, reason = "the SIMD kernels; every block says why it is sound")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "`Job::run` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
+)]
 
 mod level;
 #[cfg(target_arch = "x86_64")]
@@ -39,12 +44,13 @@ impl Job<'_> {
             "a kernel reaches past its buffers"
         );
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is one this CPU has (`KernelLevel::available` is the only source of it), and the assertion
-        // above is the contract of both functions: the kernel reads and writes inside the two slices.
         match self.level {
-            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
-            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
             KernelLevel::Portable => {}
+            // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
+            // contract: the kernel reads and writes inside the two slices.
+            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
+            // SAFETY: as above.
+            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
         }
         portable::run(kernel, source, destination);
     }

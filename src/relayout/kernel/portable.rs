@@ -1,16 +1,34 @@
 //! Safe Rust kernels: right anywhere, and the twins that the others are tested against.
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "offsets of a nest lie inside its buffers: `Nest::new` has computed the ends with checked arithmetic"
-)]
 
-use super::super::schedule::{Kernel, Stride};
+use super::super::schedule::{Kernel, Plane, Stride};
 
 /// Runs a kernel.
 pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
-    match *kernel {
-        Kernel::Rows { chunk, count } => rows(source, destination, chunk, count),
-        Kernel::Transpose { chunk, across, along } => transpose(source, destination, chunk, across, along),
+    match kernel {
+        Kernel::Rows { chunk, count } => rows(source, destination, *chunk, *count),
+        Kernel::Places { chunk, places, count } => {
+            for step in 0..count.extent {
+                for &(from, to) in places {
+                    let (from, to) = (from + step * count.source, to + step * count.destination);
+                    copy(source, from, destination, to, *chunk);
+                }
+            }
+        }
+        Kernel::Transpose(Plane { twist: Some(twist), .. }) => twisted(source, destination, kernel, twist.bytes()),
+        Kernel::Transpose(plane) => transpose(source, destination, plane),
+    }
+}
+
+/// A plane whose chunks are transposed themselves, byte by byte.
+fn twisted(source: &[u8], destination: &mut [u8], kernel: &Kernel, bytes: [u8; 16]) {
+    let Kernel::Transpose(Plane { chunk, across, along, .. }) = kernel else { return };
+    for a in 0..across.extent {
+        for b in 0..along.extent {
+            for (i, &byte) in bytes.iter().enumerate().take(*chunk) {
+                let from = a * chunk + along.at(b) + usize::from(byte);
+                copy(source, from, destination, across.at(a) + b * chunk + i, 1);
+            }
+        }
     }
 }
 
@@ -45,19 +63,18 @@ fn copy(source: &[u8], from: usize, destination: &mut [u8], to: usize, chunk: us
     }
 }
 
-/// Copies a plane of chunks, `across` packed on the source and `along` on the destination.
-fn transpose(source: &[u8], destination: &mut [u8], chunk: usize, across: Stride, along: Stride) {
-    match chunk {
-        1 => blocks::<1>(source, destination, across, along),
-        2 => blocks::<2>(source, destination, across, along),
-        4 => blocks::<4>(source, destination, across, along),
-        8 => blocks::<8>(source, destination, across, along),
-        16 => blocks::<16>(source, destination, across, along),
-        _ => {
-            for a in 0..across.extent {
-                for b in 0..along.extent {
-                    let from = a * across.source + b * along.source;
-                    copy(source, from, destination, a * across.destination + b * along.destination, chunk);
+/// Copies a plane of chunks.
+fn transpose(source: &[u8], destination: &mut [u8], plane: &Plane) {
+    match plane.chunk {
+        1 => blocks::<1>(source, destination, plane),
+        2 => blocks::<2>(source, destination, plane),
+        4 => blocks::<4>(source, destination, plane),
+        8 => blocks::<8>(source, destination, plane),
+        16 => blocks::<16>(source, destination, plane),
+        chunk => {
+            for a in 0..plane.across.extent {
+                for b in 0..plane.along.extent {
+                    copy(source, a * chunk + plane.along.at(b), destination, plane.across.at(a) + b * chunk, chunk);
                 }
             }
         }
@@ -65,14 +82,13 @@ fn transpose(source: &[u8], destination: &mut [u8], chunk: usize, across: Stride
 }
 
 /// Square blocks of chunks: a cache line of the source and of the destination is used up while it is near.
-fn blocks<const N: usize>(source: &[u8], destination: &mut [u8], across: Stride, along: Stride) {
+fn blocks<const N: usize>(source: &[u8], destination: &mut [u8], plane: &Plane) {
     let side = (64 / N).max(8);
-    for first_a in (0..across.extent).step_by(side) {
-        for first_b in (0..along.extent).step_by(side) {
-            for a in first_a..(first_a + side).min(across.extent) {
-                for b in first_b..(first_b + side).min(along.extent) {
-                    let from = a * across.source + b * along.source;
-                    copy(source, from, destination, a * across.destination + b * along.destination, N);
+    for first_a in (0..plane.across.extent).step_by(side) {
+        for first_b in (0..plane.along.extent).step_by(side) {
+            for a in first_a..(first_a + side).min(plane.across.extent) {
+                for b in first_b..(first_b + side).min(plane.along.extent) {
+                    copy(source, a * N + plane.along.at(b), destination, plane.across.at(a) + b * N, N);
                 }
             }
         }

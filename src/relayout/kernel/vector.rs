@@ -33,4 +33,22 @@ pub(super) trait Vector: Copy {
 
     /// The even and the odd units of two registers in a row: undoes [`interleave`](Vector::interleave).
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// The bytes of each 16 in another order.
+    unsafe fn shuffle(self, order: &[u8; 16]) -> Self;
+
+    /// Reads `BYTES / 2` bytes from either place.
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
+
+    /// Asks for the line at `from`, which may lie anywhere.
+    unsafe fn prefetch(from: *const u8);
+
+    /// Can three registers be woven?
+    const HAS_THREE: bool;
+
+    /// The units of three registers in turn, as three registers in a row.
+    unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3];
+
+    /// Undoes [`weave_three`](Vector::weave_three).
+    unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3];
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::schedule::{Kernel, Stride};
+use super::super::super::schedule::{Kernel, Plane};
 use super::super::lines;
 use super::super::vector::Vector;
 use super::Widths;
@@ -23,15 +23,15 @@ struct Ymm(__m256i);
 
 impl Widths for Ymm {
     #[inline(always)]
-    unsafe fn plane(unit: usize, from: *const u8, to: *mut u8, across: Stride, along: Stride, stream: bool) {
+    unsafe fn plane(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
         // SAFETY: the caller's promise, passed on.
         unsafe {
-            match unit {
-                1 => lines::plane::<Self, 1, 32>(from, to, across, along, stream),
-                2 => lines::plane::<Self, 2, 16>(from, to, across, along, stream),
-                4 => lines::plane::<Self, 4, 8>(from, to, across, along, stream),
-                8 => lines::plane::<Self, 8, 4>(from, to, across, along, stream),
-                _ => lines::plane::<Self, 16, 2>(from, to, across, along, stream),
+            match plane.chunk {
+                1 => lines::plane::<Self, 1, 32, 8>(from, to, plane, stream),
+                2 => lines::plane::<Self, 2, 16, 4>(from, to, plane, stream),
+                4 => lines::plane::<Self, 4, 8, 2>(from, to, plane, stream),
+                8 => lines::plane::<Self, 8, 4, 1>(from, to, plane, stream),
+                _ => lines::plane::<Self, 16, 2, 1>(from, to, plane, stream),
             }
         }
     }
@@ -124,5 +124,35 @@ impl Vector for Ymm {
             let (a, b) = (sorted(self.0), sorted(other.0));
             (Ymm(_mm256_permute2x128_si256::<0x20>(a, b)), Ymm(_mm256_permute2x128_si256::<0x31>(a, b)))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu2_m128i(high.cast(), low.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+    }
+
+    const HAS_THREE: bool = false;
+
+    #[inline(always)]
+    unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+        lines
     }
 }

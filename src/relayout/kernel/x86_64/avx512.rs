@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::schedule::{Kernel, Stride};
+use super::super::super::schedule::{Kernel, Plane};
 use super::super::lines;
 use super::super::vector::Vector;
 use super::Widths;
@@ -102,15 +102,15 @@ fn first(bytes: usize) -> __mmask64 {
 
 impl Widths for Zmm {
     #[inline(always)]
-    unsafe fn plane(unit: usize, from: *const u8, to: *mut u8, across: Stride, along: Stride, stream: bool) {
+    unsafe fn plane(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
         // SAFETY: the caller's promise, passed on.
         unsafe {
-            match unit {
-                1 => lines::plane::<Self, 1, 64>(from, to, across, along, stream),
-                2 => lines::plane::<Self, 2, 32>(from, to, across, along, stream),
-                4 => lines::plane::<Self, 4, 16>(from, to, across, along, stream),
-                8 => lines::plane::<Self, 8, 8>(from, to, across, along, stream),
-                _ => lines::plane::<Self, 16, 4>(from, to, across, along, stream),
+            match plane.chunk {
+                1 => lines::plane::<Self, 1, 64, 16>(from, to, plane, stream),
+                2 => lines::plane::<Self, 2, 32, 8>(from, to, plane, stream),
+                4 => lines::plane::<Self, 4, 16, 4>(from, to, plane, stream),
+                8 => lines::plane::<Self, 8, 8, 2>(from, to, plane, stream),
+                _ => lines::plane::<Self, 16, 4, 1>(from, to, plane, stream),
             }
         }
     }
@@ -165,5 +165,92 @@ impl Vector for Zmm {
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         // SAFETY: the trait's contract.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::EVEN), self.choose::<UNIT>(other, &Choice::<UNIT>::ODD)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
+            Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+    }
+
+    const HAS_THREE: bool = true;
+
+    #[inline(always)]
+    unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::WEAVE_FIRST, &Three::<UNIT>::WEAVE_SECOND);
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe { three(rows, first, second) }
+    }
+
+    #[inline(always)]
+    unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::UNWEAVE_FIRST, &Three::<UNIT>::UNWEAVE_SECOND);
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe { three(lines, first, second) }
+    }
+}
+
+/// Three registers out of three, each byte picked from the first two and then from that and the third.
+///
+/// # Safety
+///
+/// As for [`Vector`].
+#[inline(always)]
+unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
+    let mut result = rows;
+    for ((line, first), second) in result.iter_mut().zip(first).zip(second) {
+        // SAFETY: the caller's promise.
+        *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
+    }
+    result
+}
+
+/// For each byte of three registers in a row, where it comes from in three others in a row.
+struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    const WEAVE_FIRST: [[u8; 64]; 3] = Self::table(true, false);
+    const WEAVE_SECOND: [[u8; 64]; 3] = Self::table(true, true);
+    const UNWEAVE_FIRST: [[u8; 64]; 3] = Self::table(false, false);
+    const UNWEAVE_SECOND: [[u8; 64]; 3] = Self::table(false, true);
+
+    const fn table(weave: bool, second: bool) -> [[u8; 64]; 3] {
+        let mut table = [[0; 64]; 3];
+        let mut i = 0;
+        while i < 192 {
+            let (unit, inside) = (i / UNIT, i % UNIT);
+            let units = 64 / UNIT;
+            let origin =
+                if weave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            let origin = origin + inside;
+            // The second step keeps what the first has placed, and takes the rest from the third register.
+            let choice = match (second, origin >= 128) {
+                (false, false) => origin,
+                (false, true) => 0,
+                (true, false) => i % 64,
+                (true, true) => 64 + origin - 128,
+            };
+            #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
+            {
+                table[i / 64][i % 64] = choice as u8;
+            }
+            i += 1;
+        }
+        table
     }
 }

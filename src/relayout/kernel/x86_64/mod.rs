@@ -1,6 +1,6 @@
 //! Vectors of x86-64 CPUs.
 
-use super::super::schedule::Stride;
+use super::super::schedule::Plane;
 use super::vector::Vector;
 
 pub(super) mod avx2;
@@ -13,5 +13,5 @@ pub(super) trait Widths: Vector {
     /// # Safety
     ///
     /// As for the functions of [`super::lines`].
-    unsafe fn plane(unit: usize, from: *const u8, to: *mut u8, across: Stride, along: Stride, stream: bool);
+    unsafe fn plane(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
 }
