@@ -7,6 +7,7 @@ pub mod bridge;
 pub mod draw;
 pub mod element;
 pub mod hlo;
+pub mod interop;
 pub mod map;
 pub mod notation;
 pub mod relayout;
@@ -24,3 +25,8 @@ pub use tiled::{ArrayShape, Shape};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples of docs/XLA.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/XLA.md")]
+struct XlaPage;

@@ -24,6 +24,7 @@ mod boxes;
 mod contiguous;
 mod digits;
 mod equality;
+mod from_digits;
 mod index_map;
 mod injective;
 mod inverse;

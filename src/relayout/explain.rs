@@ -69,13 +69,24 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
                     count.extent, count.source, count.destination
                 ),
             ),
+            Kernel::Places { chunk, places, count } => line(
+                text,
+                format_args!(
+                    "    copy {} times a table of {} offsets, {chunk} bytes each: source +{}, destination +{}",
+                    count.extent,
+                    places.len(),
+                    count.source,
+                    count.destination
+                ),
+            ),
             Kernel::Transpose(plane) => line(
                 text,
                 format_args!(
-                    "    transpose {} x {} chunks of {} bytes: source rows {}, destination rows {}, walked along the {}",
+                    "    transpose {} x {} chunks of {} bytes{}: source rows {}, destination rows {}, walked along the {}",
                     plane.along.extent,
                     plane.across.extent,
                     plane.chunk,
+                    if plane.twist.is_some() { " (each transposed itself)" } else { "" },
                     pitch(&plane.along),
                     pitch(&plane.across),
                     match plane.walk {

@@ -46,6 +46,8 @@ pub(super) struct Stride {
 pub(super) enum Kernel {
     /// Copies `count.extent` chunks of `chunk` bytes.
     Rows { chunk: usize, count: Stride },
+    /// For each step of `count`, copies chunks of `chunk` bytes to and from these places.
+    Places { chunk: usize, places: Vec<(usize, usize)>, count: Stride },
     /// Copies a plane of chunks.
     Transpose(Plane),
 }
@@ -59,6 +61,34 @@ pub(super) struct Plane {
     /// Packed on the destination; offsets are the source's.
     pub(super) along: Axis,
     pub(super) walk: Walk,
+    /// A chunk is itself a small plane, which is transposed on the way.
+    pub(super) twist: Option<Twist>,
+}
+
+/// A chunk of `rows` by `columns` units of `unit` bytes, of at most 16 bytes in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Twist {
+    rows: usize,
+    columns: usize,
+    unit: usize,
+}
+
+impl Twist {
+    /// For each of 16 bytes of whole chunks, where it comes from.
+    pub(super) fn bytes(self) -> [u8; 16] {
+        let Twist { rows, columns, unit } = self;
+        let chunk = rows.saturating_mul(columns).saturating_mul(unit).max(1);
+        let mut bytes = [0; 16];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            let (first, inside) = (i.saturating_sub(i.rem_euclid(chunk)), i.rem_euclid(chunk));
+            let (place, rest) = (inside.div_euclid(unit.max(1)), inside.rem_euclid(unit.max(1)));
+            // Place (column, row) of the result is place (row, column) of the source.
+            let (column, row) = (place.div_euclid(rows.max(1)), place.rem_euclid(rows.max(1)));
+            let from = row.saturating_mul(columns).saturating_add(column).saturating_mul(unit);
+            *byte = u8::try_from(first.saturating_add(from).saturating_add(rest)).unwrap_or(0);
+        }
+        bytes
+    }
 }
 
 /// One axis of a plane: on one side its steps are packed, on the other they lie at these offsets.
@@ -136,6 +166,9 @@ const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 /// Chunks up to this many bytes are worth transposing; longer ones fill cache lines by themselves.
 const LONGEST_TRANSPOSED: usize = 128;
 
+/// A cache line.
+const LINE: usize = 64;
+
 /// An axis of a plane should span this many bytes on the side where it is packed; shorter ones take in a further loop.
 const LONG_ENOUGH: usize = 512;
 
@@ -177,6 +210,7 @@ impl Nest {
         let outer = self.loops.iter().map(Step::extent).fold(1_u64, |n, extent| n.saturating_mul(extent));
         let inner = match &self.kernel {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
+            Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
         };
         inner.iter().fold(outer, |n, &factor| n.saturating_mul(u64::try_from(factor).unwrap_or(u64::MAX)))
@@ -192,6 +226,14 @@ impl Kernel {
                 let last = count.extent.saturating_sub(1);
                 let behind = |stride: usize| last.saturating_mul(stride).saturating_add(*chunk);
                 (behind(count.source), behind(count.destination))
+            }
+            Kernel::Places { chunk, places, count } => {
+                let last = count.extent.saturating_sub(1);
+                let behind = |stride: usize, side: fn(&(usize, usize)) -> usize| {
+                    let largest = places.iter().map(side).max().unwrap_or(0);
+                    last.saturating_mul(stride).saturating_add(largest).saturating_add(*chunk)
+                };
+                (behind(count.source, |place| place.0), behind(count.destination, |place| place.1))
             }
             Kernel::Transpose(Plane { chunk, across, along, .. }) => {
                 let packed = |axis: &Axis| axis.extent.saturating_mul(*chunk);
@@ -240,29 +282,66 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
         let later = take(loops, across.max(along));
         let earlier = take(loops, across.min(along));
         let (across, along) = if across > along { (later, earlier) } else { (earlier, later) };
-        return Kernel::Transpose(plane(loops, chunk, across, along));
+        return Kernel::Transpose(plane(loops, chunk, across, along, true));
     }
     // The innermost strided loop: the loops come in order of falling destination stride.
     let last = loops.len().checked_sub(1).filter(|&last| matches!(loops.get(last), Some(Step::Strided(_))));
     let count = last.map_or(ONCE, |last| take(loops, last));
+    // A table goes inside: its places are near each other on the destination.
+    if let Some(place) = loops.iter().position(|step| matches!(step, Step::Table(_)))
+        && let Step::Table(places) = loops.remove(place)
+    {
+        return Kernel::Places { chunk, places, count };
+    }
     Kernel::Rows { chunk, count }
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.
-fn plane(loops: &mut SmallVec<[Step; 6]>, chunk: usize, across: Stride, along: Stride) -> Plane {
-    let mut across = Axis { extent: across.extent, offsets: Offsets::Stride(across.destination) };
-    let mut along = Axis { extent: along.extent, offsets: Offsets::Stride(along.source) };
-    // Interleaved rows (two by two, four by four) have kernels of their own, and are dense as they are.
-    let dense =
-        across.stride() == along.extent.checked_mul(chunk) || along.stride() == across.extent.checked_mul(chunk);
-    if !dense {
-        across = lengthened(loops, chunk, across, |stride| (stride.source, stride.destination));
-        along = lengthened(loops, chunk, along, |stride| (stride.destination, stride.source));
+fn plane(loops: &mut SmallVec<[Step; 6]>, chunk: usize, across: Stride, along: Stride, twist: bool) -> Plane {
+    let sides = [
+        (across.destination == along.extent.saturating_mul(chunk), along.extent),
+        (along.source == across.extent.saturating_mul(chunk), across.extent),
+    ];
+    let (rows, columns) = (along.extent, across.extent);
+    if twist
+        && sides[0].0
+        && sides[1].0
+        && rows.saturating_mul(columns).saturating_mul(chunk) <= 16
+        && let Some(plane) = twisted(loops, Twist { rows, columns, unit: chunk })
+    {
+        return plane;
+    }
+    let mut across = Axis { extent: columns, offsets: Offsets::Stride(across.destination) };
+    let mut along = Axis { extent: rows, offsets: Offsets::Stride(along.source) };
+    // A few interleaved rows (two by two, four by four) have kernels of their own, and are dense as they are.
+    if !sides.iter().any(|&(dense, extent)| dense && extent <= 16) {
+        // A line on either side first; then long runs on the destination, then on the source.
+        for (on_source, least) in [(true, LINE), (false, LONG_ENOUGH), (true, LONG_ENOUGH)] {
+            if on_source {
+                across = lengthened(loops, chunk, across, least, |stride| (stride.source, stride.destination));
+            } else {
+                along = lengthened(loops, chunk, along, least, |stride| (stride.destination, stride.source));
+            }
+        }
     }
     let source_row = across.extent.saturating_mul(chunk);
     let crowded = along.stride().is_some_and(|pitch| pitch.is_multiple_of(PAGE));
     let walk = if source_row <= 1024 || crowded { Walk::Destination } else { Walk::Source };
-    Plane { chunk, across, along, walk }
+    Plane { chunk, across, along, walk, twist: None }
+}
+
+/// A plane whose chunks are small planes themselves, if the loops around them make one.
+fn twisted(loops: &mut SmallVec<[Step; 6]>, twist: Twist) -> Option<Plane> {
+    let chunk = twist.rows.saturating_mul(twist.columns).saturating_mul(twist.unit);
+    let (across, along) =
+        (position(loops, |stride| stride.source == chunk)?, position(loops, |stride| stride.destination == chunk)?);
+    if !chunk.is_power_of_two() || across == along {
+        return None;
+    }
+    let (later, earlier) = (loops.remove(across.max(along)), loops.remove(across.min(along)));
+    let (Step::Strided(later), Step::Strided(earlier)) = (later, earlier) else { return None };
+    let (across, along) = if across > along { (later, earlier) } else { (earlier, later) };
+    Some(Plane { twist: Some(twist), ..plane(loops, chunk, across, along, false) })
 }
 
 /// Takes loops into an axis that is packed with it, until it is long enough.
@@ -270,9 +349,10 @@ fn lengthened(
     loops: &mut SmallVec<[Step; 6]>,
     chunk: usize,
     mut axis: Axis,
+    least: usize,
     sides: fn(Stride) -> (usize, usize),
 ) -> Axis {
-    while axis.extent.saturating_mul(chunk) < LONG_ENOUGH {
+    while axis.extent.saturating_mul(chunk) < least {
         let packed = axis.extent.saturating_mul(chunk);
         let next = position(loops, |stride| {
             sides(stride).0 == packed && stride.extent.saturating_mul(axis.extent) <= LARGEST_TABLE

@@ -9,7 +9,7 @@
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
 //! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
 
-use super::super::schedule::{Kernel, Plane, Walk};
+use super::super::schedule::{Kernel, Plane, Twist, Walk};
 use super::vector::Vector;
 use super::x86_64::Widths;
 
@@ -31,6 +31,14 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     }
                 }
             }
+            Kernel::Places { chunk, places, count } => {
+                for step in 0..count.extent {
+                    let (from, to) = (from.add(step * count.source), to.add(step * count.destination));
+                    for &(source, destination) in places {
+                        row::<V>(from.add(source), to.add(destination), *chunk, stream);
+                    }
+                }
+            }
             Kernel::Transpose(plane) => match plane.chunk {
                 1 | 2 | 4 | 8 | 16 => V::plane(from, to, plane, stream),
                 _ => chunks::<V>(from, to, plane, stream),
@@ -44,6 +52,10 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
 unsafe fn row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, stream: bool) {
     // SAFETY: all accesses lie inside the first `bytes` bytes on both sides; a stored line is aligned.
     unsafe {
+        if bytes == V::BYTES && stream && to.align_offset(V::BYTES) == 0 {
+            V::load(from).stream(to);
+            return;
+        }
         if bytes <= V::BYTES {
             V::load_partial(from, bytes).store_partial(to, bytes);
             return;
@@ -121,6 +133,10 @@ unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream:
     // Two halves of a line are put together before it is stored.
     let halves = chunk * 2 == V::BYTES && across.are_multiples_of(V::BYTES);
     let aligned = stream && to.align_offset(V::BYTES) == 0 && across.are_multiples_of(V::BYTES);
+    if (9..32).contains(&chunk) && across.stride() == Some(along.extent * chunk) {
+        // SAFETY: the caller's promise, passed on; the destination is dense.
+        return unsafe { overlapping(from, to, plane) };
+    }
     let piece = (1024 / chunk).max(2).next_multiple_of(2);
     for first in (0..along.extent).step_by(piece) {
         let last = (first + piece).min(along.extent);
@@ -152,6 +168,32 @@ unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream:
     }
 }
 
+/// A plane of chunks of 9 to 31 bytes whose destination is dense: each chunk is copied with a few bytes more than it has,
+/// which the next chunk overwrites.
+#[inline(always)]
+unsafe fn overlapping(from: *const u8, to: *mut u8, plane: &Plane) {
+    let Plane { chunk, across, along, .. } = plane;
+    let last = across.extent - 1;
+    // SAFETY: 16 or 32 bytes are less than two chunks, and every column but the last has another one behind it on both
+    // sides; the last is copied exactly.
+    unsafe {
+        for a in 0..last {
+            for b in 0..along.extent {
+                let (from, to) = (from.add(a * chunk + along.at(b)), to.add((a * along.extent + b) * chunk));
+                if *chunk <= 16 {
+                    to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                } else {
+                    to.cast::<[u8; 32]>().write(from.cast::<[u8; 32]>().read());
+                }
+            }
+        }
+        for b in 0..along.extent {
+            let (from, to) = (from.add(last * chunk + along.at(b)), to.add((last * along.extent + b) * chunk));
+            std::ptr::copy_nonoverlapping(from, to, *chunk);
+        }
+    }
+}
+
 /// Transposes a plane of units: `N` of them fill a register, a quarter of `N` is `Q`.
 #[inline(always)]
 pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
@@ -163,6 +205,9 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
     let Plane { across, along, .. } = plane;
     // SAFETY: the caller's promise, passed on; the conditions are the contracts of the dense kernels.
     unsafe {
+        if plane.twist.is_some() {
+            return blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+        }
         if across.stride() == Some(along.extent * UNIT)
             && let Some(pitch) = along.stride()
         {
@@ -231,7 +276,7 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     let ahead = to.align_offset(V::BYTES);
     let aligned = stream && across.are_multiples_of(V::BYTES) && ahead.is_multiple_of(UNIT);
     let head = if aligned { (ahead / UNIT).min(along.extent) } else { 0 };
-    let job = Blocks { from, to, plane, aligned, stream };
+    let job = Blocks { from, to, plane, aligned, stream, twist: plane.twist.map(Twist::bytes) };
     let strip = 16 * N;
     // SAFETY: the blocks lie inside the plane, which the caller promised for.
     unsafe {
@@ -272,6 +317,8 @@ struct Blocks<'a> {
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
     stream: bool,
+    /// Where the bytes of 16 come from, if chunks are transposed themselves.
+    twist: Option<[u8; 16]>,
 }
 
 impl Blocks<'_> {
@@ -295,6 +342,9 @@ impl Blocks<'_> {
             for (i, line) in lines.iter_mut().enumerate().take(rows) {
                 let row = from.add(along.at(b + i));
                 *line = if whole { V::load(row) } else { V::load_partial(row, columns * UNIT) };
+                if let Some(twist) = self.twist {
+                    *line = line.shuffle(&twist);
+                }
                 if self.stream {
                     match walk {
                         Walk::Source => V::prefetch(row.wrapping_add(2 * V::BYTES)),

@@ -44,12 +44,13 @@ impl Job<'_> {
             "a kernel reaches past its buffers"
         );
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is one this CPU has (`KernelLevel::available` is the only source of it), and the assertion
-        // above is the contract of both functions: the kernel reads and writes inside the two slices.
         match self.level {
-            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
-            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
             KernelLevel::Portable => {}
+            // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
+            // contract: the kernel reads and writes inside the two slices.
+            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
+            // SAFETY: as above.
+            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
         }
         portable::run(kernel, source, destination);
     }

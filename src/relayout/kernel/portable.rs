@@ -6,7 +6,29 @@ use super::super::schedule::{Kernel, Plane, Stride};
 pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
     match kernel {
         Kernel::Rows { chunk, count } => rows(source, destination, *chunk, *count),
+        Kernel::Places { chunk, places, count } => {
+            for step in 0..count.extent {
+                for &(from, to) in places {
+                    let (from, to) = (from + step * count.source, to + step * count.destination);
+                    copy(source, from, destination, to, *chunk);
+                }
+            }
+        }
+        Kernel::Transpose(Plane { twist: Some(twist), .. }) => twisted(source, destination, kernel, twist.bytes()),
         Kernel::Transpose(plane) => transpose(source, destination, plane),
+    }
+}
+
+/// A plane whose chunks are transposed themselves, byte by byte.
+fn twisted(source: &[u8], destination: &mut [u8], kernel: &Kernel, bytes: [u8; 16]) {
+    let Kernel::Transpose(Plane { chunk, across, along, .. }) = kernel else { return };
+    for a in 0..across.extent {
+        for b in 0..along.extent {
+            for (i, &byte) in bytes.iter().enumerate().take(*chunk) {
+                let from = a * chunk + along.at(b) + usize::from(byte);
+                copy(source, from, destination, across.at(a) + b * chunk + i, 1);
+            }
+        }
     }
 }
 

@@ -127,6 +127,12 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
         // SAFETY: the trait's contract.
         unsafe { Ymm(_mm256_loadu2_m128i(high.cast(), low.cast())) }

@@ -168,6 +168,12 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
