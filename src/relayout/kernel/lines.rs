@@ -9,7 +9,7 @@
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
 //! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
 
-use super::super::schedule::{Kernel, Plane, Twist, Walk};
+use super::super::schedule::{Axis, Kernel, Plane, Twist, Walk};
 use super::vector::Vector;
 use super::x86_64::Widths;
 
@@ -206,7 +206,7 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
     // SAFETY: the caller's promise, passed on; the conditions are the contracts of the dense kernels.
     unsafe {
         if plane.twist.is_some() {
-            return blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+            return blocks_at::<V, UNIT, N, Q>(from, to, plane, stream);
         }
         if across.stride() == Some(along.extent * UNIT)
             && let Some(pitch) = along.stride()
@@ -238,7 +238,44 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
             // Too thin for square blocks.
             return thin::<UNIT>(from, to, plane);
         }
-        blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+        blocks_at::<V, UNIT, N, Q>(from, to, plane, stream);
+    }
+}
+
+/// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
+/// once for any axis.
+trait Places: Copy {
+    fn place(self, i: usize) -> usize;
+}
+
+impl Places for usize {
+    #[inline(always)]
+    fn place(self, i: usize) -> usize {
+        i * self
+    }
+}
+
+impl Places for &Axis {
+    #[inline(always)]
+    fn place(self, i: usize) -> usize {
+        self.at(i)
+    }
+}
+
+/// Blocks of a plane whose axes are plain strides, or any.
+#[inline(always)]
+unsafe fn blocks_at<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+    from: *const u8,
+    to: *mut u8,
+    plane: &Plane,
+    stream: bool,
+) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match (plane.across.stride(), plane.along.stride()) {
+            (Some(across), Some(along)) => blocks::<V, UNIT, N, Q, usize>(from, to, plane, (across, along), stream),
+            _ => blocks::<V, UNIT, N, Q, &Axis>(from, to, plane, (&plane.across, &plane.along), stream),
+        }
     }
 }
 
@@ -265,10 +302,11 @@ unsafe fn thin<const UNIT: usize>(from: *const u8, to: *mut u8, plane: &Plane) {
 /// source lets the hardware see its rows as streams; walking along the destination leaves runs of lines there. Either
 /// way a strip of 16 lines is finished before the next is begun, and the lines of a block two ahead are asked for.
 #[inline(always)]
-unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize, P: Places>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
+    (target, origin): (P, P),
     stream: bool,
 ) {
     let Plane { across, along, walk, .. } = plane;
@@ -276,7 +314,8 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     let ahead = to.align_offset(V::BYTES);
     let aligned = stream && across.are_multiples_of(V::BYTES) && ahead.is_multiple_of(UNIT);
     let head = if aligned { (ahead / UNIT).min(along.extent) } else { 0 };
-    let job = Blocks { from, to, plane, aligned, stream, twist: plane.twist.map(Twist::bytes) };
+    let twist = plane.twist.map(Twist::bytes);
+    let job = Blocks { from, to, plane, target, origin, aligned, stream, twist };
     let strip = 16 * N;
     // SAFETY: the blocks lie inside the plane, which the caller promised for.
     unsafe {
@@ -310,10 +349,13 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     }
 }
 
-struct Blocks<'a> {
+struct Blocks<'a, P> {
     from: *const u8,
     to: *mut u8,
     plane: &'a Plane,
+    /// Where destination rows lie, and source rows.
+    target: P,
+    origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
     stream: bool,
@@ -321,7 +363,7 @@ struct Blocks<'a> {
     twist: Option<[u8; 16]>,
 }
 
-impl Blocks<'_> {
+impl<P: Places> Blocks<'_, P> {
     /// The block at (a, b): at most `rows` rows of the source, `N` units each, become `N` rows of the destination.
     #[inline(always)]
     unsafe fn block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
@@ -332,30 +374,46 @@ impl Blocks<'_> {
     ) {
         let Plane { across, along, walk, .. } = self.plane;
         let (rows, columns) = (rows.min(along.extent - b), N.min(across.extent - a));
-        let whole = rows == N && columns == N;
         // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane;
         // prefetching touches no memory; lines that are streamed are aligned, as `b` is `head` plus a multiple of `N`.
         unsafe {
-            let from = self.from.add(a * UNIT);
-            let to = self.to.add(b * UNIT);
+            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+            if self.stream {
+                let ahead = match walk {
+                    Walk::Source => b..b + rows,
+                    Walk::Destination => b + N..(b + 2 * N).min(along.extent),
+                };
+                let line = if *walk == Walk::Source { 2 * V::BYTES } else { 0 };
+                ahead.for_each(|b| V::prefetch(from.wrapping_add(self.origin.place(b) + line)));
+            }
             let mut lines = [V::zero(); N];
-            for (i, line) in lines.iter_mut().enumerate().take(rows) {
-                let row = from.add(along.at(b + i));
-                *line = if whole { V::load(row) } else { V::load_partial(row, columns * UNIT) };
-                if let Some(twist) = self.twist {
-                    *line = line.shuffle(&twist);
+            if rows == N && columns == N {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    *line = V::load(from.add(self.origin.place(b + i)));
                 }
-                if self.stream {
-                    match walk {
-                        Walk::Source => V::prefetch(row.wrapping_add(2 * V::BYTES)),
-                        Walk::Destination if b + N + i < along.extent => V::prefetch(from.add(along.at(b + N + i))),
-                        Walk::Destination => {}
+                if let Some(twist) = &self.twist {
+                    lines = lines.map(|line| line.shuffle(twist));
+                }
+                let lines = square::<V, UNIT, N, Q>(lines);
+                if self.aligned {
+                    for (i, line) in lines.into_iter().enumerate() {
+                        line.stream(to.add(self.target.place(a + i)));
+                    }
+                } else {
+                    for (i, line) in lines.into_iter().enumerate() {
+                        line.store(to.add(self.target.place(a + i)));
                     }
                 }
+                return;
             }
-            let lines = square::<V, UNIT, N, Q>(lines);
-            for (i, line) in lines.into_iter().enumerate().take(columns) {
-                let to = to.add(across.at(a + i));
+            for (i, line) in lines.iter_mut().enumerate().take(rows) {
+                *line = V::load_partial(from.add(self.origin.place(b + i)), columns * UNIT);
+            }
+            if let Some(twist) = &self.twist {
+                lines = lines.map(|line| line.shuffle(twist));
+            }
+            for (i, line) in square::<V, UNIT, N, Q>(lines).into_iter().enumerate().take(columns) {
+                let to = to.add(self.target.place(a + i));
                 if rows < N {
                     line.store_partial(to, rows * UNIT);
                 } else if self.aligned {
