@@ -58,5 +58,5 @@ pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
     let digits = map.components().iter().flat_map(|component| component.chain().digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);
     let strides = digits.map(|digit| digit.stride()).filter(fitting).max();
-    strides.or_else(|| Some(map.physical_elements()).filter(fitting)).unwrap_or(16)
+    strides.or_else(|| Some(map.physical_elements()).filter(fitting)).unwrap_or(most.min(16))
 }

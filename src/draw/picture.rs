@@ -11,8 +11,9 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// The most columns that a picture shows: the size of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// The most cells in one row of the memory.
+/// The most cells in one row of the memory, and the most characters of their labels (with room between them).
 const ROW: u64 = 24;
+const ROW_CHARACTERS: u64 = 120;
 
 /// A layout, ready to be drawn.
 #[derive(Debug, Clone)]
@@ -80,11 +81,14 @@ impl Picture {
             let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
             memory.push(Place { index: index.as_deref().map(comma_list), colour });
         }
+        let labels = memory.iter().filter_map(|place| place.index.as_ref());
+        let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
+        let fitting = ROW_CHARACTERS.div_euclid(longest.saturating_add(2)).min(ROW);
         Ok(Picture {
             caption: caption.to_owned(),
             panels: panels(map, &memory)?,
             memory,
-            row: count(row_length(map, ROW)),
+            row: count(row_length(map, fitting)),
             tile: count(tile_length(map)),
             logical: map.logical_elements(),
         })

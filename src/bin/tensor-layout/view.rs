@@ -2,10 +2,10 @@
 
 use clap::Args;
 use tensor_layout::map::SliceRange;
-use tensor_layout::notation::{AnyLayout, Notated};
+use tensor_layout::notation::{AnyLayout, Notated, text_of};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
-use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{ArrayShape, Error, LayoutClass, ToIndexMap};
 
 use crate::index_text::{read_list, read_number};
 use crate::output::{Object, Output, Stop, Verdict};
@@ -137,13 +137,10 @@ impl Wish {
             Wish::Broadcast(sizes) => map.broadcast_to(sizes),
         }?;
         let text = match (layout, self) {
-            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => permute_tiled(shape, axes)?.to_string(),
-            _ => match strided(&view) {
-                Some(desc) => desc.to_string(),
-                None => return Ok((None, view.class())),
-            },
+            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => Some(permute_tiled(shape, axes)?.to_string()),
+            _ => text_of(&view).ok(),
         };
-        Ok((Some(text), view.class()))
+        Ok((text, view.class()))
     }
 }
 
@@ -157,13 +154,6 @@ fn ranges(slices: &[Slice], sizes: &[u64]) -> Result<Vec<SliceRange>, Error> {
         step: slice.step,
     };
     Ok(slices.iter().zip(sizes).map(range).collect())
-}
-
-/// The descriptor of an Affine map whose elements are stored in their own width.
-fn strided(map: &IndexMap) -> Option<BufferTensorDesc> {
-    let strides = map.strides().filter(|_| map.element_bits() == map.data_type().bits())?;
-    let desc = BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides)).ok()?;
-    desc.with_base_offset(map.base()).ok()
 }
 
 /// The same tiles on the same memory; only the numbers of the dimensions change.
