@@ -31,9 +31,9 @@ const GROUND: &[&str] = &["error", "checked", "cursor"];
 /// The only places for `unsafe`.
 const UNSAFE: &[&str] = &["src/relayout/kernel/", "src/interop/"];
 
-/// The most lines of a file, and the files that may be longer: one list each, which nothing is gained by cutting.
+/// The most lines of a file, and the files that may be longer: one list of variants each, which nothing is gained by cutting.
 const LINES: usize = 500;
-const LONG_FILES: &[(&str, usize)] = &[("src/error.rs", 800), ("src/relayout/kernel/lines.rs", 650)];
+const LONG_FILES: &[(&str, usize)] = &[("src/relayout/kernel/lines.rs", 650)];
 
 /// Names that say nothing about what is inside.
 const VAGUE: &[&str] = &["util", "utils", "common", "base", "helper", "helpers", "misc", "shared", "stuff", "core"];
@@ -139,14 +139,14 @@ fn the_table_has_no_circle() {
 
 #[test]
 fn unsafe_stays_where_it_belongs() {
-    for folder in ["src", "examples", "tests"] {
+    for folder in ["src", "examples"] {
         for (path, text) in files(folder) {
             let words = |text: &str| {
                 let is_word = |c: char| c.is_alphanumeric() || c == '_';
-                text.split(|c| !is_word(c)).any(|word| word == concat!("un", "safe"))
+                text.split(|c| !is_word(c)).any(|word| word == "unsafe")
             };
-            let allowed = UNSAFE.iter().any(|place| path.starts_with(place)) || path == "tests/architecture.rs";
-            assert!(allowed || !words(&code(&text)), "{path} holds an {} block", concat!("un", "safe"));
+            let allowed = UNSAFE.iter().any(|place| path.starts_with(place));
+            assert!(allowed || !words(&code(&text)), "{path} holds an unsafe block");
         }
     }
 }

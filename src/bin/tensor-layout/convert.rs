@@ -107,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             }
         };
         let mut destination = zeroed(plan.destination_size_in_bytes())?;
-        let bar = progress::bar(destination.len().try_into().unwrap_or(u64::MAX));
+        let bits = u64::from(from.map.element_bits());
+        let bar = progress::bar(from.map.logical_elements().saturating_mul(bits).div_ceil(8));
         let source = file.get(start..).unwrap_or(&[]);
         let done = plan.run_with_progress(source, &mut destination, &mut |bytes| bar.set_position(bytes));
         bar.finish_and_clear();
