@@ -26,8 +26,9 @@ use output::{Output, Stop, Verdict};
 
 /// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
 ///
-/// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements) or
-/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W). Quote it for the shell.
+/// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
+/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W) or f32[2,35,9,9]:nChw16c (a oneDNN tag). Quote it for the
+/// shell.
 ///
 /// Exit status: 0 all well, 1 a check failed or an input was refused, 2 bad usage or an unreadable file.
 #[derive(Parser)]
