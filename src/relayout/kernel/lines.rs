@@ -39,8 +39,14 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     }
                 }
             }
+            // `Job::run` has taken it.
+            Kernel::Nibbles { .. } => {}
             Kernel::Transpose(plane) => match plane.chunk {
-                1 | 2 | 4 | 8 | 16 => V::plane(from, to, plane, stream),
+                1 => V::plane1(from, to, plane, stream),
+                2 => V::plane2(from, to, plane, stream),
+                4 => V::plane4(from, to, plane, stream),
+                8 => V::plane8(from, to, plane, stream),
+                16 => V::plane16(from, to, plane, stream),
                 _ => chunks::<V>(from, to, plane, stream),
             },
         }
@@ -196,7 +202,7 @@ unsafe fn overlapping(from: *const u8, to: *mut u8, plane: &Plane) {
 
 /// Transposes a plane of units: `N` of them fill a register, a quarter of `N` is `Q`.
 #[inline(always)]
-pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
@@ -244,7 +250,7 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
 
 /// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
 /// once for any axis.
-trait Places: Copy {
+pub(super) trait Places: Copy {
     fn place(self, i: usize) -> usize;
 }
 
@@ -264,7 +270,7 @@ impl Places for &Axis {
 
 /// Blocks of a plane whose axes are plain strides, or any.
 #[inline(always)]
-unsafe fn blocks_at<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+unsafe fn blocks_at<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
@@ -302,7 +308,7 @@ unsafe fn thin<const UNIT: usize>(from: *const u8, to: *mut u8, plane: &Plane) {
 /// source lets the hardware see its rows as streams; walking along the destination leaves runs of lines there. Either
 /// way a strip of 16 lines is finished before the next is begun, and the lines of a block two ahead are asked for.
 #[inline(always)]
-unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize, P: Places>(
+unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const Q: usize, P: Places>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
@@ -321,7 +327,7 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize, P
     unsafe {
         if head > 0 {
             for a in (0..across.extent).step_by(N) {
-                job.block::<V, UNIT, N, Q>(a, 0, head);
+                V::block::<UNIT, N, Q, P>(&job, a, 0, head);
             }
         }
         for first_b in (head..along.extent).step_by(strip) {
@@ -332,14 +338,14 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize, P
                     Walk::Destination => {
                         for a in columns.step_by(N) {
                             for b in rows.clone().step_by(N) {
-                                job.block::<V, UNIT, N, Q>(a, b, N);
+                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
                             }
                         }
                     }
                     Walk::Source => {
                         for b in rows.clone().step_by(N) {
                             for a in columns.clone().step_by(N) {
-                                job.block::<V, UNIT, N, Q>(a, b, N);
+                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
                             }
                         }
                     }
@@ -349,7 +355,8 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize, P
     }
 }
 
-struct Blocks<'a, P> {
+/// What all blocks of a plane share.
+pub(super) struct Blocks<'a, P> {
     from: *const u8,
     to: *mut u8,
     plane: &'a Plane,
@@ -366,7 +373,7 @@ struct Blocks<'a, P> {
 impl<P: Places> Blocks<'_, P> {
     /// The block at (a, b): at most `rows` rows of the source, `N` units each, become `N` rows of the destination.
     #[inline(always)]
-    unsafe fn block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+    pub(super) unsafe fn block<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
         &self,
         a: usize,
         b: usize,
@@ -374,38 +381,63 @@ impl<P: Places> Blocks<'_, P> {
     ) {
         let Plane { across, along, walk, .. } = self.plane;
         let (rows, columns) = (rows.min(along.extent - b), N.min(across.extent - a));
-        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane;
-        // prefetching touches no memory; lines that are streamed are aligned, as `b` is `head` plus a multiple of `N`.
+        // SAFETY: the block lies inside the plane; prefetching touches no memory.
+        unsafe {
+            if self.stream {
+                let from = self.from.add(a * UNIT);
+                match walk {
+                    Walk::Source => {
+                        for i in 0..rows {
+                            V::prefetch(from.wrapping_add(self.origin.place(b + i) + 2 * V::BYTES));
+                        }
+                    }
+                    Walk::Destination => {
+                        for b in b + N..(b + 2 * N).min(along.extent) {
+                            V::prefetch(from.wrapping_add(self.origin.place(b)));
+                        }
+                    }
+                }
+            }
+            if rows == N && columns == N {
+                self.whole_block::<V, UNIT, N, Q>(a, b);
+            } else {
+                V::edge::<UNIT, N, Q, P>(self, (a, b), (rows, columns));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn whole_block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(&self, a: usize, b: usize) {
+        // SAFETY: reads `N` units of `N` rows and writes as many, all inside the plane; lines that are streamed are aligned,
+        // as `b` is the first aligned column plus a multiple of `N`.
         unsafe {
             let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
-            if self.stream {
-                let ahead = match walk {
-                    Walk::Source => b..b + rows,
-                    Walk::Destination => b + N..(b + 2 * N).min(along.extent),
-                };
-                let line = if *walk == Walk::Source { 2 * V::BYTES } else { 0 };
-                ahead.for_each(|b| V::prefetch(from.wrapping_add(self.origin.place(b) + line)));
-            }
             let mut lines = [V::zero(); N];
-            if rows == N && columns == N {
-                for (i, line) in lines.iter_mut().enumerate() {
-                    *line = V::load(from.add(self.origin.place(b + i)));
-                }
-                if let Some(twist) = &self.twist {
-                    lines = lines.map(|line| line.shuffle(twist));
-                }
-                let lines = square::<V, UNIT, N, Q>(lines);
-                if self.aligned {
-                    for (i, line) in lines.into_iter().enumerate() {
-                        line.stream(to.add(self.target.place(a + i)));
-                    }
-                } else {
-                    for (i, line) in lines.into_iter().enumerate() {
-                        line.store(to.add(self.target.place(a + i)));
-                    }
-                }
-                return;
+            for (i, line) in lines.iter_mut().enumerate() {
+                *line = V::load(from.add(self.origin.place(b + i)));
             }
+            if let Some(twist) = &self.twist {
+                lines = lines.map(|line| line.shuffle(twist));
+            }
+            let lines = square::<V, UNIT, N, Q>(lines);
+            for (i, line) in lines.into_iter().enumerate() {
+                let to = to.add(self.target.place(a + i));
+                if self.aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+    }
+
+    /// A block at the edge of the plane, `rows` by `columns`.
+    #[inline(always)]
+    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+        &self,
+        (a, b): (usize, usize),
+        (rows, columns): (usize, usize),
+    ) {
+        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane.
+        unsafe {
+            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+            let mut lines = [V::zero(); N];
             for (i, line) in lines.iter_mut().enumerate().take(rows) {
                 *line = V::load_partial(from.add(self.origin.place(b + i)), columns * UNIT);
             }
@@ -413,14 +445,7 @@ impl<P: Places> Blocks<'_, P> {
                 lines = lines.map(|line| line.shuffle(twist));
             }
             for (i, line) in square::<V, UNIT, N, Q>(lines).into_iter().enumerate().take(columns) {
-                let to = to.add(self.target.place(a + i));
-                if rows < N {
-                    line.store_partial(to, rows * UNIT);
-                } else if self.aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
-                }
+                line.store_partial(to.add(self.target.place(a + i)), rows * UNIT);
             }
         }
     }
@@ -477,6 +502,9 @@ unsafe fn unshuffled<V: Vector, const UNIT: usize, const ROWS: usize>(mut lines:
     lines
 }
 
+/// How far ahead a woven row is asked for, in bytes: the next tile of a row of tiles lies about there.
+const AHEAD: usize = 2048;
+
 /// `ROWS` rows of `columns` units become one row in which they take turns.
 #[inline(always)]
 unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
@@ -487,29 +515,28 @@ unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>
     stream: bool,
 ) {
     let aligned = stream && to.align_offset(V::BYTES) == 0;
+    let whole = columns - columns % N;
     // SAFETY: reads `columns` units of `ROWS` rows and writes as many in a row, as promised.
     unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut lines = [V::zero(); ROWS];
+        let mut lines = [V::zero(); ROWS];
+        for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
-                let row = from.add(i * source + first * UNIT);
-                *line = if bytes == V::BYTES { V::load(row) } else { V::load_partial(row, bytes) };
+                *line = V::load(from.add(i * source + first * UNIT));
             }
-            let to = to.add(first * UNIT * ROWS);
-            let mut left = bytes * ROWS;
             for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                let to = to.add(i * V::BYTES);
-                if left < V::BYTES {
-                    line.store_partial(to, left);
-                    break;
-                }
-                if aligned {
-                    line.stream(to)
-                } else {
-                    line.store(to)
-                }
-                left -= V::BYTES;
+                let to = to.add(first * UNIT * ROWS + i * V::BYTES);
+                if aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+        let bytes = (columns - whole) * UNIT;
+        if bytes > 0 {
+            for (i, line) in lines.iter_mut().enumerate() {
+                *line = V::load_partial(from.add(i * source + whole * UNIT), bytes);
+            }
+            let to = to.add(whole * UNIT * ROWS);
+            for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                line.store_partial(to.wrapping_add(i * V::BYTES), left);
             }
         }
     }
@@ -525,29 +552,31 @@ unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usiz
     stream: bool,
 ) {
     let aligned = stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
+    let whole = columns - columns % N;
     // SAFETY: reads `columns * ROWS` units in a row and writes `columns` units of `ROWS` rows, as promised.
     unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut left = bytes * ROWS;
-            let mut lines = [V::zero(); ROWS];
+        let mut lines = [V::zero(); ROWS];
+        for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
                 let from = from.add(first * UNIT * ROWS + i * V::BYTES);
-                *line = if left >= V::BYTES { V::load(from) } else { V::load_partial(from, left) };
-                left = left.saturating_sub(V::BYTES);
-                if left == 0 {
-                    break;
+                if stream {
+                    V::prefetch(from.wrapping_add(AHEAD));
                 }
+                *line = V::load(from);
             }
             for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
                 let to = to.add(i * destination + first * UNIT);
-                if bytes < V::BYTES {
-                    line.store_partial(to, bytes);
-                } else if aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
-                }
+                if aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+        let bytes = (columns - whole) * UNIT;
+        if bytes > 0 {
+            for (i, line) in lines.iter_mut().enumerate() {
+                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                *line = V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), left);
+            }
+            for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                line.store_partial(to.add(i * destination + whole * UNIT), bytes);
             }
         }
     }
