@@ -250,3 +250,96 @@ fn packed_buffers_pass_their_own_check() {
         }
     }
 }
+
+#[test]
+fn interleaved_outputs_are_apart_where_padding_is_left_alone() {
+    let whole = packed(DataType::F32, &[64, 64]);
+    let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
+    let wide = whole.slice_axis(1, 31..).unwrap();
+    let at = |desc| Binding { desc, id: 0, buffer: Buffer::new(16384, 0, Role::Output) };
+    let check = |bindings: &[Binding<'_>], limits: &Limits| -> Vec<Vec<&'static str>> {
+        validate_bindings(bindings, &[], limits).into_iter().map(codes).collect()
+    };
+    let none: Vec<&str> = vec![];
+    assert_eq!(check(&[at(&left), at(&right)], &Limits::webgpu()), [none.clone(), none.clone()]);
+    assert_eq!(check(&[at(&left), at(&wide)], &Limits::webgpu()), [none.clone(), vec!["bindings_overlap"]]);
+    // DirectML may write all of an output's range.
+    assert_eq!(check(&[at(&left), at(&right)], &directml())[1], ["bindings_overlap"]);
+}
+
+mod accepted_is_safe {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_desc() -> impl Strategy<Value = BufferTensorDesc> {
+        let axes = proptest::collection::vec((0..6_u64, 0..20_u64), 0..5);
+        (axes, 0..40_u64, 0..DataType::ALL.len(), 0..3_u64, 0..3_u32).prop_map(|(axes, base, kind, more, promise)| {
+            let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+            let desc = BufferTensorDesc::new(DataType::ALL[kind], &sizes, Some(&strides)).unwrap();
+            let desc = desc.with_base_offset(base).unwrap();
+            let total = desc.min_size_in_bytes() + 32 * more;
+            let promise = [0, 16, 64][promise as usize];
+            desc.with_total_size_in_bytes(total).unwrap().with_base_offset_alignment(promise).unwrap()
+        })
+    }
+
+    fn any_limits() -> impl Strategy<Value = Limits> {
+        (0..5_usize).prop_map(|name| Limits::by_name(Limits::NAMES[name]).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn every_bit_lies_in_the_binding_and_the_binding_in_the_buffer(
+            desc in any_desc(),
+            limits in any_limits(),
+            len in 0..2000_u64,
+            offset in 0..20_u64,
+            output in any::<bool>(),
+        ) {
+            let role = if output { Role::Output } else { Role::Input };
+            let offset = 16 * offset;
+            let Ok(report) = validate(&desc, &Buffer::new(len, offset, role), &limits) else {
+                return Ok(());
+            };
+            let bits = u64::from(desc.data_type().bits());
+            prop_assert!(report.bound.end <= len);
+            prop_assert!(report.bound.start.is_multiple_of(limits.offset_alignment));
+            prop_assert!((report.bound.end - report.bound.start).is_multiple_of(limits.size_multiple));
+            let mut last_bit = 0;
+            let mut seen = std::collections::HashSet::new();
+            for element in desc.offsets() {
+                let start = 8 * offset + element * bits;
+                prop_assert!(start >= 8 * report.bound.start && start + bits <= 8 * report.bound.end);
+                last_bit = last_bit.max(start + bits - 8 * report.bound.start);
+                prop_assert!(seen.insert(element) || !output);
+            }
+            if desc.logical_elements() > 0 {
+                prop_assert_eq!(u128::from(last_bit), report.exact_bits);
+            }
+            prop_assert_eq!(report.exact_bytes, last_bit.div_ceil(8));
+            prop_assert_eq!(report.padding, report.exact_bytes..report.total_bytes);
+        }
+
+        #[test]
+        fn packed_buffers_give_each_tensor_its_own_bytes(
+            descs in proptest::collection::vec(any_desc(), 0..6),
+            limits in any_limits(),
+        ) {
+            let packed = pack_buffer(&descs, &limits).unwrap();
+            let mut taken = std::collections::HashSet::new();
+            for (desc, &offset) in descs.iter().zip(&packed.offsets) {
+                let result = validate(desc, &Buffer::new(packed.len, offset, Role::Input), &limits);
+                let report = result.as_ref().unwrap_or_else(Errors::report);
+                prop_assert!(report.bound.end <= packed.len);
+                let codes = codes(result.clone());
+                prop_assert!(!codes.contains(&"binding_outside_buffer"), "{:?}", codes);
+                prop_assert!(!codes.contains(&"offset_unaligned") || codes.contains(&"offset_inside_byte"));
+                for byte in report.bound.clone() {
+                    prop_assert!(taken.insert(byte), "byte {} twice", byte);
+                }
+            }
+        }
+    }
+}

@@ -1,14 +1,13 @@
 //! `BufferTensorDesc`: the descriptor itself.
 
-use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::checked::{self, BYTES, Dims, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
-use super::axes::{AxisOrder, packed_strides};
-use super::size::{size_in_bytes, span};
+use super::axes::AxisOrder;
+use super::size::{Extent, extent, size_in_bytes};
 
 /// Who owns the buffer (`DML_TENSOR_FLAGS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -84,9 +83,21 @@ impl BufferTensorDesc {
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
     pub fn packed(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
-        checked::product(sizes, ELEMENTS)?;
-        let strides = packed_strides(sizes, (0..sizes.len()).rev(), |_| false)?;
-        Self::build(data_type, Dims::from_slice(sizes), strides, 0, false)
+        let sizes = Dims::from_slice(sizes);
+        let mut strides = sizes.clone();
+        let mut next = 1_u64;
+        let mut wrapped = false;
+        for stride in strides.iter_mut().rev() {
+            let size = std::mem::replace(stride, next);
+            let (product, overflow) = next.overflowing_mul(size.max(1));
+            wrapped |= overflow;
+            next = product;
+        }
+        if wrapped {
+            return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
+        }
+        let elements = if sizes.contains(&0) { 0 } else { next };
+        Self::from_parts(data_type, sizes, strides, 0, false, Extent { elements, span: elements })
     }
 
     /// Packed in the memory order `order`; `sizes` are in its logical order.
@@ -152,8 +163,20 @@ impl BufferTensorDesc {
         base_offset: u64,
         explicit_strides: bool,
     ) -> Result<Self, Error> {
-        let span = span(&sizes, &strides)?;
-        let elements = checked::product(&sizes, ELEMENTS)?;
+        let extent = extent(&sizes, &strides)?;
+        Self::from_parts(data_type, sizes, strides, base_offset, explicit_strides, extent)
+    }
+
+    #[inline]
+    fn from_parts(
+        data_type: DataType,
+        sizes: Dims,
+        strides: Dims,
+        base_offset: u64,
+        explicit_strides: bool,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        let Extent { elements, span } = extent;
         let min_elements = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
         let min_size = size_in_bytes(min_elements, data_type.bits())?;
         Ok(BufferTensorDesc {
@@ -169,6 +192,26 @@ impl BufferTensorDesc {
             min_size,
             total_size: min_size,
         })
+    }
+
+    /// Another descriptor of the same buffer: flags, alignment and a total set by hand stay.
+    pub(super) fn build_view(
+        &self,
+        data_type: DataType,
+        sizes: Dims,
+        strides: Dims,
+        base_offset: u64,
+    ) -> Result<Self, Error> {
+        let mut view = Self::build(data_type, sizes, strides, base_offset, true)?;
+        view.flags = self.flags;
+        if self.total_size != self.min_size {
+            view.total_size = checked::round_up(self.total_size.max(view.min_size), 4, BYTES)?;
+        }
+        if data_type != self.data_type {
+            return view.with_base_offset_alignment(self.base_offset_alignment);
+        }
+        view.base_offset_alignment = self.base_offset_alignment;
+        Ok(view)
     }
 
     /// The same tensor with these flags.
@@ -306,7 +349,8 @@ impl BufferTensorDesc {
             if i >= size {
                 return Err(Error::IndexOutOfRange { axis, index: i, size });
             }
-            offset = checked::add(offset, checked::mul(i, stride, OFFSET)?, OFFSET)?;
+            // Does not wrap: the index is inside the sizes, and invariant 3 bounds the largest offset.
+            offset = offset.wrapping_add(i.wrapping_mul(stride));
         }
         Ok(offset)
     }
@@ -317,7 +361,7 @@ impl BufferTensorDesc {
     }
 
     /// The strides that are used: 0 where the size is 1 or the tensor is empty.
-    fn used_strides(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
         let empty = self.elements == 0;
         self.sizes.iter().zip(&self.strides).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
     }
@@ -336,43 +380,4 @@ impl Hash for BufferTensorDesc {
         self.plain_fields().hash(state);
         self.used_strides().for_each(|stride| stride.hash(state));
     }
-}
-
-impl fmt::Debug for BufferTensorDesc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BufferTensorDesc")
-            .field("data_type", &self.data_type)
-            .field("flags", &self.flags)
-            .field("sizes", &self.sizes())
-            .field("strides", &self.explicit_strides())
-            .field("base_offset", &self.base_offset)
-            .field("total_tensor_size_in_bytes", &self.total_size)
-            .field("guaranteed_base_offset_alignment", &self.base_offset_alignment)
-            .finish()
-    }
-}
-
-impl fmt::Display for BufferTensorDesc {
-    /// The notation `f32[2,3]:[5,1]`, with `+n` behind it for a base offset.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.data_type)?;
-        write_list(f, self.sizes())?;
-        f.write_str(":")?;
-        write_list(f, self.strides())?;
-        if self.base_offset != 0 {
-            write!(f, "+{}", self.base_offset)?;
-        }
-        Ok(())
-    }
-}
-
-fn write_list(f: &mut fmt::Formatter<'_>, values: &[u64]) -> fmt::Result {
-    f.write_str("[")?;
-    for (position, value) in values.iter().enumerate() {
-        if position > 0 {
-            f.write_str(",")?;
-        }
-        write!(f, "{value}")?;
-    }
-    f.write_str("]")
 }

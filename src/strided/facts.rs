@@ -58,22 +58,23 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn facts(&self) -> Result<Facts, Error> {
-        let padded = self.is_padded();
-        let overlapping = if padded {
-            match self.overlap() {
+        let sorted = SortedAxes::of(self);
+        let overlapping = match sorted.steps_over {
+            true => false,
+            // No hole, but more indices than offsets, or just as many and one used twice.
+            false if !sorted.padded => true,
+            false => match self.overlap() {
                 Overlap::No => false,
                 Overlap::Yes { .. } => true,
                 Overlap::TooHard => {
                     return Err(Error::TooHard { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
                 }
-            }
-        } else {
-            !self.is_packed()
+            },
         };
         Ok(Facts {
-            packed: self.is_packed(),
+            packed: !sorted.padded && !overlapping,
             broadcast: self.is_broadcast(),
-            padded,
+            padded: sorted.padded,
             overlapping,
             in_order: self.is_in_order(),
             inner_packed: self.is_inner_packed(),
@@ -102,17 +103,7 @@ impl BufferTensorDesc {
     /// any smaller stride leaves no hole. So the test is exact.
     #[must_use]
     pub fn is_padded(&self) -> bool {
-        let mut axes: SmallVec<[(u64, u64); 8]> = self.live_axes().map(|(size, stride)| (stride, size)).collect();
-        axes.sort_unstable();
-        let mut reach = 0_u64;
-        for (stride, size) in axes {
-            if stride > reach.saturating_add(1) {
-                return true;
-            }
-            // Cannot saturate: invariant 3 bounds the sum of the reaches.
-            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
-        }
-        false
+        SortedAxes::of(self).padded
     }
 
     /// Do offsets never go down when the indices are walked in row-major order?
@@ -120,9 +111,8 @@ impl BufferTensorDesc {
     /// A step of an axis rewinds all faster ones, so its stride must be at least their reach.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        let axes: SmallVec<[(u64, u64); 8]> = self.live_axes().collect();
         let mut reach = 0_u64;
-        for &(size, stride) in axes.iter().rev() {
+        for (size, stride) in self.live_axes().rev() {
             if stride < reach {
                 return false;
             }
@@ -143,6 +133,9 @@ impl BufferTensorDesc {
     /// Exact, up to the work limit: see [`Overlap`].
     #[must_use]
     pub fn overlap(&self) -> Overlap {
+        if SortedAxes::of(self).steps_over {
+            return Overlap::No;
+        }
         let mut result = find_overlap(self.sizes(), self.strides(), OVERLAP_WORK_LIMIT);
         if let Overlap::Yes { offset, .. } = &mut result {
             *offset = offset.saturating_add(self.base_offset());
@@ -151,9 +144,42 @@ impl BufferTensorDesc {
     }
 
     /// Sizes and strides of the axes that matter: none if the tensor is empty.
-    fn live_axes(&self) -> impl Iterator<Item = (u64, u64)> {
+    fn live_axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         let empty = self.logical_elements() == 0;
         let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
         pairs.filter(move |&(size, _)| !empty && size > 1)
+    }
+}
+
+/// What the axes say when they are looked at in ascending order of their strides.
+struct SortedAxes {
+    /// Some stride skips an offset that nothing reaches.
+    padded: bool,
+    /// Every stride is larger than the reach of all smaller ones: no two indices meet.
+    steps_over: bool,
+}
+
+impl SortedAxes {
+    fn of(desc: &BufferTensorDesc) -> SortedAxes {
+        // Most layouts are in ascending order from the last axis on: that needs no sorting.
+        let descending = desc.live_axes().map(|(_, stride)| stride).is_sorted_by(|outer, inner| outer >= inner);
+        if descending {
+            return Self::walk(desc.live_axes().rev());
+        }
+        let mut axes: SmallVec<[(u64, u64); 8]> = desc.live_axes().collect();
+        axes.sort_unstable_by_key(|&(_, stride)| stride);
+        Self::walk(axes.into_iter())
+    }
+
+    fn walk(ascending: impl Iterator<Item = (u64, u64)>) -> SortedAxes {
+        let mut found = SortedAxes { padded: false, steps_over: true };
+        let mut reach = 0_u64;
+        for (size, stride) in ascending {
+            found.padded |= stride > reach.saturating_add(1);
+            found.steps_over &= stride > reach;
+            // Cannot saturate: invariant 3 bounds the sum of the reaches.
+            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        }
+        found
     }
 }

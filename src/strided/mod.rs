@@ -2,7 +2,7 @@
 //!
 //! Rules are those of the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and
 //! memory layout* and *DirectML helper functions*.
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions))]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod axes;
 mod desc;
@@ -11,6 +11,8 @@ mod index_width;
 mod kernel;
 mod overlap;
 mod pair_overlap;
+mod print;
+mod shapes;
 mod size;
 mod view;
 
@@ -18,7 +20,7 @@ pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use kernel::{Blocks, GemmOperand, Offsets, UniformBlocks};
+pub use kernel::{Blocks, GemmOperand, MemoryOrder, Offsets, UniformBlocks};
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
 pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};

@@ -59,14 +59,43 @@ enum Of {
     Bits,
 }
 
-/// `coefficient * z` for `0 <= z <= bound`.
+/// `coefficient * z` for `0 <= z <= bound`. Terms of which one fills the gaps of the other are one
+/// term: two axes of the same stride, or the rows of a packed matrix and its columns.
 struct Term {
-    of: Of,
     coefficient: i128,
     bound: i128,
+    /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
+    parts: SmallVec<[Part; 2]>,
     /// How far the terms behind this one reach together, and what divides every sum of theirs.
     rest_reach: i128,
     rest_gcd: i128,
+}
+
+struct Part {
+    of: Of,
+    multiple: i128,
+    bound: i128,
+}
+
+impl Term {
+    /// Takes another term in, if every multiple of this coefficient up to the common reach is then
+    /// still a sum. The other coefficient must be at least as large.
+    fn take_in(&mut self, of: Of, coefficient: i128, bound: i128) -> bool {
+        let (Some(multiple), Some(0)) =
+            (coefficient.checked_div(self.coefficient), coefficient.checked_rem(self.coefficient))
+        else {
+            return false;
+        };
+        let joint = multiple.checked_mul(bound).and_then(|reach| reach.checked_add(self.bound));
+        match joint {
+            Some(joint) if multiple <= self.bound.saturating_add(1) => {
+                self.bound = joint;
+                self.parts.push(Part { of, multiple, bound });
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Writes "bit x of element i lies where bit y of element j does" as a sum of terms that must
@@ -78,10 +107,10 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     };
     // start_1 + sum(s_i i) + x  ==  start_2 + sum(s_j j) + y, with j = u - z and y = u - z
     let mut target = start(second)?.checked_sub(start(first)?)?;
-    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
+    let mut pieces: SmallVec<[(i128, i128, Of); 16]> = SmallVec::new();
     let mut push = |of, coefficient: i128, bound: i128| {
         if coefficient > 0 && bound > 0 {
-            terms.push(Term { of, coefficient, bound, rest_reach: 0, rest_gcd: 0 });
+            pieces.push((coefficient, bound, of));
         }
     };
     let (bits, other_bits) = (i128::from(first.0.data_type().bits()), i128::from(second.0.data_type().bits()));
@@ -98,7 +127,15 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     let within = bits.checked_add(other_bits)?.checked_sub(2)?;
     target = target.checked_add(other_bits.checked_sub(1)?)?;
     push(Of::Bits, 1, within);
-    terms.sort_by_key(|term| std::cmp::Reverse(term.coefficient));
+    pieces.sort_by_key(|&(coefficient, ..)| coefficient);
+    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
+    for (coefficient, bound, of) in pieces {
+        if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
+            let parts = SmallVec::from_iter([Part { of, multiple: 1, bound }]);
+            terms.push(Term { coefficient, bound, parts, rest_reach: 0, rest_gcd: 0 });
+        }
+    }
+    terms.reverse();
     let (mut reach, mut divisor) = (0_i128, 0_i128);
     for term in terms.iter_mut().rev() {
         (term.rest_reach, term.rest_gcd) = (reach, divisor);
@@ -151,13 +188,18 @@ fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &
         .map(|(&size, &stride)| if stride == 0 { 0 } else { size.saturating_sub(1) })
         .collect();
     for (term, &z) in terms.iter().zip(chosen) {
-        let (slot, value) = match term.of {
-            Of::First(axis) => (first.get_mut(axis), z),
-            Of::Second(axis) => (second.get_mut(axis), term.bound.saturating_sub(z)),
-            Of::Bits => continue,
-        };
-        if let (Some(slot), Some(value)) = (slot, value.to_u64()) {
-            *slot = value;
+        let mut left = z;
+        for part in term.parts.iter().rev() {
+            let count = left.div_euclid(part.multiple).min(part.bound);
+            left = left.saturating_sub(count.saturating_mul(part.multiple));
+            let (slot, value) = match part.of {
+                Of::First(axis) => (first.get_mut(axis), count),
+                Of::Second(axis) => (second.get_mut(axis), part.bound.saturating_sub(count)),
+                Of::Bits => continue,
+            };
+            if let (Some(slot), Some(value)) = (slot, value.to_u64()) {
+                *slot = value;
+            }
         }
     }
     let offset = a.offset(&first).unwrap_or(a.base_offset());

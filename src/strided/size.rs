@@ -37,31 +37,59 @@ pub fn calc_buffer_tensor_size(data_type: DataType, sizes: &[u64], strides: Opti
     }
     let elements = match strides {
         None => checked::product(sizes, ELEMENTS)?,
-        Some(strides) => span(sizes, strides)?,
+        Some(strides) => extent(sizes, strides)?.span,
     };
     size_in_bytes(elements, data_type.bits())
 }
 
-/// One past the largest offset a tensor reaches, in elements: 0 if it has no elements.
+/// What sizes and strides come to, in elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// The product of the sizes.
+    pub(super) elements: u64,
+    /// One past the largest offset: 0 if there are no elements.
+    pub(super) span: u64,
+}
+
+/// The extent of a tensor, in one pass that notes overflow and goes on: descriptors are made in
+/// inner loops, and this is most of it.
 ///
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small:
-/// a tensor whose elements cannot be counted is of use to nobody.
-pub(super) fn span(sizes: &[u64], strides: &[u64]) -> Result<u64, Error> {
+/// a tensor whose elements cannot be counted is of use to nobody. A size of zero does not excuse
+/// the others, so that any sub-product fits too; but it excuses the strides, which are then never used.
+pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
         return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });
     }
-    if checked::product(sizes, ELEMENTS)? == 0 {
-        return Ok(0);
-    }
-    let mut last = 0;
+    let (mut elements, mut last) = (1_u64, 0_u64);
+    let (mut uncountable, mut unreachable, mut empty) = (false, false, false);
     for (&size, &stride) in sizes.iter().zip(strides) {
-        let reach = checked::mul(size.saturating_sub(1), stride, OFFSET)?;
-        last = checked::add(last, reach, OFFSET)?;
+        empty |= size == 0;
+        let (product, wrapped) = elements.overflowing_mul(size.max(1));
+        elements = product;
+        uncountable |= wrapped;
+        let (reach, wrapped) = stride.overflowing_mul(size.saturating_sub(1));
+        let (sum, wrapped_sum) = last.overflowing_add(reach);
+        last = sum;
+        unreachable |= wrapped | wrapped_sum;
     }
-    checked::add(last, 1, ELEMENTS)
+    if uncountable {
+        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
+    }
+    if empty {
+        return Ok(Extent { elements: 0, span: 0 });
+    }
+    if unreachable {
+        return Err(Error::Overflow { quantity: OFFSET, bits: 64 });
+    }
+    Ok(Extent { elements, span: checked::add(last, 1, ELEMENTS)? })
 }
 
 /// `elements` of `bits` bits in bytes, rounded up to a multiple of 4.
 pub(super) fn size_in_bytes(elements: u64, bits: u32) -> Result<u64, Error> {
-    checked::round_up(checked::bytes_for(elements, bits)?, 4, BYTES)
+    let bytes = match elements.checked_mul(bits.into()) {
+        Some(all) => all.div_ceil(8),
+        None => checked::bytes_for(elements, bits)?,
+    };
+    checked::round_up(bytes, 4, BYTES)
 }

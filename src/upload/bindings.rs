@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
 use super::limits::Limits;
 use super::report::{Errors, UploadReport};
@@ -61,8 +61,14 @@ pub fn validate_bindings(
             let allowed = in_place.contains(&(first, second)) || in_place.contains(&(second, first));
             let written = earlier.buffer.role == Role::Output || binding.buffer.role == Role::Output;
             if written && !allowed && earlier.id == binding.id {
-                let byte = shared_byte(&report.bound, &report_of(&result).bound);
-                clashes.extend(byte.map(|byte| Error::BindingsOverlap { first, second, byte }));
+                let ranges_meet = shared_byte(&report.bound, &report_of(&result).bound);
+                clashes.extend(ranges_meet.and_then(|byte| {
+                    if limits.writes_padding {
+                        Some(Error::BindingsOverlap { first, second, byte })
+                    } else {
+                        elements_meet((first, earlier), (second, binding))
+                    }
+                }));
             }
         }
         results.push(match result {
@@ -75,6 +81,20 @@ pub fn validate_bindings(
         });
     }
     results
+}
+
+/// The error if two bindings share a byte of an element.
+fn elements_meet(a: (usize, &Binding<'_>), b: (usize, &Binding<'_>)) -> Option<Error> {
+    let ((first, earlier), (second, later)) = (a, b);
+    match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
+        Overlap::No => None,
+        Overlap::Yes { offset, .. } => {
+            let bits = u128::from(offset).saturating_mul(earlier.desc.data_type().bits().into());
+            let byte = u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX).saturating_add(earlier.buffer.offset);
+            Some(Error::BindingsOverlap { first, second, byte })
+        }
+        Overlap::TooHard => Some(Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT }),
+    }
 }
 
 fn report_of(result: &Result<UploadReport, Errors>) -> &UploadReport {

@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn later_levels_know_all_earlier_types() {
-        for pair in FeatureLevel::ALL.windows(2) {
-            assert!(pair[1].data_types().starts_with(pair[0].data_types()));
+        for (older, newer) in FeatureLevel::ALL.iter().zip(FeatureLevel::ALL.iter().skip(1)) {
+            assert!(newer.data_types().starts_with(older.data_types()));
         }
         let all = FeatureLevel::LATEST.data_types();
         for data_type in DataType::ALL {

@@ -18,7 +18,7 @@
 //! assert_eq!(errors.codes(), ["offset_unaligned"]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
-#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions))]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod bindings;
 mod feature_level;
@@ -34,4 +34,4 @@ pub use limits::Limits;
 pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
-pub use validate::{Buffer, Role, validate};
+pub use validate::{Buffer, Role, validate, validate_description};

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
-use super::validate::common_multiple;
+use super::report::Errors;
+use super::validate::validate_description;
 
 /// Where [`pack_buffer`] puts the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,16 +44,14 @@ pub fn pack_buffer<'a>(
 ) -> Result<PackedBuffer, Error> {
     let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
     for desc in descs {
-        let alignment = common_multiple(limits.offset_alignment, desc.base_offset_alignment().into())?;
+        let report = validate_description(desc, limits);
+        let report = report.as_ref().unwrap_or_else(Errors::report);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
-        let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
-        let base_bytes = checked::bytes_for(base, desc.data_type().bits())?;
-        let start = checked::round_up(checked::add(packed.len, base_bytes, BYTES)?, alignment, BYTES)?;
-        let offset = start.saturating_sub(base_bytes);
-        let size =
-            checked::round_up(desc.total_tensor_size_in_bytes(), common_multiple(4, limits.size_multiple)?, BYTES)?;
-        packed.offsets.push(offset);
-        packed.len = checked::add(offset, size, BYTES)?;
+        let base_bytes = report.bound.start;
+        let earliest = checked::add(packed.len, base_bytes, BYTES)?;
+        let start = checked::round_up(earliest, report.alignment_asked, BYTES)?;
+        packed.offsets.push(start.saturating_sub(base_bytes));
+        packed.len = checked::add(start, report.total_bytes, BYTES)?;
     }
     if packed.len > limits.max_buffer {
         return Err(Error::BufferLimit { len: packed.len, max: limits.max_buffer });

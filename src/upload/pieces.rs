@@ -89,7 +89,7 @@ mod tests {
                             continue;
                         };
                         let list: Vec<_> = pieces.collect();
-                        assert_eq!(list.len() as u64, pieces.number());
+                        assert_eq!(u64::try_from(list.len()), Ok(pieces.number()));
                         let mut at = start;
                         for piece in list {
                             assert_eq!(piece.start, at);

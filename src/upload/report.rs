@@ -78,6 +78,31 @@ impl UploadReport {
         }
         Ok(self.padding.end.saturating_sub(self.padding.start))
     }
+
+    /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one that
+    /// is too long is as suspicious as one that is too short.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferTooShort`], or [`Error::OutOfLimits`] if there are bytes left over.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{self, Buffer, Limits, Role};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
+    /// let report = upload::validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    /// assert_eq!(report.check_exact_source(6)?, 2);
+    /// assert_eq!(report.check_exact_source(8).unwrap_err().code(), "out_of_limits");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn check_exact_source(&self, len: u64) -> Result<u64, Error> {
+        if len > self.cpu_bytes {
+            let what = "the length of the CPU slice in bytes";
+            return Err(Error::OutOfLimits { what, value: len, min: self.cpu_bytes, max: self.cpu_bytes });
+        }
+        self.check_source(len)
+    }
 }
 
 impl fmt::Display for UploadReport {
@@ -115,7 +140,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    pub(super) fn new(errors: Vec<Error>, report: UploadReport) -> Errors {
+    pub(crate) fn new(errors: Vec<Error>, report: UploadReport) -> Errors {
         Errors { errors, report: Box::new(report) }
     }
 

@@ -66,8 +66,30 @@ impl Buffer {
 pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
     let mut errors = Vec::new();
     check_description(desc, limits, &mut errors);
-    let report = check_binding(desc, buffer, limits, &mut errors);
+    let report = check_binding(desc, Some(buffer), limits, &mut errors);
     check_role(desc, buffer.role, &mut errors);
+    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
+}
+
+/// The checks of [`validate`] that need no buffer: what the device is told, and the size it takes. The
+/// bound range in the report counts from the start of the tensor's own buffer.
+///
+/// # Errors
+///
+/// Every [`Error`] that was found, with the report beside them.
+///
+/// ```
+/// use tensor_layout::upload::{validate_description, Limits};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.slice_axis(0, 3..5)?;
+/// assert_eq!(validate_description(&desc, &Limits::by_name("directml")?).unwrap().bound, 96..160);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn validate_description(desc: &BufferTensorDesc, limits: &Limits) -> Result<UploadReport, Errors> {
+    let mut errors = Vec::new();
+    check_description(desc, limits, &mut errors);
+    let report = check_binding(desc, None, limits, &mut errors);
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
@@ -94,7 +116,12 @@ fn check_description(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<
 }
 
 /// What is bound: every number on the way, and what is wrong with it.
-fn check_binding(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits, errors: &mut Vec<Error>) -> UploadReport {
+fn check_binding(
+    desc: &BufferTensorDesc,
+    buffer: Option<&Buffer>,
+    limits: &Limits,
+    errors: &mut Vec<Error>,
+) -> UploadReport {
     let bits = desc.data_type().bits();
     let region = Region::of(desc, limits, errors);
     if region.elements > limits.max_elements {
@@ -112,23 +139,26 @@ fn check_binding(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits, erro
     if total_bytes < limits.min_binding && !refused_as_empty {
         errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
     }
-    let start = or_largest(checked::add(buffer.offset, region.base_bytes, BYTES), errors);
-    let promised = u64::from(desc.base_offset_alignment());
+    let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
+    // Where the base is part of the binding's offset, only what it leaves of the promise is passed on.
+    let promised =
+        if limits.base_offset_in_binding { desc.first_element_alignment() } else { desc.base_offset_alignment() };
+    let promised = u64::from(promised);
     let alignment_asked = or_largest(common_multiple(limits.offset_alignment, promised), errors);
-    if !start.is_multiple_of(alignment_asked) {
+    if buffer.is_some() && !start.is_multiple_of(alignment_asked) {
         errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
-    if end > buffer.len {
-        errors.push(Error::BindingOutsideBuffer { offset: start, size: total_bytes, len: buffer.len });
+    if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
+        errors.push(Error::BindingOutsideBuffer { offset: start, size: total_bytes, len });
     }
     let mut pieces = None;
     if total_bytes > limits.max_binding {
         errors.push(Error::BindingLimit { size: total_bytes, max: limits.max_binding });
         pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(desc, limits)).ok();
     }
-    if buffer.len > limits.max_buffer {
-        errors.push(Error::BufferLimit { len: buffer.len, max: limits.max_buffer });
+    if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
+        errors.push(Error::BufferLimit { len, max: limits.max_buffer });
     }
     UploadReport {
         limits: limits.name,
@@ -164,7 +194,7 @@ struct Region {
 impl Region {
     fn of(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = desc.data_type().bits();
-        let base = if limits.base_offset_in_binding { desc.base_offset() } else { 0 };
+        let base = base_in_binding(desc, limits);
         let base_bits = u128::from(base).saturating_mul(u128::from(bits));
         if !base_bits.is_multiple_of(8) {
             errors.push(Error::OffsetInsideByte { base_offset: base, bits });
@@ -181,6 +211,12 @@ impl Region {
         };
         Region { base_bytes, elements, exact_bytes, rounded, total }
     }
+}
+
+/// The part of the base offset that moves into the binding's offset, in elements. A tensor without
+/// elements lies nowhere.
+fn base_in_binding(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
+    if limits.base_offset_in_binding && desc.logical_elements() > 0 { desc.base_offset() } else { 0 }
 }
 
 /// What a device does with the elements.
@@ -220,7 +256,7 @@ fn element_bytes(data_type: DataType) -> u64 {
 }
 
 /// The least common multiple; 0 counts as 1.
-pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     let (a, b) = (a.max(1), b.max(1));
     let (mut gcd, mut rest) = (a, b);
     while let Some(next) = gcd.checked_rem(rest) {

@@ -9,7 +9,7 @@
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
 //! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
 
-use super::super::schedule::{Kernel, Plane, Twist, Walk};
+use super::super::schedule::{Axis, Kernel, Plane, Twist, Walk};
 use super::vector::Vector;
 use super::x86_64::Widths;
 
@@ -40,7 +40,11 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                 }
             }
             Kernel::Transpose(plane) => match plane.chunk {
-                1 | 2 | 4 | 8 | 16 => V::plane(from, to, plane, stream),
+                1 => V::plane1(from, to, plane, stream),
+                2 => V::plane2(from, to, plane, stream),
+                4 => V::plane4(from, to, plane, stream),
+                8 => V::plane8(from, to, plane, stream),
+                16 => V::plane16(from, to, plane, stream),
                 _ => chunks::<V>(from, to, plane, stream),
             },
         }
@@ -196,7 +200,7 @@ unsafe fn overlapping(from: *const u8, to: *mut u8, plane: &Plane) {
 
 /// Transposes a plane of units: `N` of them fill a register, a quarter of `N` is `Q`.
 #[inline(always)]
-pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
@@ -206,7 +210,7 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
     // SAFETY: the caller's promise, passed on; the conditions are the contracts of the dense kernels.
     unsafe {
         if plane.twist.is_some() {
-            return blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+            return blocks_at::<V, UNIT, N, Q>(from, to, plane, stream);
         }
         if across.stride() == Some(along.extent * UNIT)
             && let Some(pitch) = along.stride()
@@ -238,7 +242,44 @@ pub(super) unsafe fn plane<V: Vector, const UNIT: usize, const N: usize, const Q
             // Too thin for square blocks.
             return thin::<UNIT>(from, to, plane);
         }
-        blocks::<V, UNIT, N, Q>(from, to, plane, stream);
+        blocks_at::<V, UNIT, N, Q>(from, to, plane, stream);
+    }
+}
+
+/// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
+/// once for any axis.
+pub(super) trait Places: Copy {
+    fn place(self, i: usize) -> usize;
+}
+
+impl Places for usize {
+    #[inline(always)]
+    fn place(self, i: usize) -> usize {
+        i * self
+    }
+}
+
+impl Places for &Axis {
+    #[inline(always)]
+    fn place(self, i: usize) -> usize {
+        self.at(i)
+    }
+}
+
+/// Blocks of a plane whose axes are plain strides, or any.
+#[inline(always)]
+unsafe fn blocks_at<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
+    from: *const u8,
+    to: *mut u8,
+    plane: &Plane,
+    stream: bool,
+) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match (plane.across.stride(), plane.along.stride()) {
+            (Some(across), Some(along)) => blocks::<V, UNIT, N, Q, usize>(from, to, plane, (across, along), stream),
+            _ => blocks::<V, UNIT, N, Q, &Axis>(from, to, plane, (&plane.across, &plane.along), stream),
+        }
     }
 }
 
@@ -265,10 +306,11 @@ unsafe fn thin<const UNIT: usize>(from: *const u8, to: *mut u8, plane: &Plane) {
 /// source lets the hardware see its rows as streams; walking along the destination leaves runs of lines there. Either
 /// way a strip of 16 lines is finished before the next is begun, and the lines of a block two ahead are asked for.
 #[inline(always)]
-unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const Q: usize, P: Places>(
     from: *const u8,
     to: *mut u8,
     plane: &Plane,
+    (target, origin): (P, P),
     stream: bool,
 ) {
     let Plane { across, along, walk, .. } = plane;
@@ -276,13 +318,14 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     let ahead = to.align_offset(V::BYTES);
     let aligned = stream && across.are_multiples_of(V::BYTES) && ahead.is_multiple_of(UNIT);
     let head = if aligned { (ahead / UNIT).min(along.extent) } else { 0 };
-    let job = Blocks { from, to, plane, aligned, stream, twist: plane.twist.map(Twist::bytes) };
+    let twist = plane.twist.map(Twist::bytes);
+    let job = Blocks { from, to, plane, target, origin, aligned, stream, twist };
     let strip = 16 * N;
     // SAFETY: the blocks lie inside the plane, which the caller promised for.
     unsafe {
         if head > 0 {
             for a in (0..across.extent).step_by(N) {
-                job.block::<V, UNIT, N, Q>(a, 0, head);
+                V::block::<UNIT, N, Q, P>(&job, a, 0, head);
             }
         }
         for first_b in (head..along.extent).step_by(strip) {
@@ -293,14 +336,14 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
                     Walk::Destination => {
                         for a in columns.step_by(N) {
                             for b in rows.clone().step_by(N) {
-                                job.block::<V, UNIT, N, Q>(a, b, N);
+                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
                             }
                         }
                     }
                     Walk::Source => {
                         for b in rows.clone().step_by(N) {
                             for a in columns.clone().step_by(N) {
-                                job.block::<V, UNIT, N, Q>(a, b, N);
+                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
                             }
                         }
                     }
@@ -310,10 +353,14 @@ unsafe fn blocks<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
     }
 }
 
-struct Blocks<'a> {
+/// What all blocks of a plane share.
+pub(super) struct Blocks<'a, P> {
     from: *const u8,
     to: *mut u8,
     plane: &'a Plane,
+    /// Where destination rows lie, and source rows.
+    target: P,
+    origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
     stream: bool,
@@ -321,10 +368,10 @@ struct Blocks<'a> {
     twist: Option<[u8; 16]>,
 }
 
-impl Blocks<'_> {
+impl<P: Places> Blocks<'_, P> {
     /// The block at (a, b): at most `rows` rows of the source, `N` units each, become `N` rows of the destination.
     #[inline(always)]
-    unsafe fn block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+    pub(super) unsafe fn block<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
         &self,
         a: usize,
         b: usize,
@@ -332,37 +379,71 @@ impl Blocks<'_> {
     ) {
         let Plane { across, along, walk, .. } = self.plane;
         let (rows, columns) = (rows.min(along.extent - b), N.min(across.extent - a));
-        let whole = rows == N && columns == N;
-        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane;
-        // prefetching touches no memory; lines that are streamed are aligned, as `b` is `head` plus a multiple of `N`.
+        // SAFETY: the block lies inside the plane; prefetching touches no memory.
         unsafe {
-            let from = self.from.add(a * UNIT);
-            let to = self.to.add(b * UNIT);
-            let mut lines = [V::zero(); N];
-            for (i, line) in lines.iter_mut().enumerate().take(rows) {
-                let row = from.add(along.at(b + i));
-                *line = if whole { V::load(row) } else { V::load_partial(row, columns * UNIT) };
-                if let Some(twist) = self.twist {
-                    *line = line.shuffle(&twist);
-                }
-                if self.stream {
-                    match walk {
-                        Walk::Source => V::prefetch(row.wrapping_add(2 * V::BYTES)),
-                        Walk::Destination if b + N + i < along.extent => V::prefetch(from.add(along.at(b + N + i))),
-                        Walk::Destination => {}
+            if self.stream {
+                let from = self.from.add(a * UNIT);
+                match walk {
+                    Walk::Source => {
+                        for i in 0..rows {
+                            V::prefetch(from.wrapping_add(self.origin.place(b + i) + 2 * V::BYTES));
+                        }
+                    }
+                    Walk::Destination => {
+                        for b in b + N..(b + 2 * N).min(along.extent) {
+                            V::prefetch(from.wrapping_add(self.origin.place(b)));
+                        }
                     }
                 }
             }
+            if rows == N && columns == N {
+                self.whole_block::<V, UNIT, N, Q>(a, b);
+            } else {
+                V::edge::<UNIT, N, Q, P>(self, (a, b), (rows, columns));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn whole_block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(&self, a: usize, b: usize) {
+        // SAFETY: reads `N` units of `N` rows and writes as many, all inside the plane; lines that are streamed are aligned,
+        // as `b` is the first aligned column plus a multiple of `N`.
+        unsafe {
+            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+            let mut lines = [V::zero(); N];
+            for (i, line) in lines.iter_mut().enumerate() {
+                *line = V::load(from.add(self.origin.place(b + i)));
+            }
+            if let Some(twist) = &self.twist {
+                lines = lines.map(|line| line.shuffle(twist));
+            }
             let lines = square::<V, UNIT, N, Q>(lines);
-            for (i, line) in lines.into_iter().enumerate().take(columns) {
-                let to = to.add(across.at(a + i));
-                if rows < N {
-                    line.store_partial(to, rows * UNIT);
-                } else if self.aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
-                }
+            for (i, line) in lines.into_iter().enumerate() {
+                let to = to.add(self.target.place(a + i));
+                if self.aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+    }
+
+    /// A block at the edge of the plane, `rows` by `columns`.
+    #[inline(always)]
+    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+        &self,
+        (a, b): (usize, usize),
+        (rows, columns): (usize, usize),
+    ) {
+        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane.
+        unsafe {
+            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+            let mut lines = [V::zero(); N];
+            for (i, line) in lines.iter_mut().enumerate().take(rows) {
+                *line = V::load_partial(from.add(self.origin.place(b + i)), columns * UNIT);
+            }
+            if let Some(twist) = &self.twist {
+                lines = lines.map(|line| line.shuffle(twist));
+            }
+            for (i, line) in square::<V, UNIT, N, Q>(lines).into_iter().enumerate().take(columns) {
+                line.store_partial(to.add(self.target.place(a + i)), rows * UNIT);
             }
         }
     }
@@ -419,6 +500,9 @@ unsafe fn unshuffled<V: Vector, const UNIT: usize, const ROWS: usize>(mut lines:
     lines
 }
 
+/// How far ahead a woven row is asked for, in bytes: the next tile of a row of tiles lies about there.
+const AHEAD: usize = 2048;
+
 /// `ROWS` rows of `columns` units become one row in which they take turns.
 #[inline(always)]
 unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
@@ -429,29 +513,28 @@ unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>
     stream: bool,
 ) {
     let aligned = stream && to.align_offset(V::BYTES) == 0;
+    let whole = columns - columns % N;
     // SAFETY: reads `columns` units of `ROWS` rows and writes as many in a row, as promised.
     unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut lines = [V::zero(); ROWS];
+        let mut lines = [V::zero(); ROWS];
+        for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
-                let row = from.add(i * source + first * UNIT);
-                *line = if bytes == V::BYTES { V::load(row) } else { V::load_partial(row, bytes) };
+                *line = V::load(from.add(i * source + first * UNIT));
             }
-            let to = to.add(first * UNIT * ROWS);
-            let mut left = bytes * ROWS;
             for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                let to = to.add(i * V::BYTES);
-                if left < V::BYTES {
-                    line.store_partial(to, left);
-                    break;
-                }
-                if aligned {
-                    line.stream(to)
-                } else {
-                    line.store(to)
-                }
-                left -= V::BYTES;
+                let to = to.add(first * UNIT * ROWS + i * V::BYTES);
+                if aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+        let bytes = (columns - whole) * UNIT;
+        if bytes > 0 {
+            for (i, line) in lines.iter_mut().enumerate() {
+                *line = V::load_partial(from.add(i * source + whole * UNIT), bytes);
+            }
+            let to = to.add(whole * UNIT * ROWS);
+            for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                line.store_partial(to.wrapping_add(i * V::BYTES), left);
             }
         }
     }
@@ -467,29 +550,31 @@ unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usiz
     stream: bool,
 ) {
     let aligned = stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
+    let whole = columns - columns % N;
     // SAFETY: reads `columns * ROWS` units in a row and writes `columns` units of `ROWS` rows, as promised.
     unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut left = bytes * ROWS;
-            let mut lines = [V::zero(); ROWS];
+        let mut lines = [V::zero(); ROWS];
+        for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
                 let from = from.add(first * UNIT * ROWS + i * V::BYTES);
-                *line = if left >= V::BYTES { V::load(from) } else { V::load_partial(from, left) };
-                left = left.saturating_sub(V::BYTES);
-                if left == 0 {
-                    break;
+                if stream {
+                    V::prefetch(from.wrapping_add(AHEAD));
                 }
+                *line = V::load(from);
             }
             for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
                 let to = to.add(i * destination + first * UNIT);
-                if bytes < V::BYTES {
-                    line.store_partial(to, bytes);
-                } else if aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
-                }
+                if aligned { line.stream(to) } else { line.store(to) }
+            }
+        }
+        let bytes = (columns - whole) * UNIT;
+        if bytes > 0 {
+            for (i, line) in lines.iter_mut().enumerate() {
+                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                *line = V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), left);
+            }
+            for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                line.store_partial(to.add(i * destination + whole * UNIT), bytes);
             }
         }
     }

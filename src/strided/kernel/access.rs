@@ -66,6 +66,26 @@ impl BufferTensorDesc {
         Ok(pitch)
     }
 
+    /// What the place of the first element is a multiple of, in bytes, by the promise about the buffer
+    /// and the base offset together: at most the promise, 0 if nothing of use is left of it.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.with_base_offset_alignment(64)?;
+    /// assert_eq!(desc.select(0, 1)?.first_element_alignment(), 32);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn first_element_alignment(&self) -> u32 {
+        let promise = self.base_offset_alignment();
+        let bits = self.data_type().bits();
+        let base_bits = u128::from(self.base_offset()).saturating_mul(bits.into());
+        let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
+        let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
+        if least < bits.div_ceil(8) { 0 } else { least }
+    }
+
     /// The most bytes that one aligned load can take everywhere: the largest power of two, at most
     /// `widest`, that divides the length of the inner run, every other stride, and the place the
     /// tensor begins at, all in bytes. The buffer itself is taken to begin aligned.

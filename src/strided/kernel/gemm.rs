@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::view::join_axes;
 
 /// A tensor as a BLAS-style matrix multiplication takes it: row-major matrices with a leading
 /// dimension, perhaps transposed, repeated over a batch.
@@ -83,13 +84,12 @@ impl BufferTensorDesc {
     /// [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] if the axes are the same, and
     /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
     pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
-        let swapped = self.transpose(rows, columns)?;
         if rows == columns {
             return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: columns });
         }
         let pick = |axis| self.sizes().get(axis).copied().zip(self.strides().get(axis).copied());
         let (Some((row_count, row_stride)), Some((column_count, column_stride))) = (pick(rows), pick(columns)) else {
-            return Err(Error::AxisOutOfRange { axis: rows.max(columns), rank: swapped.rank() });
+            return Err(Error::AxisOutOfRange { axis: rows.max(columns), rank: self.rank() });
         };
         let straight = leading_dimension(row_count, row_stride, column_count, column_stride);
         let turned = leading_dimension(column_count, column_stride, row_count, row_stride);
@@ -104,15 +104,20 @@ impl BufferTensorDesc {
                 return Err(Error::NotExpressible { target: "matrix operand", reason });
             }
         };
-        let batch_axes: SmallVec<[Option<usize>; 8]> =
-            (0..self.rank()).filter(|&axis| axis != rows && axis != columns).map(Some).collect();
-        let batch = self.gather_axes(&batch_axes)?.coalesce()?;
+        let mut batch: SmallVec<[(u64, u64); 4]> = SmallVec::new();
+        let axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).enumerate();
+        let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
+        join_axes(outer, self.logical_elements() == 0, |size, stride, joins| match batch.last_mut() {
+            // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
+            Some(last) if joins => *last = (last.0.saturating_mul(size), stride),
+            _ => batch.push((size, stride)),
+        });
         Ok(GemmOperand {
             rows: row_count,
             columns: column_count,
             transposed,
             leading_dimension,
-            batch: batch.sizes().iter().copied().zip(batch.strides().iter().copied()).collect(),
+            batch,
             offset: self.base_offset(),
         })
     }

@@ -4,8 +4,10 @@
 mod access;
 mod blocks;
 mod gemm;
+mod memory_order;
 mod offsets;
 
 pub use blocks::{Blocks, UniformBlocks};
 pub use gemm::GemmOperand;
+pub use memory_order::MemoryOrder;
 pub use offsets::Offsets;

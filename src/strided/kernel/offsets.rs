@@ -1,12 +1,9 @@
-//! `Offsets`: every element offset, in logical order or along memory.
+//! `Offsets`: every element offset, in logical order.
 
-use std::cmp::Reverse;
 use std::iter::FusedIterator;
 
 use smallvec::SmallVec;
 
-use crate::checked::Dims;
-use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 /// The offsets of all elements, in elements from the start of the buffer. One addition a step for
@@ -75,49 +72,5 @@ impl BufferTensorDesc {
     #[must_use]
     pub fn offsets(&self) -> Offsets {
         Offsets::new(self)
-    }
-
-    /// The offset of every element along memory: the axes in order of their strides.
-    ///
-    /// They ascend if the layout is in order after that, which all but interleaved layouts are
-    /// (`[2,3]:[3,2]` visits 0 2 4 3 5 7): ask [`is_in_order`](Self::is_in_order) of
-    /// [`in_memory_order`](Self::in_memory_order).
-    ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
-    /// assert_eq!(desc.offsets_in_memory_order()?.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn offsets_in_memory_order(&self) -> Result<Offsets, Error> {
-        Ok(Offsets::new(&self.in_memory_order()?))
-    }
-
-    /// The same elements with the axes sorted: the largest stride first, equal ones as they were, and axes
-    /// joined where that became possible. The loops that walk the tensor along memory.
-    ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::nhwc(DataType::F32, [2, 3, 4, 5])?.in_memory_order()?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[120][..], &[1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn in_memory_order(&self) -> Result<Self, Error> {
-        let mut axes: SmallVec<[usize; 8]> =
-            (0..self.rank()).filter(|&axis| self.sizes().get(axis) != Some(&1)).collect();
-        let strides: &Dims = &Dims::from_slice(self.strides());
-        axes.sort_by_key(|&axis| Reverse(strides.get(axis).copied()));
-        let sorted: SmallVec<[Option<usize>; 8]> = axes.into_iter().map(Some).collect();
-        self.gather_axes(&sorted)?.coalesce()
     }
 }

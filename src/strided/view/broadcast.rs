@@ -63,17 +63,20 @@ impl BufferTensorDesc {
     }
 
     fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
-        if sizes.len() < self.rank() {
+        let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::RankMismatch { what: "sizes or more", expected: self.rank(), found: sizes.len() });
-        }
-        let aligned = self.rank_at_least(sizes.len(), side)?;
-        let mut strides = Dims::new();
-        for (axis, (&wanted, (size, stride))) in sizes.iter().zip(aligned.axes()).enumerate() {
+        };
+        let first = match side {
+            Side::Front => new_axes,
+            Side::Back => 0,
+        };
+        // New axes repeat the whole: stride 0, which is there already.
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let places = strides.iter_mut().zip(sizes).enumerate().skip(first);
+        for ((axis, (slot, &wanted)), (size, stride)) in places.zip(self.axes()) {
             if size == wanted {
-                strides.push(stride);
-            } else if size == 1 {
-                strides.push(0);
-            } else {
+                *slot = stride;
+            } else if size != 1 {
                 return Err(Error::SizeMismatch { axis, expected: wanted, found: size });
             }
         }

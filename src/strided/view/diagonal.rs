@@ -27,7 +27,8 @@ impl BufferTensorDesc {
         }
         let size = size_a.min(size_b);
         // The sum of two strides that are used fits, as both are below the span; others do not count.
-        let stride = if size > 1 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
+        let stride =
+            if size > 1 && self.logical_elements() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
         let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
         self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))
     }

@@ -23,8 +23,21 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn coalesce(&self) -> Result<Self, Error> {
-        let groups = joinable(&[self]);
-        self.with_groups(&groups)
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        join_axes(self.axes(), self.logical_elements() == 0, |size, stride, joins| {
+            match (sizes.last_mut(), strides.last_mut()) {
+                // Cannot saturate: a product of sizes, which invariant 2 bounds.
+                (Some(last_size), Some(last_stride)) if joins => {
+                    *last_size = u64::saturating_mul(*last_size, size);
+                    *last_stride = stride;
+                }
+                _ => {
+                    sizes.push(size);
+                    strides.push(stride);
+                }
+            }
+        });
+        self.view(sizes, strides)
     }
 
     /// Each group of axes as one, which takes the stride of the last that is used.
@@ -67,6 +80,20 @@ pub fn coalesce_all(descs: &[&BufferTensorDesc]) -> Result<Vec<BufferTensorDesc>
     }
     let groups = joinable(descs);
     descs.iter().map(|desc| desc.with_groups(&groups)).collect()
+}
+
+/// Walks the axes longer than 1 (or of size 0) and says of each whether it joins the one before.
+pub(in crate::strided) fn join_axes(
+    axes: impl Iterator<Item = (u64, u64)>,
+    empty: bool,
+    mut each: impl FnMut(u64, u64, bool),
+) {
+    let mut before = None;
+    for (size, stride) in axes.filter(|&(size, _)| size != 1) {
+        let joins = before.is_some_and(|outer| empty || stride.checked_mul(size) == Some(outer));
+        each(size, stride, joins);
+        before = Some(stride);
+    }
 }
 
 /// Groups of neighbouring axes that go on where the next one ends in every tensor; the first tensor

@@ -14,12 +14,12 @@ mod reshape;
 mod slice;
 
 pub use broadcast::broadcast_sizes;
+pub(super) use join::join_axes;
 pub use join::{coalesce_all, concat};
 pub use rank::Side;
 pub use slice::Slice;
 
-use crate::checked::{self, Dims};
-use crate::element::DataType;
+use crate::checked::Dims;
 use crate::error::Error;
 
 use super::desc::BufferTensorDesc;
@@ -38,24 +38,16 @@ impl BufferTensorDesc {
 
     /// Another descriptor of the same buffer that begins at the same element.
     fn view(&self, sizes: Dims, strides: Dims) -> Result<Self, Error> {
-        self.view_as(self.data_type(), sizes, strides, self.base_offset())
+        self.build_view(self.data_type(), sizes, strides, self.base_offset())
     }
 
     /// Another descriptor of the same buffer from its axes.
     fn view_of(&self, axes: impl Iterator<Item = (u64, u64)>) -> Result<Self, Error> {
-        let (sizes, strides) = axes.unzip();
-        self.view(sizes, strides)
-    }
-
-    /// Another descriptor of the same buffer.
-    fn view_as(&self, data_type: DataType, sizes: Dims, strides: Dims, base_offset: u64) -> Result<Self, Error> {
-        let view = Self::build(data_type, sizes, strides, base_offset, true)?
-            .with_flags(self.flags())
-            .with_base_offset_alignment(self.base_offset_alignment())?;
-        if self.total_tensor_size_in_bytes() == self.min_size_in_bytes() {
-            return Ok(view);
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for (size, stride) in axes {
+            sizes.push(size);
+            strides.push(stride);
         }
-        let total = self.total_tensor_size_in_bytes().max(view.min_size_in_bytes());
-        view.with_total_size_in_bytes(checked::round_up(total, 4, checked::BYTES)?)
+        self.view(sizes, strides)
     }
 }

@@ -24,11 +24,9 @@ impl BufferTensorDesc {
             return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
         }
         check_distinct("the order of axes", axes)?;
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
-        for &axis in axes {
-            let (size, stride) = self.axis(axis)?;
-            sizes.push(size);
-            strides.push(stride);
+        let (mut sizes, mut strides) = (Dims::from_elem(0, axes.len()), Dims::from_elem(0, axes.len()));
+        for ((size, stride), &axis) in sizes.iter_mut().zip(&mut strides).zip(axes) {
+            (*size, *stride) = self.axis(axis)?;
         }
         self.view(sizes, strides)
     }
@@ -121,6 +119,13 @@ impl BufferTensorDesc {
 }
 
 fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
+    // One bit for each axis: a permutation of up to 64 axes sets them all, and needs no search.
+    let seen = axes.iter().fold(0_u64, |seen, &axis| {
+        seen | u32::try_from(axis).ok().and_then(|axis| 1_u64.checked_shl(axis)).unwrap_or(0)
+    });
+    if usize::try_from(seen.count_ones()) == Ok(axes.len()) {
+        return Ok(());
+    }
     let repeated =
         axes.iter().enumerate().find(|&(position, axis)| axes.iter().take(position).any(|earlier| earlier == axis));
     repeated.map_or(Ok(()), |(position, &axis)| Err(Error::NotAPermutation { what, position, axis }))

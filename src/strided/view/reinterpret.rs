@@ -31,13 +31,13 @@ impl BufferTensorDesc {
         let (from, to) = (self.data_type().bits(), data_type.bits());
         if from == to {
             let (sizes, strides) = self.axes().unzip();
-            return self.view_as(data_type, sizes, strides, self.base_offset());
+            return self.build_view(data_type, sizes, strides, self.base_offset());
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
             return Err(Error::NotAView { operation: OPERATION, axis: 0, reason });
         };
-        let (size, _) = self.axis(last)?;
+        let (size, stride) = self.axis(last)?;
         let mut sizes = Dims::from_slice(self.sizes());
         if from > to {
             let split = self.split_elements(data_type)?;
@@ -48,6 +48,10 @@ impl BufferTensorDesc {
             return split.regroup(OPERATION, &sizes);
         }
         let parts = ratio(to, from)?;
+        if size > 1 && stride != 1 {
+            let reason = format!("has stride {stride}, so that its elements do not lie next to each other");
+            return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
+        }
         let wide = size.checked_div(parts).unwrap_or(0);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
@@ -85,7 +89,7 @@ impl BufferTensorDesc {
         }
         sizes.push(parts);
         strides.push(1);
-        self.view_as(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
+        self.build_view(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
     }
 
     /// The same bytes as wider elements, each made of one last axis of this tensor, which
@@ -118,7 +122,7 @@ impl BufferTensorDesc {
             sizes.push(size);
             strides.push(stride.checked_div(parts).unwrap_or(stride));
         }
-        self.view_as(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
+        self.build_view(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
     }
 
     /// A 64-bit integer tensor as its low 32-bit words, in place: strides twice as large, and the

@@ -1,8 +1,11 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
 
-use crate::checked::{self, Dims, OFFSET};
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
@@ -60,6 +63,50 @@ impl From<RangeFull> for Slice {
     }
 }
 
+impl FromStr for Slice {
+    type Err = Error;
+
+    /// Reads `start:end:step` as Python writes it, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
+    /// number is that one index. Nothing counts from the end.
+    ///
+    /// ```
+    /// use tensor_layout::strided::Slice;
+    ///
+    /// assert_eq!("2:9:3".parse(), Ok(Slice::from(2..9).step_by(3)));
+    /// assert_eq!("::2".parse(), Ok(Slice::ALL.step_by(2)));
+    /// assert_eq!("4".parse(), Ok(Slice::from(4..5)));
+    /// assert_eq!("1:-1".parse::<Slice>().unwrap_err().column(), Some(3));
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut column = 1_usize;
+        let mut numbers: SmallVec<[Option<u64>; 4]> = SmallVec::new();
+        for part in text.split(':') {
+            let wrong = |expected: &str| Error::Parse {
+                text: text.to_owned(),
+                column,
+                expected: expected.to_owned(),
+                found: if part.is_empty() { String::from("nothing") } else { format!("`{part}`") },
+            };
+            if numbers.len() == 3 {
+                return Err(wrong("at most start, end and step"));
+            }
+            // `parse` would take a leading plus sign.
+            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+            numbers.push(match part {
+                "" if text.is_empty() => return Err(wrong("a slice such as 2:9, ::2 or 4")),
+                "" => None,
+                _ if !digits => return Err(wrong("a number")),
+                _ => Some(part.parse().map_err(|_| wrong("a number below 2^64"))?),
+            });
+            column = column.saturating_add(part.len()).saturating_add(1);
+        }
+        let slot = |position: usize| numbers.get(position).copied().flatten();
+        let start = slot(0).unwrap_or(0);
+        let end = if numbers.len() == 1 { Some(start.saturating_add(1)) } else { slot(1) };
+        Ok(Slice { start, end, step: slot(2).unwrap_or(1) })
+    }
+}
+
 impl BufferTensorDesc {
     /// The part that `slices` keep, one for each axis.
     ///
@@ -85,32 +132,18 @@ impl BufferTensorDesc {
         if slices.len() != self.rank() {
             return Err(Error::RankMismatch { what: "slices", expected: self.rank(), found: slices.len() });
         }
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let (mut sizes, mut strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
         let mut base = self.base_offset();
-        let mut empty = false;
-        for (axis, (&slice, (size, stride))) in slices.iter().zip(self.axes()).enumerate() {
-            let end = slice.end.unwrap_or(size);
-            if slice.start > size || end > size {
-                return Err(Error::IndexOutOfRange { axis, index: slice.start.max(end), size });
-            }
-            let Some(length) = end.checked_sub(slice.start) else {
-                let what = "the end of a slice";
-                return Err(Error::OutOfLimits { what, value: end, min: slice.start, max: size });
-            };
-            if slice.step == 0 {
-                return Err(Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX });
-            }
-            let kept = length.div_ceil(slice.step);
-            empty |= kept == 0;
-            sizes.push(kept);
-            // With one index or none the stride is never used: keep one that cannot overflow.
-            strides.push(if kept > 1 { checked::mul(stride, slice.step, OFFSET)? } else { stride });
-            if kept > 0 && slice.start > 0 {
-                base = checked::add(base, checked::mul(slice.start, stride, OFFSET)?, OFFSET)?;
-            }
+        for (axis, ((size, stride), &slice)) in sizes.iter_mut().zip(&mut strides).zip(slices).enumerate() {
+            keep(axis, slice, size, stride, &mut base)?;
         }
+        self.part(sizes, strides, base)
+    }
+
+    fn part(&self, sizes: Dims, strides: Dims, base: u64) -> Result<Self, Error> {
         // An empty part lies nowhere: leave its base where it is.
-        self.view_as(self.data_type(), sizes, strides, if empty { self.base_offset() } else { base })
+        let base = if sizes.contains(&0) { self.base_offset() } else { base };
+        self.build_view(self.data_type(), sizes, strides, base)
     }
 
     /// [`slice`](Self::slice) of one axis.
@@ -119,11 +152,13 @@ impl BufferTensorDesc {
     ///
     /// [`Error::AxisOutOfRange`], and as for [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
-        self.axis(axis)?;
-        let slice = slice.into();
-        let slices: smallvec::SmallVec<[Slice; 8]> =
-            (0..self.rank()).map(|a| if a == axis { slice } else { Slice::ALL }).collect();
-        self.slice(&slices)
+        let (mut sizes, mut strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
+        let mut base = self.base_offset();
+        let (Some(size), Some(stride)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
+            return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
+        };
+        keep(axis, slice.into(), size, stride, &mut base)?;
+        self.part(sizes, strides, base)
     }
 
     /// One index of an axis, which disappears.
@@ -208,4 +243,29 @@ impl BufferTensorDesc {
         let starts = self.slice_axis(axis, Slice::from(..last_start.saturating_add(1)).step_by(step))?;
         self.view_of(starts.axes().chain([(length, stride)]))
     }
+}
+
+/// Narrows one axis to a slice of it.
+fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
+    let end = slice.end.unwrap_or(*size);
+    if slice.start > *size || end > *size {
+        return Err(Error::IndexOutOfRange { axis, index: slice.start.max(end), size: *size });
+    }
+    let Some(length) = end.checked_sub(slice.start) else {
+        return Err(Error::OutOfLimits { what: "the end of a slice", value: end, min: slice.start, max: *size });
+    };
+    if slice.step == 0 {
+        return Err(Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX });
+    }
+    let kept = if slice.step == 1 { length } else { length.div_ceil(slice.step) };
+    // Neither saturates where it counts: both lie within the reach of the axis, which invariant 3 of
+    // the descriptor bounds. Of an empty tensor, base and strides are never used.
+    if kept > 0 {
+        *base = base.saturating_add(slice.start.saturating_mul(*stride));
+    }
+    if kept > 1 {
+        *stride = stride.saturating_mul(slice.step);
+    }
+    *size = kept;
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::super::schedule::{Kernel, Plane};
-use super::super::lines;
+use super::super::lines::{self, Blocks, Places};
 use super::super::vector::Vector;
 use super::Widths;
 
@@ -101,18 +101,55 @@ fn first(bytes: usize) -> __mmask64 {
 }
 
 impl Widths for Zmm {
-    #[inline(always)]
-    unsafe fn plane(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn plane1(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
         // SAFETY: the caller's promise, passed on.
-        unsafe {
-            match plane.chunk {
-                1 => lines::plane::<Self, 1, 64, 16>(from, to, plane, stream),
-                2 => lines::plane::<Self, 2, 32, 8>(from, to, plane, stream),
-                4 => lines::plane::<Self, 4, 16, 4>(from, to, plane, stream),
-                8 => lines::plane::<Self, 8, 8, 2>(from, to, plane, stream),
-                _ => lines::plane::<Self, 16, 4, 1>(from, to, plane, stream),
-            }
-        }
+        unsafe { lines::plane::<Self, 1, 64, 16>(from, to, plane, stream) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn plane2(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { lines::plane::<Self, 2, 32, 8>(from, to, plane, stream) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn plane4(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { lines::plane::<Self, 4, 16, 4>(from, to, plane, stream) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn plane8(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { lines::plane::<Self, 8, 8, 2>(from, to, plane, stream) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn plane16(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { lines::plane::<Self, 16, 4, 1>(from, to, plane, stream) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn block<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
+        job: &Blocks<'_, P>,
+        a: usize,
+        b: usize,
+        rows: usize,
+    ) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { job.block::<Self, UNIT, N, Q>(a, b, rows) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn edge<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
+        job: &Blocks<'_, P>,
+        place: (usize, usize),
+        size: (usize, usize),
+    ) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { job.edge::<Self, UNIT, N, Q>(place, size) }
     }
 }
 

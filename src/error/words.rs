@@ -1,0 +1,233 @@
+//! The stable codes of the errors, and their sentences.
+
+use std::fmt;
+
+use super::Error;
+
+impl Error {
+    /// A stable word for the kind of error: it is part of the interface and does not change
+    /// when a sentence is reworded.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Overflow { .. } => "overflow",
+            Error::RankMismatch { .. } => "rank_mismatch",
+            Error::AxisOutOfRange { .. } => "axis_out_of_range",
+            Error::IndexOutOfRange { .. } => "index_out_of_range",
+            Error::OffsetOutOfRange { .. } => "offset_out_of_range",
+            Error::NotAPermutation { .. } => "not_a_permutation",
+            Error::SizeMismatch { .. } => "size_mismatch",
+            Error::ZeroSize { .. } => "zero_size",
+            Error::UnknownDataType { .. } => "unknown_data_type",
+            Error::UnsupportedDataType { .. } => "unsupported_data_type",
+            Error::DataTypeMismatch { .. } => "data_type_mismatch",
+            Error::ElementBitsMismatch { .. } => "element_bits_mismatch",
+            Error::UnsupportedElementBits { .. } => "unsupported_element_bits",
+            Error::Parse { .. } => "parse",
+            Error::BadAxisOrder { .. } => "bad_axis_order",
+            Error::ZeroTile { .. } => "zero_tile",
+            Error::TrailingCombine { .. } => "trailing_combine",
+            Error::ZeroTailAlignment => "zero_tail_alignment",
+            Error::TotalSizeTooSmall { .. } => "total_size_too_small",
+            Error::TotalSizeUnaligned { .. } => "total_size_unaligned",
+            Error::BadAlignment { .. } => "bad_alignment",
+            Error::BufferTooShort { .. } => "buffer_too_short",
+            Error::OverlappingDestination { .. } => "overlapping_destination",
+            Error::TooHard { .. } => "too_hard",
+            Error::NotExpressible { .. } => "not_expressible",
+            Error::FillTooWide { .. } => "fill_too_wide",
+            Error::NotAView { .. } => "not_a_view",
+            Error::OutOfLimits { .. } => "out_of_limits",
+            Error::ElementCountMismatch { .. } => "element_count_mismatch",
+            Error::Negative { .. } => "negative",
+            Error::RankLimit { .. } => "rank_limit",
+            Error::SizeLimit { .. } => "size_limit",
+            Error::StrideLimit { .. } => "stride_limit",
+            Error::ElementLimit { .. } => "element_limit",
+            Error::OffsetUnaligned { .. } => "offset_unaligned",
+            Error::OffsetInsideByte { .. } => "offset_inside_byte",
+            Error::BindingUnaligned { .. } => "binding_unaligned",
+            Error::BindingTooSmall { .. } => "binding_too_small",
+            Error::BindingLimit { .. } => "binding_limit",
+            Error::BufferLimit { .. } => "buffer_limit",
+            Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
+            Error::OwnedOutput => "owned_output",
+            Error::BindingsOverlap { .. } => "bindings_overlap",
+            Error::NoPieces { .. } => "no_pieces",
+            Error::UnknownLimits { .. } => "unknown_limits",
+        }
+    }
+
+    /// The column a parse error points at (bytes from the start of the text, the first is 1).
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        match self {
+            Error::Parse { column, .. } => Some(*column),
+            _ => None,
+        }
+    }
+}
+
+/// Two lines for a terminal: the text, and a caret under the column of a parse error.
+pub(crate) fn caret(text: &str, column: usize) -> String {
+    let before = column.saturating_sub(1);
+    format!("{text}\n{:before$}^", "")
+}
+
+impl Error {
+    /// The text of a parse error with a caret under the byte it stopped at; `None` for other errors.
+    ///
+    /// ```
+    /// let error = "f32[2,3".parse::<tensor_layout::ArrayShape>().unwrap_err();
+    /// assert_eq!(error.pointer().unwrap(), "f32[2,3\n       ^");
+    /// ```
+    #[must_use]
+    pub fn pointer(&self) -> Option<String> {
+        match self {
+            Error::Parse { text, column, .. } => Some(caret(text, *column)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Overflow { quantity, bits } => write!(f, "{quantity} does not fit into {bits} bits"),
+            Error::RankMismatch { what, expected, found } => {
+                write!(f, "expected {expected} {what}, one for each axis, but found {found}")
+            }
+            Error::AxisOutOfRange { axis, rank } => write!(f, "axis {axis} does not exist: the rank is {rank}"),
+            Error::IndexOutOfRange { axis, index, size } => {
+                write!(f, "index {index} on axis {axis} is out of range: its size is {size}")
+            }
+            Error::OffsetOutOfRange { offset, elements } => {
+                write!(f, "offset {offset} is out of range: the layout spans {elements} elements")
+            }
+            Error::NotAPermutation { what, position, axis } => {
+                write!(f, "{what} names axis {axis} a second time, at position {position}")
+            }
+            Error::SizeMismatch { axis, expected, found } => {
+                write!(f, "axis {axis} has size {found}, but size {expected} was expected")
+            }
+            Error::ZeroSize { axis } => {
+                write!(f, "axis {axis} has size 0, but every size must be at least 1 here")
+            }
+            Error::UnknownDataType { name } => {
+                write!(f, "`{name}` is no data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn")
+            }
+            Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
+            Error::DataTypeMismatch { expected, found } => {
+                write!(f, "the data type is {found}, but {expected} was expected")
+            }
+            Error::ElementBitsMismatch { expected, found } => {
+                write!(f, "an element is stored in {found} bits on one side and in {expected} bits on the other")
+            }
+            Error::UnsupportedElementBits { bits, supported } => {
+                write!(f, "elements of {bits} bits cannot be handled here, only {supported}")
+            }
+            Error::Parse { text, column, expected, found } => {
+                write!(f, "column {column} of `{text}`: expected {expected}, found {found}")
+            }
+            Error::BadAxisOrder { order, reason } => write!(f, "`{order}` is no axis order here: {reason}"),
+            Error::ZeroTile { tile, entry } => {
+                write!(f, "entry {entry} of tile {tile} is 0, but a tile spans at least one element")
+            }
+            Error::TrailingCombine { tile } => write!(
+                f,
+                "the last entry of tile {tile} is `*`, which joins a dimension to the next one, and there is none"
+            ),
+            Error::ZeroTailAlignment => {
+                write!(f, "the tail alignment is 0 elements, but it must be at least 1")
+            }
+            Error::TotalSizeTooSmall { total, min } => {
+                write!(f, "a total size of {total} bytes is too small: the sizes and strides reach {min} bytes")
+            }
+            Error::TotalSizeUnaligned { total } => {
+                write!(f, "a total size of {total} bytes is not a multiple of 4 bytes")
+            }
+            Error::BadAlignment { alignment, min } => write!(
+                f,
+                "a base offset alignment of {alignment} bytes is not 0 or a power of two of at least {min} bytes"
+            ),
+            Error::BufferTooShort { what, needed, found } => {
+                write!(f, "the {what} holds {found} bytes, but its layout needs {needed}")
+            }
+            Error::OverlappingDestination { first, second, offset } => write!(
+                f,
+                "the destination overlaps itself: indices {first:?} and {second:?} both lie at element {offset}"
+            ),
+            Error::TooHard { question, work } => {
+                write!(f, "could not decide {question} within {work} search steps")
+            }
+            Error::NotExpressible { target, reason } => write!(f, "there is no {target} for this layout: {reason}"),
+            Error::FillTooWide { pattern, bits } => {
+                write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
+            }
+            Error::NotAView { operation, axis, reason } => {
+                write!(f, "{operation} is not possible without moving data: axis {axis} {reason}")
+            }
+            Error::OutOfLimits { what, value, min, max } => {
+                write!(f, "{what} is {value}, but must lie between {min} and {max}")
+            }
+            Error::ElementCountMismatch { expected, found } => {
+                write!(f, "the new sizes hold {found} elements, but there are {expected}")
+            }
+            Error::Negative { what, axis } => {
+                write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
+            }
+            Error::RankLimit { rank, min, max } => {
+                write!(f, "the tensor has rank {rank}, but the device takes ranks {min} to {max}")
+            }
+            Error::SizeLimit { axis, size, max } => {
+                write!(f, "axis {axis} has size {size}, but the device counts to {max}")
+            }
+            Error::StrideLimit { axis, stride, max } => {
+                write!(f, "axis {axis} has stride {stride}, but the device counts to {max}")
+            }
+            Error::ElementLimit { elements, max } => {
+                write!(f, "the tensor spans {elements} elements, but the device addresses at most {max}")
+            }
+            Error::OffsetUnaligned { offset, alignment } => {
+                write!(f, "the binding begins at byte {offset}, which is not a multiple of {alignment}")
+            }
+            Error::OffsetInsideByte { base_offset, bits } => write!(
+                f,
+                "the tensor begins at element {base_offset} of {bits} bits, inside a byte, where no binding can begin"
+            ),
+            Error::BindingUnaligned { size, multiple } => {
+                write!(f, "the binding takes {size} bytes, which is not a multiple of {multiple}")
+            }
+            Error::BindingTooSmall { size, min } => {
+                write!(f, "the binding takes {size} bytes, but the device wants at least {min}")
+            }
+            Error::BindingLimit { size, max } => {
+                write!(f, "the binding takes {size} bytes, but the device binds at most {max}")
+            }
+            Error::BufferLimit { len, max } => {
+                write!(f, "the buffer holds {len} bytes, but the device makes buffers of at most {max}")
+            }
+            Error::BindingOutsideBuffer { offset, size, len } => write!(
+                f,
+                "the binding takes {size} bytes from byte {offset}, which passes the end of the buffer at {len}"
+            ),
+            Error::OwnedOutput => {
+                write!(f, "the tensor is an output, but only inputs can be owned by DirectML")
+            }
+            Error::BindingsOverlap { first, second, byte } => write!(
+                f,
+                "bindings {first} and {second} share byte {byte} of their buffer, and at least one of them is written"
+            ),
+            Error::NoPieces { max, alignment } => write!(
+                f,
+                "a piece of at most {max} bytes cannot be followed by one that begins at a multiple of {alignment}"
+            ),
+            Error::UnknownLimits { name } => write!(
+                f,
+                "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan or none"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

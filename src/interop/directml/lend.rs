@@ -1,0 +1,161 @@
+//! From a descriptor to the structure DirectML reads.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ptr;
+
+use smallvec::SmallVec;
+
+use crate::checked::narrow;
+use crate::error::Error;
+use crate::strided::{BufferTensorDesc, TensorFlags};
+use crate::upload::{Errors, FeatureLevel, Limits, UploadReport, validate_description};
+
+use super::raw::{
+    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
+};
+
+/// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
+/// structures point to, and lends them for as long as it lives.
+///
+/// ```
+/// use tensor_layout::interop::directml::DirectmlTensor;
+/// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?;
+/// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
+/// let lent = tensor.lend();
+/// assert_eq!(lent.raw().dimension_count, 4);
+/// let pointer = lent.tensor_desc(); // a DML_TENSOR_DESC, valid while `lent` lives
+/// assert_eq!(pointer.raw().tensor_type, 1);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectmlTensor {
+    data_type: i32,
+    flags: i32,
+    sizes: SmallVec<[u32; 8]>,
+    strides: Option<SmallVec<[u32; 8]>>,
+    total_size: u64,
+    alignment: u32,
+    offset: u64,
+}
+
+impl DirectmlTensor {
+    /// The tensor as DirectML of this level is told about it.
+    ///
+    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](Self::offset_in_bytes), which
+    /// belongs into the binding.
+    ///
+    /// # Errors
+    ///
+    /// Everything the level does not accept: see [`validate_description`].
+    pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
+        let report = validate_description(desc, &Limits::directml(level))?;
+        let give_up = |error| Errors::new(vec![error], report.clone());
+        let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML" };
+        let data_type = desc.data_type().directml_value().ok_or_else(unknown).map_err(give_up)?;
+        let sizes = to_u32("a size", desc.sizes()).map_err(give_up)?;
+        let strides = desc.explicit_strides().map(|strides| to_u32("a stride", strides)).transpose();
+        Ok(DirectmlTensor {
+            data_type: narrow(data_type, "a data type").map_err(give_up)?,
+            flags: match desc.flags() {
+                TensorFlags::None => 0,
+                TensorFlags::OwnedByDml => DML_TENSOR_FLAG_OWNED_BY_DML,
+            },
+            sizes,
+            strides: strides.map_err(give_up)?,
+            total_size: report.total_bytes,
+            alignment: desc.first_element_alignment(),
+            offset: report.bound.start,
+        })
+    }
+
+    /// What must be added to the offset a buffer is bound at: the base offset of the tensor, in bytes.
+    #[must_use]
+    pub fn offset_in_bytes(&self) -> u64 {
+        self.offset
+    }
+
+    /// `TotalTensorSizeInBytes`.
+    #[must_use]
+    pub fn total_size_in_bytes(&self) -> u64 {
+        self.total_size
+    }
+
+    /// The raw structure, whose pointers are valid while this tensor is borrowed.
+    #[must_use]
+    pub fn lend(&self) -> LentTensor<'_> {
+        let raw = DmlBufferTensorDesc {
+            data_type: self.data_type,
+            flags: self.flags,
+            // Cannot be reached: the feature level allows 8 axes.
+            dimension_count: u32::try_from(self.sizes.len()).unwrap_or(0),
+            sizes: self.sizes.as_ptr(),
+            strides: self.strides.as_ref().map_or(ptr::null(), |strides| strides.as_ptr()),
+            total_tensor_size_in_bytes: self.total_size,
+            guaranteed_base_offset_alignment: self.alignment,
+        };
+        LentTensor { raw, owner: PhantomData }
+    }
+}
+
+/// A [`DmlBufferTensorDesc`] whose arrays belong to a [`DirectmlTensor`].
+#[derive(Debug)]
+pub struct LentTensor<'a> {
+    raw: DmlBufferTensorDesc,
+    owner: PhantomData<&'a DirectmlTensor>,
+}
+
+impl LentTensor<'_> {
+    /// The raw structure. A copy of it may outlive the arrays: reading it is unsafe for a reason.
+    #[must_use]
+    pub fn raw(&self) -> &DmlBufferTensorDesc {
+        &self.raw
+    }
+
+    /// The structure around it that operators take, valid while this one is borrowed.
+    #[must_use]
+    pub fn tensor_desc(&self) -> LentTensorDesc<'_> {
+        let desc: *const DmlBufferTensorDesc = &raw const self.raw;
+        let raw = DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast::<c_void>() };
+        LentTensorDesc { raw, owner: PhantomData }
+    }
+}
+
+/// A [`DmlTensorDesc`] that points to a [`LentTensor`].
+#[derive(Debug)]
+pub struct LentTensorDesc<'a> {
+    raw: DmlTensorDesc,
+    owner: PhantomData<&'a ()>,
+}
+
+impl LentTensorDesc<'_> {
+    /// The raw structure.
+    #[must_use]
+    pub fn raw(&self) -> &DmlTensorDesc {
+        &self.raw
+    }
+}
+
+/// The binding that a check of the upload approved. `buffer` is only stored.
+///
+/// ```
+/// use tensor_layout::interop::directml::buffer_binding;
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
+/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// let binding = buffer_binding(std::ptr::null_mut(), &report);
+/// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn buffer_binding(buffer: *mut c_void, report: &UploadReport) -> DmlBufferBinding {
+    DmlBufferBinding { buffer, offset: report.bound.start, size_in_bytes: report.total_bytes }
+}
+
+fn to_u32(what: &'static str, numbers: &[u64]) -> Result<SmallVec<[u32; 8]>, Error> {
+    numbers.iter().map(|&number| narrow(number, what)).collect()
+}

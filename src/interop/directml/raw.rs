@@ -1,0 +1,70 @@
+//! The structures of DirectML.h, field for field.
+//!
+//! They need no Windows: sizes and offsets are checked below for every 64-bit target, against the header of
+//! DirectML 1.15.
+
+use std::ffi::c_void;
+
+/// `DML_BUFFER_TENSOR_DESC`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DmlBufferTensorDesc {
+    /// `DataType`: a value of `DML_TENSOR_DATA_TYPE`.
+    pub data_type: i32,
+    /// `Flags`: 0, or 1 for `DML_TENSOR_FLAG_OWNED_BY_DML`.
+    pub flags: i32,
+    /// `DimensionCount`.
+    pub dimension_count: u32,
+    /// `Sizes`: `dimension_count` numbers.
+    pub sizes: *const u32,
+    /// `Strides`: `dimension_count` numbers, or null for packed.
+    pub strides: *const u32,
+    /// `TotalTensorSizeInBytes`.
+    pub total_tensor_size_in_bytes: u64,
+    /// `GuaranteedBaseOffsetAlignment`: 0 for none.
+    pub guaranteed_base_offset_alignment: u32,
+}
+
+/// `DML_TENSOR_DESC`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DmlTensorDesc {
+    /// `Type`: [`DML_TENSOR_TYPE_BUFFER`].
+    pub tensor_type: i32,
+    /// `Desc`: points to a [`DmlBufferTensorDesc`].
+    pub desc: *const c_void,
+}
+
+/// `DML_BUFFER_BINDING`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DmlBufferBinding {
+    /// `Buffer`: an `ID3D12Resource`, or null.
+    pub buffer: *mut c_void,
+    /// `Offset`, in bytes.
+    pub offset: u64,
+    /// `SizeInBytes`.
+    pub size_in_bytes: u64,
+}
+
+/// The only kind of tensor there is.
+pub const DML_TENSOR_TYPE_BUFFER: i32 = 1;
+/// `DML_TENSOR_FLAG_OWNED_BY_DML`.
+pub const DML_TENSOR_FLAG_OWNED_BY_DML: i32 = 1;
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{align_of, offset_of, size_of};
+
+    assert!(size_of::<DmlBufferTensorDesc>() == 48 && align_of::<DmlBufferTensorDesc>() == 8);
+    assert!(offset_of!(DmlBufferTensorDesc, data_type) == 0);
+    assert!(offset_of!(DmlBufferTensorDesc, flags) == 4);
+    assert!(offset_of!(DmlBufferTensorDesc, dimension_count) == 8);
+    assert!(offset_of!(DmlBufferTensorDesc, sizes) == 16);
+    assert!(offset_of!(DmlBufferTensorDesc, strides) == 24);
+    assert!(offset_of!(DmlBufferTensorDesc, total_tensor_size_in_bytes) == 32);
+    assert!(offset_of!(DmlBufferTensorDesc, guaranteed_base_offset_alignment) == 40);
+    assert!(size_of::<DmlTensorDesc>() == 16 && offset_of!(DmlTensorDesc, desc) == 8);
+    assert!(size_of::<DmlBufferBinding>() == 24);
+    assert!(offset_of!(DmlBufferBinding, offset) == 8 && offset_of!(DmlBufferBinding, size_in_bytes) == 16);
+};

@@ -1,0 +1,120 @@
+//! From DirectML's structure back to a descriptor.
+
+use std::slice;
+
+use crate::checked::narrow;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::{BufferTensorDesc, TensorFlags};
+
+use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
+
+/// The most axes any DirectML tensor has (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
+const MAX_AXES: u32 = 8;
+
+/// The fields of a `DML_BUFFER_TENSOR_DESC` as safe values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DirectmlFields<'a> {
+    /// A value of `DML_TENSOR_DATA_TYPE`.
+    pub data_type: i32,
+    /// 0, or 1 for `OWNED_BY_DML`.
+    pub flags: i32,
+    /// In elements.
+    pub sizes: &'a [u32],
+    /// In elements; `None` for packed.
+    pub strides: Option<&'a [u32]>,
+    /// In bytes.
+    pub total_size: u64,
+    /// In bytes; 0 for none.
+    pub alignment: u32,
+}
+
+impl DirectmlFields<'_> {
+    /// The descriptor, with every field checked against the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataType`], [`Error::OutOfLimits`] for flags that are not defined, [`Error::ZeroSize`],
+    /// and what the constructors of [`BufferTensorDesc`] refuse: strides, total size, alignment.
+    ///
+    /// ```
+    /// use tensor_layout::interop::directml::DirectmlFields;
+    ///
+    /// let fields = DirectmlFields {
+    ///     data_type: 2,
+    ///     flags: 0,
+    ///     sizes: &[1, 1, 2, 3],
+    ///     strides: Some(&[10, 10, 5, 1]),
+    ///     total_size: 20,
+    ///     alignment: 0,
+    /// };
+    /// assert_eq!(fields.to_desc()?.to_string(), "f16[1,1,2,3]:[10,10,5,1]");
+    /// let short = DirectmlFields { total_size: 12, ..fields };
+    /// assert_eq!(short.to_desc().unwrap_err().code(), "total_size_too_small");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
+        let data_type = u32::try_from(self.data_type).ok().and_then(DataType::from_directml_value);
+        let data_type = data_type.ok_or_else(|| Error::UnknownDataType { name: self.data_type.to_string() })?;
+        let flags = match self.flags {
+            0 => TensorFlags::None,
+            DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDml,
+            other => {
+                let value = u64::from(other.cast_unsigned());
+                return Err(Error::OutOfLimits { what: "the DML_TENSOR_FLAGS value", value, min: 0, max: 1 });
+            }
+        };
+        if let Some(axis) = self.sizes.iter().position(|&size| size == 0) {
+            return Err(Error::ZeroSize { axis });
+        }
+        BufferTensorDesc::from_integers(data_type, self.sizes, self.strides)?
+            .with_flags(flags)
+            .with_base_offset_alignment(self.alignment)?
+            .with_total_size_in_bytes(self.total_size)
+    }
+}
+
+impl DmlBufferTensorDesc {
+    /// The descriptor behind a raw structure.
+    ///
+    /// # Safety
+    ///
+    /// `sizes` must be null or point to `dimension_count` numbers, and so must `strides`; neither may
+    /// change during the call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] for no axes or more than 8, [`Error::RankMismatch`] for sizes that are null, and
+    /// as for [`DirectmlFields::to_desc`].
+    pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
+        if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
+            return Err(Error::OutOfLimits {
+                what: "the DimensionCount",
+                value: self.dimension_count.into(),
+                min: 1,
+                max: MAX_AXES.into(),
+            });
+        }
+        let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
+        if self.sizes.is_null() {
+            return Err(Error::RankMismatch { what: "sizes", expected: rank, found: 0 });
+        }
+        // SAFETY: not null, and the caller promises `dimension_count` numbers that do not change.
+        let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
+        let strides = if self.strides.is_null() {
+            None
+        } else {
+            // SAFETY: as above.
+            Some(unsafe { slice::from_raw_parts(self.strides, rank) })
+        };
+        DirectmlFields {
+            data_type: self.data_type,
+            flags: self.flags,
+            sizes,
+            strides,
+            total_size: self.total_tensor_size_in_bytes,
+            alignment: self.guaranteed_base_offset_alignment,
+        }
+        .to_desc()
+    }
+}

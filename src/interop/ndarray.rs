@@ -1,0 +1,232 @@
+//! `ndarray`: descriptors of arrays, arrays over buffers, and the offsets of a layout as an array.
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+use ndarray::{ArrayD, ArrayRef, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};
+
+use crate::checked::{ELEMENTS, OFFSET, narrow};
+use crate::error::Error;
+use crate::map::ToIndexMap;
+use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
+
+use super::native::NativeElement;
+
+/// The descriptor of an array (or a view of one), as a buffer that begins with its first element.
+///
+/// # Errors
+///
+/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned, so it would need a copy.
+///
+/// ```
+/// use ndarray::{arr2, s};
+/// use tensor_layout::interop::ndarray::describe;
+///
+/// let array = arr2(&[[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+/// assert_eq!(describe(&array.t())?.to_string(), "f32[3,2]:[1,3]");
+/// assert_eq!(describe(&array.slice(s![.., ..;-1])).unwrap_err().code(), "negative");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Result<BufferTensorDesc, Error> {
+    // An axis that is never stepped along may have any stride, also a negative one.
+    let steps = array.shape().iter().zip(array.strides());
+    let strides: Vec<isize> = steps.map(|(&size, &stride)| if size > 1 { stride } else { stride.max(0) }).collect();
+    BufferTensorDesc::from_integers(A::DATA_TYPE, &to_isize(array.shape())?, Some(&strides))
+}
+
+/// As [`describe`], as a part of `buffer`: where the array begins becomes the base offset.
+///
+/// # Errors
+///
+/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not lie in `buffer`.
+///
+/// ```
+/// use ndarray::{s, Array2};
+/// use tensor_layout::interop::ndarray::describe_in;
+///
+/// let array = Array2::<u16>::zeros((4, 6));
+/// let part = array.slice(s![1..3, 2..]);
+/// assert_eq!(describe_in(&part, array.as_slice().unwrap())?.to_string(), "u16[2,4]:[6,1]+8");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn describe_in<A: NativeElement, D: Dimension>(
+    array: &ArrayRef<A, D>,
+    buffer: &[A],
+) -> Result<BufferTensorDesc, Error> {
+    let desc = describe(array)?;
+    let elements: u64 = narrow(buffer.len(), ELEMENTS)?;
+    let outside = |offset| Error::OffsetOutOfRange { offset, elements };
+    let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
+    let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
+    let desc = desc.with_base_offset(offset)?;
+    if desc.min_elements() > elements { Err(outside(desc.min_elements().saturating_sub(1))) } else { Ok(desc) }
+}
+
+/// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
+/// overlaps are fine.
+///
+/// # Errors
+///
+/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit `isize`.
+///
+/// ```
+/// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+/// let buffer = [1.0_f32, 2.0, 3.0, 0.0, 0.0, 4.0, 5.0, 6.0];
+/// assert_eq!(view(&desc, &buffer)?, ndarray::arr2(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).into_dyn());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> Result<ArrayViewD<'a, A>, Error> {
+    let Shape { sizes, strides, start } = check::<A>(desc, buffer.len())?;
+    let elements = buffer.get(start..).unwrap_or_default();
+    ArrayViewD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements)
+        .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
+}
+
+/// As [`view`], over the bytes of a buffer.
+///
+/// # Errors
+///
+/// As for [`view`], and [`Error::OffsetUnaligned`] if the bytes do not begin aligned for the element type.
+pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
+    view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
+}
+
+/// A mutable array over a buffer of elements, laid out as `desc` says.
+///
+/// # Errors
+///
+/// As for [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element, or
+/// [`Error::TooHard`] if that could not be decided. [`Error::NotExpressible`] for the few layouts without
+/// overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
+///
+/// ```
+/// use tensor_layout::{interop::ndarray::view_mut, BufferTensorDesc, DataType};
+///
+/// let mut buffer = [0_u8; 8];
+/// let desc = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[5, 1]))?;
+/// view_mut(&desc, &mut buffer)?.fill(1);
+/// assert_eq!(buffer, [1, 1, 1, 0, 0, 1, 1, 1]);
+/// let broadcast = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[0, 1]))?;
+/// assert_eq!(view_mut(&broadcast, &mut buffer).unwrap_err().code(), "overlapping_destination");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn view_mut<'a, A: NativeElement>(
+    desc: &BufferTensorDesc,
+    buffer: &'a mut [A],
+) -> Result<ArrayViewMutD<'a, A>, Error> {
+    let Shape { sizes, strides, start } = check::<A>(desc, buffer.len())?;
+    match desc.overlap() {
+        Overlap::No => {}
+        Overlap::Yes { first, second, offset } => return Err(Error::OverlappingDestination { first, second, offset }),
+        Overlap::TooHard => {
+            return Err(Error::TooHard { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
+        }
+    }
+    let elements = buffer.get_mut(start..).unwrap_or_default();
+    ArrayViewMutD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements).map_err(|_| {
+        let reason = String::from("no two indices share an element, but ndarray's own quick test cannot tell");
+        Error::NotExpressible { target: "mutable array view", reason }
+    })
+}
+
+/// As [`view_mut`], over the bytes of a buffer.
+///
+/// # Errors
+///
+/// As for [`view_mut`] and [`view_bytes`].
+pub fn view_bytes_mut<'a, A: NativeElement>(
+    desc: &BufferTensorDesc,
+    bytes: &'a mut [u8],
+) -> Result<ArrayViewMutD<'a, A>, Error> {
+    let error = unaligned::<A>(bytes);
+    let length = whole::<A>(bytes).len();
+    let bytes = bytes.get_mut(..length).unwrap_or_default();
+    view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
+}
+
+/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one.
+///
+/// # Errors
+///
+/// [`Error::Overflow`], also if there are more elements than memory has addresses.
+///
+/// ```
+/// use tensor_layout::{interop::ndarray::offsets, ArrayShape};
+///
+/// let tiled: ArrayShape = "f32[2,3]{1,0:T(2,2)}".parse()?;
+/// assert_eq!(offsets(&tiled)?, ndarray::arr2(&[[0, 1, 4], [2, 3, 6]]).into_dyn());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
+    let map = layout.to_index_map()?;
+    let sizes = to_usize(map.sizes())?;
+    let count: usize = narrow(map.logical_elements(), ELEMENTS)?;
+    let mut index = vec![0_u64; sizes.len()];
+    let mut offsets = Vec::with_capacity(count);
+    for _ in 0..count {
+        offsets.push(map.offset(&index)?);
+        // The next index in row-major order.
+        for (i, &size) in index.iter_mut().zip(map.sizes()).rev() {
+            *i = i.saturating_add(1);
+            if *i < size {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
+        .map_err(|error| Error::NotExpressible { target: "array of offsets", reason: error.to_string() })
+}
+
+struct Shape {
+    sizes: Vec<usize>,
+    strides: Vec<usize>,
+    /// The element the tensor begins at.
+    start: usize,
+}
+
+/// Checks type and length, and that ndarray can count as far.
+fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Shape, Error> {
+    if desc.data_type() != A::DATA_TYPE {
+        return Err(Error::DataTypeMismatch { expected: A::DATA_TYPE.xla_name(), found: desc.data_type().xla_name() });
+    }
+    let found: u64 = narrow(length, ELEMENTS)?;
+    if desc.min_elements() > found {
+        let in_bytes = |elements: u64| elements.saturating_mul(u64::from(desc.data_type().bits()).div_euclid(8));
+        return Err(Error::BufferTooShort {
+            what: "buffer",
+            needed: in_bytes(desc.min_elements()),
+            found: in_bytes(found),
+        });
+    }
+    // ndarray wants the product of the sizes below isize::MAX even if strides of 0 make the buffer small.
+    let _: isize = narrow(desc.logical_elements(), ELEMENTS)?;
+    let empty = desc.logical_elements() == 0;
+    // Strides that are never used may be too large for it: they become 0.
+    let used = desc.sizes().iter().zip(desc.strides()).map(|(&n, &s)| if n <= 1 || empty { 0 } else { s });
+    let strides: Vec<u64> = used.collect();
+    Ok(Shape {
+        sizes: to_usize(desc.sizes())?,
+        strides: to_usize(&strides)?,
+        start: if empty { 0 } else { narrow(desc.base_offset(), OFFSET)? },
+    })
+}
+
+fn to_usize(numbers: &[u64]) -> Result<Vec<usize>, Error> {
+    numbers.iter().map(|&number| narrow::<isize>(number, ELEMENTS).and_then(|n| narrow(n, ELEMENTS))).collect()
+}
+
+fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
+    numbers.iter().map(|&number| narrow(number, ELEMENTS)).collect()
+}
+
+/// The bytes of as many whole elements as there are.
+fn whole<A>(bytes: &[u8]) -> &[u8] {
+    let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
+    bytes.get(..bytes.len().saturating_sub(rest)).unwrap_or_default()
+}
+
+fn unaligned<A>(bytes: &[u8]) -> Error {
+    let offset = u64::try_from(bytes.as_ptr().addr()).unwrap_or(u64::MAX);
+    Error::OffsetUnaligned { offset, alignment: u64::try_from(align_of::<A>()).unwrap_or(u64::MAX) }
+}

@@ -1,0 +1,44 @@
+//! `BufferTensorDesc` as text.
+
+use std::fmt;
+
+use super::desc::BufferTensorDesc;
+
+impl fmt::Debug for BufferTensorDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferTensorDesc")
+            .field("data_type", &self.data_type())
+            .field("flags", &self.flags())
+            .field("sizes", &self.sizes())
+            .field("strides", &self.explicit_strides())
+            .field("base_offset", &self.base_offset())
+            .field("total_tensor_size_in_bytes", &self.total_tensor_size_in_bytes())
+            .field("guaranteed_base_offset_alignment", &self.base_offset_alignment())
+            .finish()
+    }
+}
+
+impl fmt::Display for BufferTensorDesc {
+    /// The notation `f32[2,3]:[5,1]`, with `+n` behind it for a base offset.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.data_type())?;
+        write_list(f, self.sizes())?;
+        f.write_str(":")?;
+        write_list(f, self.strides())?;
+        if self.base_offset() != 0 {
+            write!(f, "+{}", self.base_offset())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, values: &[u64]) -> fmt::Result {
+    f.write_str("[")?;
+    for (position, value) in values.iter().enumerate() {
+        if position > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{value}")?;
+    }
+    f.write_str("]")
+}

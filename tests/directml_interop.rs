@@ -1,0 +1,161 @@
+//! DirectML's structures, both ways, and DxDispatch's JSON.
+#![cfg(feature = "directml")]
+#![allow(unsafe_code, reason = "reading raw structures back, as DirectML would")]
+
+use std::ptr;
+
+use proptest::prelude::*;
+use tensor_layout::interop::directml::{DirectmlFields, DirectmlTensor, DmlBufferTensorDesc};
+use tensor_layout::upload::FeatureLevel;
+use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+
+fn read(raw: &DmlBufferTensorDesc) -> Result<BufferTensorDesc, tensor_layout::Error> {
+    // SAFETY: every structure in this file points to arrays of `dimension_count` numbers, or to nothing.
+    unsafe { raw.to_desc() }
+}
+
+proptest! {
+    #[test]
+    fn there_and_back(
+        axes in proptest::collection::vec((1..9_u64, 0..500_u64), 1..=8),
+        kind in 0..DataType::ALL.len(),
+        alignment in prop_oneof![Just(0_u32), Just(16), Just(256)],
+        more in 0..100_u64,
+        owned in any::<bool>(),
+        explicit in any::<bool>(),
+    ) {
+        let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+        let desc = BufferTensorDesc::new(DataType::ALL[kind], &sizes, explicit.then_some(&strides)).unwrap();
+        let total = desc.min_size_in_bytes() + 4 * more;
+        let desc = desc.with_total_size_in_bytes(total).unwrap().with_base_offset_alignment(alignment).unwrap();
+        let desc = desc.with_flags(if owned { TensorFlags::OwnedByDml } else { TensorFlags::None });
+        match DirectmlTensor::new(&desc, FeatureLevel::LATEST) {
+            Ok(tensor) => {
+                let lent = tensor.lend();
+                prop_assert_eq!(lent.raw().strides.is_null(), !explicit);
+                let back = read(lent.raw()).unwrap();
+                prop_assert_eq!(&back, &desc);
+                prop_assert_eq!(back.explicit_strides(), desc.explicit_strides());
+            }
+            Err(errors) => prop_assert_eq!(errors.codes(), ["unsupported_data_type"]),
+        }
+    }
+}
+
+#[test]
+fn what_the_level_does_not_know_is_refused() {
+    let desc = BufferTensorDesc::packed(DataType::S64, &[2, 2]).unwrap();
+    let codes = |level| DirectmlTensor::new(&desc, level).map_err(|errors| errors.codes()).err();
+    assert_eq!(codes(FeatureLevel::V1_0), Some(vec!["unsupported_data_type", "rank_limit"]));
+    assert_eq!(codes(FeatureLevel::V3_0), None);
+}
+
+#[test]
+fn a_slice_hands_its_base_to_the_binding() {
+    let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8]).unwrap().with_base_offset_alignment(256).unwrap();
+    let part = desc.slice_axis(0, 3..5).unwrap();
+    let tensor = DirectmlTensor::new(&part, FeatureLevel::LATEST).unwrap();
+    assert_eq!((tensor.offset_in_bytes(), tensor.total_size_in_bytes()), (96, 64));
+    // 256 is promised for the buffer; 96 bytes on, 32 is left of it.
+    assert_eq!(tensor.lend().raw().guaranteed_base_offset_alignment, 32);
+}
+
+#[test]
+fn the_outer_structure_points_to_the_inner_one() {
+    let desc = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
+    let tensor = DirectmlTensor::new(&desc, FeatureLevel::LATEST).unwrap();
+    let lent = tensor.lend();
+    let outer = lent.tensor_desc();
+    let inner = outer.raw().desc.cast::<DmlBufferTensorDesc>();
+    assert_eq!(inner, ptr::from_ref(lent.raw()));
+    // SAFETY: `lent` lives, and the pointer was made from a reference to its structure.
+    assert_eq!(read(unsafe { &*inner }).unwrap(), desc);
+}
+
+#[test]
+fn damaged_structures_are_refused() {
+    let sizes = [1, 1, 2, 3];
+    let good = DmlBufferTensorDesc {
+        data_type: 1,
+        flags: 0,
+        dimension_count: 4,
+        sizes: sizes.as_ptr(),
+        strides: ptr::null(),
+        total_tensor_size_in_bytes: 24,
+        guaranteed_base_offset_alignment: 0,
+    };
+    assert_eq!(read(&good).unwrap().sizes(), [1, 1, 2, 3]);
+    let zero = [1, 0, 2, 3];
+    let huge = [u32::MAX; 4];
+    let cases: [(DmlBufferTensorDesc, &str); 10] = [
+        (DmlBufferTensorDesc { data_type: 0, ..good }, "unknown_data_type"),
+        (DmlBufferTensorDesc { data_type: -1, ..good }, "unknown_data_type"),
+        (DmlBufferTensorDesc { flags: 2, ..good }, "out_of_limits"),
+        (DmlBufferTensorDesc { dimension_count: 0, ..good }, "out_of_limits"),
+        (DmlBufferTensorDesc { dimension_count: 9, ..good }, "out_of_limits"),
+        (DmlBufferTensorDesc { sizes: ptr::null(), ..good }, "rank_mismatch"),
+        (DmlBufferTensorDesc { sizes: zero.as_ptr(), ..good }, "zero_size"),
+        (DmlBufferTensorDesc { sizes: huge.as_ptr(), ..good }, "overflow"),
+        (DmlBufferTensorDesc { total_tensor_size_in_bytes: 20, ..good }, "total_size_too_small"),
+        (DmlBufferTensorDesc { guaranteed_base_offset_alignment: 3, ..good }, "bad_alignment"),
+    ];
+    for (raw, code) in cases {
+        assert_eq!(read(&raw).unwrap_err().code(), code, "{raw:?}");
+    }
+    let short =
+        DirectmlFields { data_type: 1, flags: 0, sizes: &sizes, strides: Some(&[1, 1]), total_size: 24, alignment: 0 };
+    assert_eq!(short.to_desc().unwrap_err().code(), "rank_mismatch");
+}
+
+#[cfg(feature = "serde")]
+mod json {
+    use tensor_layout::interop::directml::JsonTensor;
+    use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
+
+    fn read(text: &str) -> Result<BufferTensorDesc, Error> {
+        serde_json::from_str::<JsonTensor>(text).unwrap().try_into()
+    }
+
+    // Both forms stand in DxDispatch's guide and are said there to be equivalent.
+    #[test]
+    fn the_two_forms_of_the_guide() {
+        let long = read(
+            r#"{ "Type": "DML_TENSOR_TYPE_BUFFER", "Desc": { "DataType": "DML_TENSOR_DATA_TYPE_FLOAT32",
+               "Flags": "DML_TENSOR_FLAG_NONE", "DimensionCount": 4, "Sizes": [1,1,2,3], "Strides": [6,6,3,1],
+               "TotalTensorSizeInBytes": 24, "GuaranteedBaseOffsetAlignment": 0 } }"#,
+        );
+        assert_eq!(long, read(r#"{ "DataType": "FLOAT32", "Sizes": [1,1,2,3] }"#));
+    }
+
+    #[test]
+    fn there_and_back() {
+        let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 4, 5])
+            .unwrap()
+            .with_flags(TensorFlags::OwnedByDml)
+            .with_base_offset_alignment(64)
+            .unwrap()
+            .with_total_size_in_bytes(256)
+            .unwrap();
+        let text = serde_json::to_string(&JsonTensor::try_from(&desc).unwrap()).unwrap();
+        assert_eq!(
+            text,
+            r#"{"DataType":"DML_TENSOR_DATA_TYPE_FLOAT16","Flags":"DML_TENSOR_FLAG_OWNED_BY_DML","DimensionCount":4,"Sizes":[1,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":256,"GuaranteedBaseOffsetAlignment":64}"#
+        );
+        assert_eq!(read(&text), Ok(desc));
+    }
+
+    #[test]
+    fn wrong_fields_are_refused() {
+        let code = |text| read(text).unwrap_err().code();
+        assert_eq!(code(r#"{ "DataType": "FLOAT8", "Sizes": [1] }"#), "unknown_data_type");
+        assert_eq!(code(r#"{ "DataType": "INT8", "Sizes": [1], "Flags": "ALL" }"#), "parse");
+        assert_eq!(code(r#"{ "DataType": "INT8", "Sizes": [1], "DimensionCount": 2 }"#), "rank_mismatch");
+        assert_eq!(code(r#"{ "DataType": "INT8", "Sizes": [0] }"#), "zero_size");
+        assert_eq!(
+            code(r#"{ "DataType": "INT8", "Sizes": [9], "TotalTensorSizeInBytes": 8 }"#),
+            "total_size_too_small"
+        );
+        let part = BufferTensorDesc::packed(DataType::S8, &[4]).unwrap().with_base_offset(4).unwrap();
+        assert_eq!(JsonTensor::try_from(&part).unwrap_err().code(), "not_expressible");
+    }
+}

@@ -1,0 +1,312 @@
+//! One test for each operation that real engines wrap around DirectML's struct, with their own
+//! examples, and the folds that some of them get wrong.
+
+use tensor_layout::strided::{Side, coalesce_all};
+use tensor_layout::upload::{Buffer, Limits, Role, pack_buffer, validate};
+use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, TensorFlags};
+
+fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
+}
+
+fn packed(sizes: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::packed(DataType::F32, sizes).unwrap()
+}
+
+fn assert_is(desc: &BufferTensorDesc, sizes: &[u64], strides: &[u64]) {
+    assert_eq!((desc.sizes(), desc.strides()), (sizes, strides));
+}
+
+#[test]
+fn own_sizes_and_strides_deep_copy_and_equality() {
+    let (mut sizes, mut strides) = ([2, 3], [3, 1]);
+    let desc = strided(&sizes, &strides);
+    let copy = desc.clone();
+    (sizes, strides) = ([9, 9], [9, 9]);
+    assert_ne!(desc.sizes(), sizes);
+    assert_ne!(desc.strides(), strides);
+    assert_eq!(copy, desc);
+    // Chromium compares without the flags.
+    let owned = desc.clone().with_flags(TensorFlags::OwnedByDml);
+    assert!(desc.same_layout(&owned));
+    assert_ne!(desc, owned);
+}
+
+#[test]
+fn scalar_to_one_axis() {
+    let desc = packed(&[]).rank_at_least(1, Side::Front).unwrap();
+    assert_eq!((desc.sizes(), desc.total_tensor_size_in_bytes()), (&[1][..], 4));
+    assert!(desc.same_layout(&strided(&[1], &[1])));
+}
+
+#[test]
+fn default_packed_strides() {
+    assert_is(&packed(&[2, 3, 4]), &[2, 3, 4], &[12, 4, 1]);
+    assert_eq!(packed(&[2, 3, 4]).explicit_strides(), None);
+    assert_eq!(BufferTensorDesc::packed(DataType::F32, &[1 << 32, 1 << 32, 2]).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn nhwc_or_any_axis_layout_to_canonical_ncdhw() {
+    let nwc = BufferTensorDesc::with_memory_sizes(DataType::F32, &[2, 3, 4], "NWC".parse().unwrap()).unwrap();
+    assert_is(&nwc.scatter_axes(4, &[0, 1, 3]).unwrap(), &[2, 4, 1, 3], &[12, 1, 0, 4]);
+    let cnhw = BufferTensorDesc::with_memory_sizes(DataType::F32, &[3, 2, 4, 5], "CNHW".parse().unwrap()).unwrap();
+    assert_is(&cnhw, &[2, 3, 4, 5], &[20, 40, 5, 1]);
+}
+
+#[test]
+fn calculate_strides_with_broadcast() {
+    let strides = AxisOrder::NCHW.strides_with_broadcast(&[2, 3, 4, 5], &[false, true, false, false]).unwrap();
+    assert_eq!(strides.as_slice(), [20, 0, 5, 1]);
+}
+
+#[test]
+fn interleaved_channel_policy() {
+    let cases: [(&[u64], &[u64]); 4] = [
+        (&[1, 3, 5], &[15, 1, 3]),
+        (&[2, 3, 4, 5], &[60, 1, 15, 3]),
+        (&[2, 3, 4, 5, 6], &[360, 1, 90, 18, 3]),
+        (&[7, 5], &[5, 1]),
+    ];
+    for (sizes, strides) in cases {
+        assert_is(&BufferTensorDesc::interleaved_channel(DataType::F32, sizes).unwrap(), sizes, strides);
+    }
+    assert_eq!(BufferTensorDesc::interleaved_channel(DataType::F32, &[7]).unwrap().strides(), [1]);
+}
+
+#[test]
+fn ensure_minimum_rank_leading_and_trailing() {
+    assert_is(&packed(&[3, 4, 5]).rank_at_least(5, Side::Front).unwrap(), &[1, 1, 3, 4, 5], &[0, 0, 20, 5, 1]);
+    let eight = packed(&[1, 2, 3, 4]).rank_at_least(8, Side::Back).unwrap();
+    assert_is(&eight, &[1, 2, 3, 4, 1, 1, 1, 1], &[24, 12, 4, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn ensure_maximum_rank_by_folding() {
+    assert_is(&packed(&[2, 3, 4, 5]).rank_at_most(3, Side::Front).unwrap(), &[6, 4, 5], &[20, 5, 1]);
+    assert_is(&packed(&[2, 2, 2, 2, 3]).rank_at_most(4, Side::Front).unwrap(), &[4, 2, 2, 3], &[12, 6, 3, 1]);
+    assert_is(&packed(&[2, 3, 4, 5]).rank_at_most(3, Side::Back).unwrap(), &[2, 3, 20], &[60, 20, 1]);
+    assert_eq!(packed(&[2, 3]).rank_at_most(5, Side::Front).unwrap(), packed(&[2, 3]));
+}
+
+// Chromium's own unit test expects [4, 2, 3]/[6, 3, 1] here, because the size in bytes is the same. But the first
+// two axes are swapped: index 1 of the folded axis lies at 12, not at 6.
+#[test]
+fn wrong_fold_chromium_swapped_axes() {
+    let desc = strided(&[2, 2, 1, 2, 3], &[6, 12, 6, 3, 1]);
+    assert_eq!(desc.rank_at_most(3, Side::Front).unwrap_err().code(), "not_a_view");
+    assert_eq!(desc.offsets().nth(6), Some(12));
+}
+
+// Chromium: the padding byte disappears in the rounding to four bytes.
+#[test]
+fn wrong_fold_chromium_padding_hidden_by_rounding() {
+    let desc = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[4, 1])).unwrap();
+    assert_eq!(desc.min_size_in_bytes(), BufferTensorDesc::packed(DataType::U8, &[6]).unwrap().min_size_in_bytes());
+    assert_eq!(desc.rank_at_most(1, Side::Front).unwrap_err().code(), "not_a_view");
+}
+
+// ONNX Runtime: a fold of nothing but broadcasts ends with stride 1 and reads outside the buffer.
+#[test]
+fn wrong_fold_onnx_runtime_full_broadcast() {
+    assert_is(&strided(&[2, 3], &[0, 0]).rank_at_most(1, Side::Front).unwrap(), &[6], &[0]);
+    assert_is(&strided(&[2, 2, 3], &[0, 0, 1]).rank_at_most(2, Side::Front).unwrap(), &[4, 3], &[0, 1]);
+}
+
+// ONNX Runtime starts from the stride of the last axis even if its size is 1, and refuses.
+#[test]
+fn wrong_refusal_onnx_runtime_size_1_axis() {
+    assert_is(&strided(&[2, 3, 1], &[3, 1, 0]).rank_at_most(1, Side::Front).unwrap(), &[6], &[1]);
+}
+
+// ONNX Runtime's comments call both of these impossible.
+#[test]
+fn wrong_comment_onnx_runtime_collapsible() {
+    assert_is(&strided(&[2, 1, 4], &[4, 0, 1]).rank_at_most(1, Side::Front).unwrap(), &[8], &[1]);
+    assert_is(&strided(&[2, 3, 1, 840], &[2520, 840, 0, 1]).coalesce().unwrap(), &[5040], &[1]);
+}
+
+#[test]
+fn truncate_rank_without_folding() {
+    assert_is(&packed(&[2, 3, 4]).gather_axes(&[Some(1), Some(2)]).unwrap(), &[3, 4], &[4, 1]);
+}
+
+#[test]
+fn placement_left_aligned_axes_offset_and_middle_fill() {
+    assert_eq!(packed(&[4, 5]).scatter_axes(4, &[2, 3]).unwrap().sizes(), [1, 1, 4, 5], "HW to 11HW");
+    assert_eq!(packed(&[2, 3, 5]).scatter_axes(4, &[0, 1, 3]).unwrap().sizes(), [2, 3, 1, 5], "NCW to NC1W");
+    assert_eq!(packed(&[3]).scatter_axes(4, &[1]).unwrap().sizes(), [1, 3, 1, 1], "C to 1C11");
+}
+
+#[test]
+fn coerce_to_2d_at_an_axis() {
+    assert_is(&packed(&[1, 2, 3, 4]).flatten_to_2d(2).unwrap(), &[2, 12], &[12, 1]);
+    assert_eq!(packed(&[1, 2, 3, 4]).flatten_to_2d(0).unwrap().sizes(), [1, 24]);
+    assert_eq!(packed(&[1, 2, 3, 4]).flatten_to_2d(4).unwrap().sizes(), [24, 1]);
+    assert_eq!(packed(&[1, 2]).flatten_to_2d(3).unwrap_err().code(), "axis_out_of_range");
+}
+
+#[test]
+fn make_broadcast_compatible_by_scattering_axes() {
+    assert_is(&packed(&[2, 3]).scatter_axes(4, &[1, 3]).unwrap(), &[1, 2, 1, 3], &[0, 3, 0, 1]);
+    assert_is(&packed(&[2, 3]).broadcast_at(&[5, 2, 4, 3], &[1, 3]).unwrap(), &[5, 2, 4, 3], &[0, 3, 0, 1]);
+    assert_eq!(packed(&[2, 3]).scatter_axes(4, &[3, 1]).unwrap_err().code(), "not_a_permutation");
+    assert_eq!(packed(&[2, 3]).scatter_axes(4, &[1, 4]).unwrap_err().code(), "axis_out_of_range");
+}
+
+#[test]
+fn broadcast_to_shape() {
+    assert_is(&packed(&[2, 1, 4]).broadcast_to(&[2, 3, 4]).unwrap(), &[2, 3, 4], &[4, 0, 1]);
+    assert_is(&packed(&[3]).broadcast_to_leading(&[3, 2, 2]).unwrap(), &[3, 2, 2], &[1, 0, 0]);
+}
+
+// ONNX Runtime recomputes packed strides here, and does not compare sizes that are not 1.
+#[test]
+fn broadcast_keeps_the_strides_of_its_source_and_checks_sizes() {
+    assert_is(&strided(&[2, 1, 4], &[100, 50, 2]).broadcast_to(&[2, 3, 4]).unwrap(), &[2, 3, 4], &[100, 0, 2]);
+    assert_eq!(packed(&[2, 4]).broadcast_to(&[3, 4]).unwrap_err().code(), "size_mismatch");
+}
+
+#[test]
+fn permute_and_the_gather_form_that_drops_duplicates_or_adds_axes() {
+    assert_eq!(packed(&[2, 3, 4]).gather_axes(&[Some(2), Some(0)]).unwrap().sizes(), [4, 2]);
+    let windows = packed(&[6]).gather_axes(&[Some(0), Some(0)]).unwrap();
+    assert_eq!((windows.strides(), windows.min_elements()), (&[1, 1][..], 11));
+}
+
+// ONNX Runtime's PermuteDimensions and fold leave the total size as it was.
+#[test]
+fn views_recompute_the_total_size() {
+    let part = packed(&[4, 4]).gather_axes(&[Some(1)]).unwrap();
+    assert_eq!(part.total_tensor_size_in_bytes(), 16);
+}
+
+#[test]
+fn simplify_a_transpose_to_few_axes() {
+    // [2,3,4,5,6] with (4,5) and (2,3) swapped as groups: three axes are enough.
+    let source = packed(&[2, 3, 4, 5, 6]).permute(&[0, 3, 4, 1, 2]).unwrap();
+    let target = packed(&[2, 5, 6, 3, 4]);
+    let few = coalesce_all(&[&source, &target]).unwrap();
+    assert_is(&few[0], &[2, 30, 12], &[360, 1, 30]);
+    assert_is(&few[1], &[2, 30, 12], &[360, 12, 1]);
+}
+
+#[test]
+fn collapsibility_test() {
+    assert!(strided(&[2, 3, 4], &[24, 8, 2]).reshape(&[24]).is_ok());
+    assert!(strided(&[2, 3, 4], &[24, 8, 1]).reshape(&[24]).is_err());
+}
+
+// ONNX Runtime PR 14225: SetStrides left a stale total size.
+#[test]
+fn set_strides_recomputes_the_size() {
+    let desc = packed(&[2, 3]).with_strides(&[16, 1]).unwrap();
+    assert_eq!((desc.min_size_in_bytes(), desc.total_tensor_size_in_bytes()), (76, 76));
+}
+
+#[test]
+fn set_total_size_only_upward() {
+    let desc = packed(&[2, 3]);
+    assert_eq!(desc.clone().with_total_size_in_bytes(20).unwrap_err().code(), "total_size_too_small");
+    assert_eq!(desc.clone().with_total_size_in_bytes(26).unwrap_err().code(), "total_size_unaligned");
+    assert_eq!(desc.with_total_size_in_bytes(64).unwrap().total_tensor_size_in_bytes(), 64);
+}
+
+#[test]
+fn guaranteed_alignment() {
+    assert_eq!(packed(&[2]).with_base_offset_alignment(32).unwrap().base_offset_alignment(), 32);
+    for wrong in [2, 3, 12] {
+        assert_eq!(packed(&[2]).with_base_offset_alignment(wrong).unwrap_err().code(), "bad_alignment");
+    }
+}
+
+#[test]
+fn signed_to_unsigned_index_type() {
+    let unsigned = |t| BufferTensorDesc::packed(t, &[8]).unwrap().with_unsigned_type().unwrap().data_type();
+    assert_eq!(unsigned(DataType::S64), DataType::U64);
+    assert_eq!(unsigned(DataType::S4), DataType::U4);
+    assert_eq!(unsigned(DataType::F32), DataType::F32);
+}
+
+#[test]
+fn int64_by_32_bit_with_doubled_strides_and_end_padding() {
+    let desc = BufferTensorDesc::packed(DataType::S64, &[2, 3]).unwrap().with_unsigned_type().unwrap();
+    let words = desc.low_words().unwrap();
+    assert_eq!((words.data_type(), words.sizes(), words.strides()), (DataType::U32, &[2, 3][..], &[6, 2][..]));
+    assert_eq!((words.min_size_in_bytes(), words.total_tensor_size_in_bytes()), (44, 44 + 4));
+    assert_eq!(packed(&[2]).low_words().unwrap_err().code(), "data_type_mismatch");
+    // A slice of an int64 tensor stays where it is.
+    let part = BufferTensorDesc::packed(DataType::S64, &[4]).unwrap().slice_axis(0, 1..3).unwrap().low_words().unwrap();
+    assert_eq!((part.base_offset(), part.min_elements(), part.total_tensor_size_in_bytes()), (2, 5, 24));
+}
+
+#[test]
+fn remap_64_to_32_bit_type_and_is_signed() {
+    use tensor_layout::element::ElementKind;
+    assert_eq!(BufferTensorDesc::packed(DataType::S64, &[1]).unwrap().low_words().unwrap().data_type(), DataType::S32);
+    assert_eq!(DataType::S64.kind(), ElementKind::Signed);
+    assert_eq!(DataType::U64.kind(), ElementKind::Unsigned);
+}
+
+#[test]
+fn narrow_i64_shape_with_check() {
+    let from = |sizes: &[i64]| BufferTensorDesc::from_integers(DataType::F32, sizes, None);
+    assert_eq!(from(&[2, 3]).unwrap(), packed(&[2, 3]));
+    assert_eq!(from(&[-1, 3]).unwrap_err().code(), "negative");
+    let wide = from(&[1 << 32]).unwrap();
+    let limits = Limits::by_name("directml").unwrap();
+    let errors = validate(&wide, &Buffer::new(1 << 40, 0, Role::Input), &limits).unwrap_err();
+    assert_eq!(errors.codes(), ["size_limit", "element_limit"]);
+}
+
+#[test]
+fn data_types_by_framework_name() {
+    assert_eq!(DataType::from_numpy_name("float16").and_then(DataType::directml_name), Some("FLOAT16"));
+    assert_eq!(DataType::from_directml_name("UINT8").and_then(DataType::numpy_name), Some("uint8"));
+}
+
+#[test]
+fn reinterpret_type_and_shape_on_the_same_bytes() {
+    let desc = packed(&[2, 3]);
+    let bytes = desc.reinterpret(DataType::U8).unwrap();
+    assert_eq!((bytes.sizes(), bytes.total_tensor_size_in_bytes()), (&[2, 12][..], 24));
+    assert_eq!(
+        bytes.reshape(&[24]).unwrap().reshape(&[6, 4]).unwrap().reinterpret(DataType::S32).unwrap().sizes(),
+        [6, 1]
+    );
+}
+
+#[test]
+fn diagonal_view() {
+    assert_is(&packed(&[4, 4]).diagonal(0, 1).unwrap(), &[4], &[5]);
+    assert_is(&packed(&[2, 3, 5]).diagonal(1, 2).unwrap(), &[2, 3], &[15, 6]);
+}
+
+#[test]
+fn buffer_region_with_bounds_and_alignment() {
+    let desc = BufferTensorDesc::packed(DataType::F16, &[1, 1, 1, 3]).unwrap();
+    let limits = Limits::by_name("directml").unwrap();
+    let region = |len, offset| validate(&desc, &Buffer::new(len, offset, Role::Input), &limits);
+    assert_eq!(region(24, 16).unwrap().bound, 16..24);
+    assert_eq!(region(22, 16).unwrap_err().codes(), ["binding_outside_buffer"]);
+    assert_eq!(region(24, 4).unwrap_err().codes(), ["offset_unaligned"]);
+}
+
+#[test]
+fn pack_many_tensors_in_one_buffer() {
+    let descs = [packed(&[3]), packed(&[5]).with_base_offset_alignment(32).unwrap(), packed(&[1])];
+    let buffer = pack_buffer(&descs, &Limits::by_name("directml").unwrap()).unwrap();
+    assert_eq!((buffer.offsets, buffer.len), (vec![0, 32, 64], 68));
+}
+
+// ONNX Runtime PR 31665: constants were not checked against the shape.
+#[test]
+fn verify_that_cpu_bytes_cover_the_shape() {
+    let report = validate(&packed(&[1, 4]), &Buffer::new(16, 0, Role::Input), &Limits::by_name("directml").unwrap());
+    let report = report.unwrap();
+    assert_eq!(
+        report.check_source(15).unwrap_err().to_string(),
+        "the CPU slice holds 15 bytes, but its layout needs 16"
+    );
+    assert_eq!(report.check_source(16), Ok(0));
+}
