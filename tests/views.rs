@@ -171,6 +171,25 @@ proptest! {
     }
 
     #[test]
+    fn the_first_difference_is_that_of_a_walk(shape in any_shape(2000), other in any_shape(2000), turn in 1..4_usize) {
+        // The same sizes under the other layout, where its rank allows, or under a turned order.
+        let mut order = shape.layout().minor_to_major().to_vec();
+        let rank = order.len().max(1);
+        order.rotate_left(turn % rank);
+        let layout = if other.rank() == shape.rank() { other.layout().clone() } else {
+            shape.layout().clone().with_minor_to_major(&order).unwrap()
+        };
+        let changed = shape.with_layout(layout).unwrap();
+        if !literal::bounded(&changed, 20_000) {
+            return Ok(());
+        }
+        let (a, b) = (shape.to_index_map().unwrap(), changed.to_index_map().unwrap());
+        let walked = indices(shape.sizes()).find(|index| a.offset(index) != b.offset(index));
+        prop_assert_eq!(a.first_difference(&b), walked.clone(), "{} {}", shape, changed);
+        prop_assert_eq!(a.same_places(&b), walked.is_none());
+    }
+
+    #[test]
     fn contiguous_parts_and_rows_are_those_of_a_search(
         shape in any_shape(2000),
         cuts in prop::collection::vec((0..=9_u64, 0..=9_u64), 4),
@@ -277,6 +296,12 @@ fn refusals_say_why() {
     assert_eq!(code(tiled.broadcast_to(&[16, 512])), "size_mismatch");
     assert_eq!(code(tiled.reshape(&[u64::MAX, 2])), "overflow");
     assert_eq!(code(map("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}").reshape(&[54, 2])), "not_a_view");
+}
+
+#[test]
+fn the_first_difference_of_large_layouts_is_found_at_once() {
+    let (a, b) = (map("f32[65536,65536]{1,0:T(8,128)}"), map("f32[65536,65536]{1,0:T(8,128)(4096,256,8,128)}"));
+    assert_eq!(a.first_difference(&b), Some(vec![0, 32768]));
 }
 
 #[test]

@@ -30,14 +30,19 @@ impl IndexMap {
         }
     }
 
-    /// The first index, in row-major order, that the two maps put at different offsets. Walks all
-    /// indices, so it is for layouts known to differ.
+    /// The first index, in row-major order, that the two maps put at different offsets.
+    ///
+    /// Found from the digits, at once; only where dimensions are fused, or a layout is Irreducible, all
+    /// indices up to it are walked.
     ///
     /// `None` also if the sizes differ.
     #[must_use]
     pub fn first_difference(&self, other: &IndexMap) -> Option<Vec<u64>> {
         if self.sizes != other.sizes || self.sizes.contains(&0) {
             return None;
+        }
+        if let Some(found) = self.first_difference_by_dimension(other) {
+            return found;
         }
         let mut index: Dims = self.sizes.iter().map(|_| 0).collect();
         loop {

@@ -22,6 +22,7 @@
 
 mod boxes;
 mod contiguous;
+mod difference;
 mod digits;
 mod equality;
 mod from_digits;
