@@ -33,7 +33,7 @@ const UNSAFE: &[&str] = &["src/relayout/kernel/", "src/interop/"];
 
 /// The most lines of a file, and the files that may be longer: one list of variants each, which nothing is gained by cutting.
 const LINES: usize = 500;
-const LONG_FILES: &[(&str, usize)] = &[("src/relayout/kernel/lines.rs", 650)];
+const LONG_FILES: &[(&str, usize)] = &[("src/relayout/kernel/lines.rs", 800)];
 
 /// Names that say nothing about what is inside.
 const VAGUE: &[&str] = &["util", "utils", "common", "base", "helper", "helpers", "misc", "shared", "stuff", "core"];
