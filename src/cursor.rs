@@ -19,6 +19,10 @@ impl<'a> Cursor<'a> {
     pub(crate) fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
+            // Nearly always a token stands here already.
+            if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
+                return rest;
+            }
             let trimmed = rest.trim_start();
             let skipped = if let Some(comment) = trimmed.strip_prefix("/*")
                 && let Some(end) = comment.find("*/")

@@ -4,6 +4,7 @@ mod cursor;
 mod error;
 
 pub mod bridge;
+pub mod draw;
 pub mod element;
 pub mod hlo;
 pub mod interop;
@@ -19,3 +20,13 @@ pub use error::Error;
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// The examples of docs/XLA.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/XLA.md")]
+struct XlaPage;

@@ -1,9 +1,13 @@
 //! The dumps of tests/data/hlo, which XLA's CPU compiler printed, and lines as a TPU prints them.
 
+mod literal;
+
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use literal::cases;
+use proptest::prelude::*;
 use tensor_layout::Shape;
 use tensor_layout::hlo::{BufferTable, Inlined, Instruction, Reader, Record};
 
@@ -247,4 +251,35 @@ fn hostile_lines_end_in_a_count() {
     assert_eq!((instructions.len(), unreadable.len()), (1, 1));
     assert!(matches!(instructions[0].shape, Shape::Array(_)));
     assert!(BufReader::new(text.as_bytes()).lines().count() == 4);
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn damaged_dumps_are_read_to_their_end(
+        which in any::<prop::sample::Index>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..20),
+    ) {
+        let dumps = dumps();
+        let mut bytes = dumps[which.index(dumps.len())].1.clone().into_bytes();
+        for (at, byte, kind) in damage {
+            let at = at.index(bytes.len());
+            match kind {
+                0 => bytes[at] = byte,
+                1 => drop(bytes.drain(at..(at + 30).min(bytes.len()))),
+                _ => bytes.insert(at, byte),
+            }
+        }
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+        let mut reader = Reader::new(&bytes[..]);
+        for record in reader.by_ref() {
+            match record.unwrap() {
+                Record::Instruction(instruction) => prop_assert!(instruction.line <= lines),
+                Record::Unreadable(line) => prop_assert!(line.line <= lines),
+                other => panic!("{other:?}"),
+            }
+        }
+        prop_assert_eq!(reader.bytes_read(), bytes.len() as u64);
+    }
 }

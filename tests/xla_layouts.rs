@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tensor_layout::element::DataType;
+use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::tiled::{Layout, MAX_RANK, MAX_TILE_ENTRIES, MAX_TUPLE_DEPTH, TileSize};
 use tensor_layout::{ArrayShape, Shape};
 
@@ -230,4 +231,10 @@ fn layouts_are_read_alone_as_well() {
     for (input, column) in [("", 1), ("1,0", 1), ("{1,1}", 4), ("{1,2}", 4), ("{1,0", 5), ("{0}}", 4)] {
         assert_eq!(input.parse::<Layout>().unwrap_err().column(), Some(column), "{input}");
     }
+}
+
+#[test]
+fn bounds_are_read_by_the_notation_reader_too() {
+    let layout: Notated = "f32[<=5,3]{0,1:T(8,128)}".parse().unwrap();
+    assert_eq!((layout.to_string().as_str(), layout.notation()), ("f32[<=5,3]{0,1:T(8,128)}", Notation::Xla));
 }

@@ -4,6 +4,8 @@
 mod index_map;
 mod lower;
 mod raise;
+mod spell;
 
 pub use lower::{Lowering, Split, lower};
 pub use raise::{Raised, raise};
+pub use spell::spell;

@@ -75,7 +75,8 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number = self.number.saturating_add(1);
-        let text = String::from_utf8_lossy(&kept).into_owned();
+        let text =
+            String::from_utf8(kept).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         Ok(Some(Line { number: self.number, text, cut }))
     }
 }

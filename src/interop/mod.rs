@@ -2,6 +2,10 @@
 
 #[cfg(feature = "directml")]
 pub mod directml;
+#[cfg(feature = "dlpack")]
+pub mod dlpack;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+#[cfg(feature = "pjrt")]
+pub mod pjrt;

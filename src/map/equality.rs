@@ -3,9 +3,10 @@
 use std::hash::{Hash, Hasher};
 
 use crate::checked::Dims;
+use crate::error::Error;
 
 use super::boxes::BoxGroups;
-use super::index_map::IndexMap;
+use super::index_map::{IndexMap, ToIndexMap};
 
 impl IndexMap {
     /// Do both maps put every index at the same offset?
@@ -29,14 +30,19 @@ impl IndexMap {
         }
     }
 
-    /// The first index, in row-major order, that the two maps put at different offsets. Walks all
-    /// indices, so it is for layouts known to differ.
+    /// The first index, in row-major order, that the two maps put at different offsets.
+    ///
+    /// Found from the digits, at once; only where dimensions are fused, or a layout is Irreducible, all
+    /// indices up to it are walked.
     ///
     /// `None` also if the sizes differ.
     #[must_use]
     pub fn first_difference(&self, other: &IndexMap) -> Option<Vec<u64>> {
         if self.sizes != other.sizes || self.sizes.contains(&0) {
             return None;
+        }
+        if let Some(found) = self.first_difference_by_dimension(other) {
+            return found;
         }
         let mut index: Dims = self.sizes.iter().map(|_| 0).collect();
         loop {
@@ -81,4 +87,23 @@ impl Hash for IndexMap {
             (self.offset_inside(&last), self.offset_inside(&middle)).hash(state);
         }
     }
+}
+
+/// Do two layouts, in whatever notation, put every element at the same place? Types and physical sizes do not
+/// matter; the places of dimensions of size 1 do not either.
+///
+/// # Errors
+///
+/// What [`ToIndexMap::to_index_map`] returns.
+///
+/// ```
+/// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};
+///
+/// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
+/// let strided = BufferTensorDesc::new(DataType::F32, &[3, 100], Some(&[128, 1]))?;
+/// assert!(same_layout(&tiled, &strided)?);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn same_layout(a: &impl ToIndexMap, b: &impl ToIndexMap) -> Result<bool, Error> {
+    Ok(a.to_index_map()?.same_places(&b.to_index_map()?))
 }

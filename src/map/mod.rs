@@ -21,18 +21,27 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod boxes;
+mod contiguous;
+mod difference;
 mod digits;
 mod equality;
+mod from_digits;
 mod index_map;
 mod injective;
 mod inverse;
 mod levels;
 mod normal_form;
+mod padding;
 mod refine;
+mod view;
 
+pub use contiguous::RowAccess;
 pub use digits::{Chain, Digit};
+pub use equality::same_layout;
 pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
 pub use inverse::INVERSE_WORK_LIMIT;
+pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
+pub use view::SliceRange;
 
 pub(crate) use boxes::{BoxGroups, CopyBox};
 pub(crate) use levels::{Levels, TileEntries};

@@ -16,8 +16,12 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+pub mod cute;
 pub mod onednn;
 mod read;
+mod spelling;
+
+pub use spelling::text_of;
 
 use std::fmt;
 

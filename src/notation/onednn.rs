@@ -6,12 +6,15 @@
 //! to a multiple of the product of its blocks. Source: oneDNN's *Understanding Memory Formats*
 //! and `memory_desc_wrapper::off_v`.
 
+use std::fmt::{self, Write};
+
 use smallvec::SmallVec;
 
 use crate::checked;
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::tiled::{ArrayShape, Layout, Tile};
 
 /// The most dimensions a oneDNN memory descriptor has (`DNNL_MAX_NDIMS`).
@@ -60,6 +63,42 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
         layout = layout.with_element_bits(data_type.bits());
     }
     ArrayShape::new(data_type, sizes, layout)
+}
+
+/// The abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
+///
+/// A tag says the places of all elements and the size of the buffer, so both must agree; where several
+/// tags do, dimensions of one block stand behind the one before them. The grammar of tags is larger than the
+/// list of formats a given oneDNN release has kernels for.
+///
+/// # Errors
+///
+/// [`Error::NotExpressible`] with what a tag cannot say.
+///
+/// ```
+/// use tensor_layout::{notation::onednn, ArrayShape};
+///
+/// assert_eq!(onednn::tag(&"f32[2,35,9,9]{3,2,1,0:T(16,1,1)}".parse::<ArrayShape>()?)?, "aBcd16b");
+/// let error = onednn::tag(&"f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?).unwrap_err();
+/// assert!(error.to_string().contains("the top digit of dimension 0 lies inside a block"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn tag(layout: &impl ToIndexMap) -> Result<String, Error> {
+    let map = layout.to_index_map()?;
+    if map.logical_elements() == 0 {
+        return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
+    }
+    let found = Tag::of(&map).map_err(|reason| Error::NotExpressible { target: "oneDNN tag", reason })?;
+    let text = found.to_string();
+    if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == map {
+        return Ok(text);
+    }
+    let reason = if map.element_bits() == map.data_type().bits() {
+        "its buffer is padded behind the last block".into()
+    } else {
+        format!("an element takes {} bits here, and {} in oneDNN", map.element_bits(), map.data_type().bits())
+    };
+    Err(Error::NotExpressible { target: "oneDNN tag", reason })
 }
 
 /// What a tag says.
@@ -130,6 +169,35 @@ impl Tag {
         Ok(tag)
     }
 
+    /// The tag of a map, or why there is none. Padding behind the end and the width of elements are not looked at.
+    fn of(map: &IndexMap) -> Result<Tag, String> {
+        let rank = map.sizes().len();
+        if rank == 0 || rank > MAX_DIMENSIONS {
+            return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and here are {rank}"));
+        }
+        if map.base() != 0 {
+            return Err(format!("it begins {} elements into its buffer", map.base()));
+        }
+        let dimensions = map.digits_by_dimension().ok_or_else(|| match map.class() {
+            LayoutClass::RaggedSplit => "its blocks do not divide each other".to_owned(),
+            _ => "`*` joins dimensions, and oneDNN blocks each on its own".to_owned(),
+        })?;
+        let placed = placed_blocks(map, &dimensions)?;
+        // Whole top digits at the major end are what the letters in front say; the rest are blocks.
+        let first_outer = placed.iter().rposition(|block| !block.is_whole_top).map_or(0, |last| last.saturating_add(1));
+        let (inner, tops) = placed.split_at_checked(first_outer).unwrap_or((&placed, &[]));
+        let mut outer: SmallVec<[usize; 8]> = tops.iter().rev().map(|block| block.dimension).collect();
+        let blocks = inner.iter().rev().map(|block| (block.size, block.dimension)).collect();
+        for dimension in 0..rank {
+            if !outer.contains(&dimension) {
+                let before =
+                    dimension.checked_sub(1).and_then(|before| outer.iter().position(|&other| other == before));
+                outer.insert(before.map_or(0, |before| before.saturating_add(1)), dimension);
+            }
+        }
+        Ok(Tag { outer, blocks })
+    }
+
     /// The tiles that say the same. The blocks fall into runs in which no dimension comes before
     /// one that precedes it in memory; a tile of what a dimension has in this run and the ones
     /// behind it puts these behind the rest.
@@ -159,6 +227,72 @@ impl Tag {
             tiles.push(Tile::new(&sizes)?);
         }
         Ok(tiles)
+    }
+}
+
+/// A digit of a dimension as a block, or padding that is counted as one.
+struct Block {
+    dimension: usize,
+    size: u64,
+    /// Is it the top digit, with as many values as there is room for?
+    is_whole_top: bool,
+}
+
+/// The digits of all dimensions as blocks without gaps, the minor one first.
+fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<Block>, String> {
+    // Stride, dimension, values, digits above it in its dimension.
+    let mut digits: Vec<(u64, usize, u64, usize)> = Vec::new();
+    for (dimension, list) in dimensions.iter().enumerate() {
+        let placed = list.iter().enumerate();
+        digits.extend(placed.map(|(above, &(values, stride))| (stride, dimension, values, above)));
+    }
+    digits.sort_by_key(|&(stride, ..)| stride);
+    let mut left: SmallVec<[usize; 8]> = dimensions.iter().map(Vec::len).collect();
+    let mut blocks = Vec::new();
+    let first = digits.first().map_or(map.physical_elements(), |&(stride, ..)| stride);
+    fill_gap(first, &left, &mut blocks)?;
+    for (position, &(stride, dimension, values, above)) in digits.iter().enumerate() {
+        let Some(left_here) = left.get_mut(dimension) else { continue };
+        *left_here = left_here.saturating_sub(1);
+        if *left_here != above {
+            return Err(format!("the top digit of dimension {dimension} lies inside a block"));
+        }
+        let next = digits.get(position.saturating_add(1)).map_or(map.physical_elements(), |&(stride, ..)| stride);
+        let room = next.checked_div(stride).filter(|room| *room >= values && next.is_multiple_of(stride));
+        let room = room.ok_or_else(|| {
+            format!("dimension {dimension} takes {values} steps of {stride}, and what follows begins at {next}")
+        })?;
+        if above == 0 {
+            blocks.push(Block { dimension, size: room, is_whole_top: room == values });
+        } else if room.is_multiple_of(values) {
+            blocks.push(Block { dimension, size: values, is_whole_top: false });
+            fill_gap(room.checked_div(values).unwrap_or(1), &left, &mut blocks)?;
+        } else {
+            return Err(format!("there is a gap behind a block of {values} in dimension {dimension}"));
+        }
+    }
+    Ok(blocks)
+}
+
+/// Counts a gap as a block of a dimension that has no digits left: its index is always 0 there.
+fn fill_gap(size: u64, left: &[usize], blocks: &mut Vec<Block>) -> Result<(), String> {
+    if size > 1 {
+        let dimension = left.iter().position(|&left| left == 0);
+        let dimension = dimension.ok_or_else(|| format!("between the elements of a block is room for {size}"))?;
+        blocks.push(Block { dimension, size, is_whole_top: false });
+    }
+    Ok(())
+}
+
+impl fmt::Display for Tag {
+    /// In the abstract alphabet.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |dimension: usize| ABSTRACT.chars().nth(dimension).unwrap_or('?');
+        for &dimension in &self.outer {
+            let blocked = self.blocks.iter().any(|&(_, block)| block == dimension);
+            f.write_char(if blocked { letter(dimension).to_ascii_uppercase() } else { letter(dimension) })?;
+        }
+        self.blocks.iter().try_for_each(|&(size, dimension)| write!(f, "{size}{}", letter(dimension)))
     }
 }
 

@@ -15,6 +15,10 @@ impl FromStr for Notated {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        // Only XLA's notation has sizes that are bounds.
+        if text.contains("<=") {
+            return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
+        }
         let mut cursor = Cursor::new(text);
         let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
         if !cursor.eat(":") {

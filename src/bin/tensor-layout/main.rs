@@ -1,1 +1,90 @@
-fn main() {}
+//! The `tensor-layout` command line: one file a command, and a few for what they print and read.
+
+mod binding;
+mod check;
+mod convert;
+mod describe;
+mod draw;
+mod hlo;
+mod index_text;
+mod input_file;
+mod model;
+mod new_file;
+mod npy;
+mod offset;
+mod output;
+mod progress;
+mod same;
+mod table;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::{Output, Stop, Verdict};
+
+/// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
+///
+/// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
+/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W) or f32[2,35,9,9]:nChw16c (a oneDNN tag). Quote it for the
+/// shell.
+///
+/// Exit status: 0 all well, 1 a check failed or an input was refused, 2 bad usage or an unreadable file.
+#[derive(Parser)]
+#[command(name = "tensor-layout", version, max_term_width = 100)]
+struct Cli {
+    /// Print one JSON object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Sizes by each rule, class, and the strides a layout lowers to.
+    Describe(describe::Arguments),
+    /// Where an index lies, or what lies at an offset.
+    Offset(offset::Arguments),
+    /// A file in one layout to a file in another.
+    Convert(convert::Arguments),
+    /// Would a device take this tensor in this buffer?
+    Check(check::Arguments),
+    /// Every tensor of a safetensors model described, checked, laid out, and brought back.
+    Model(model::Arguments),
+    /// The layout of a view: reshaped, permuted, sliced or repeated without moving data.
+    View(view::Arguments),
+    /// Do two layouts put every element at the same place?
+    Same(same::Arguments),
+    /// What the padding of every buffer of an XLA HLO dump costs.
+    Hlo(hlo::Arguments),
+    /// A picture of the memory, as text or SVG.
+    Draw(draw::Arguments),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut output = Output::new(cli.json);
+    let verdict = match &cli.command {
+        Command::Describe(arguments) => describe::run(arguments, &mut output),
+        Command::Offset(arguments) => offset::run(arguments, &mut output),
+        Command::Convert(arguments) => convert::run(arguments, &mut output),
+        Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Model(arguments) => model::run(arguments, &mut output),
+        Command::View(arguments) => view::run(arguments, &mut output),
+        Command::Same(arguments) => same::run(arguments, &mut output),
+        Command::Hlo(arguments) => hlo::run(arguments, &mut output),
+        Command::Draw(arguments) => draw::run(arguments, &mut output),
+    };
+    match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
+        Ok(Verdict::Well) => ExitCode::SUCCESS,
+        Ok(Verdict::Failed) => ExitCode::from(1),
+        // Whoever reads the output has seen enough.
+        Err(Stop::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Stop::Unusable(sentence)) => {
+            eprintln!("error: {sentence}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Draws every picture of this folder anew.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cargo build --quiet --features cli
+
+draw() {
+    "${CARGO_TARGET_DIR:-target}/debug/tensor-layout" draw "$2" --svg "docs/pictures/$1.svg"
+}
+
+# Figures 1 and 2 of XLA's page on tiled layout.
+draw figure-1 'f32[3,5]{1,0:T(2,2)}'
+draw figure-2 'f32[4,8]{1,0:T(2,4)(2,1)}'
+# What a TPU does to bf16, at a quarter of the size: pairs of rows share 32-bit words.
+draw bf16-tile 'bf16[8,8]{1,0:T(4,4)(2,1)}'
+# `*` joins dimensions before they are cut.
+draw combine 'f32[2,2,2,5]{3,2,1,0:T(*,2,*,3)}'
+# Strides: a row pitch, and channels last.
+draw row-pitch 'f32[2,3]:[5,1]'
+draw nhwc 'f32[1,3,4,4]:NHWC'

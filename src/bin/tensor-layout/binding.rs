@@ -1,0 +1,31 @@
+//! What a device is told about a layout when it is bound: always sizes and strides.
+
+use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::notation::AnyLayout;
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+
+/// The strided tensor a layout is bound as, and a remark if that is not the layout itself.
+pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
+    match layout {
+        AnyLayout::Strided(desc) => Ok((desc.clone(), None)),
+        AnyLayout::Tiled(shape) => match lower(shape)? {
+            Lowering::Strided(desc) => Ok((desc, None)),
+            Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
+            _ => Ok((flat(&shape.to_index_map()?)?, Some("bound as one row of elements, for no strides say it"))),
+        },
+        other => Ok((flat(&other.to_index_map()?)?, Some("bound as one row of elements"))),
+    }
+}
+
+/// All places of the buffer in one row.
+fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+    let data_type = match map.element_bits() {
+        bits if bits == map.data_type().bits() => map.data_type(),
+        8 => DataType::U8,
+        16 => DataType::U16,
+        32 => DataType::U32,
+        64 => DataType::U64,
+        bits => return Err(Error::UnsupportedElementBits { bits, supported: "8, 16, 32 and 64" }),
+    };
+    BufferTensorDesc::packed(data_type, &[map.physical_elements()])
+}

@@ -1,0 +1,99 @@
+//! `check`: would a device take this tensor in this buffer?
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use tensor_layout::notation::Notated;
+use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
+
+use crate::binding::bound_as;
+use crate::describe::min_size_in_bytes;
+use crate::output::{Object, Output, Stop, Verdict};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The layout.
+    layout: String,
+    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
+    #[arg(long, value_name = "NAME")]
+    limits: String,
+    /// The length of the whole buffer.
+    #[arg(long, value_name = "BYTES")]
+    buffer: u64,
+    /// Where the tensor is bound in it, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    offset: u64,
+    /// Is the buffer read or written?
+    #[arg(long, default_value = "input")]
+    role: RoleName,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RoleName {
+    Input,
+    Output,
+}
+
+/// The limits of this name; another name is bad usage.
+pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
+    Limits::by_name(name).map_err(|error| Stop::Unusable(error.to_string()))
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let limits = limits(&arguments.limits)?;
+    let (desc, remark, min_size) = match read(&arguments.layout) {
+        Ok(parts) => parts,
+        Err(error) => return output.refuse(&arguments.layout, &error),
+    };
+    let role = match arguments.role {
+        RoleName::Input => Role::Input,
+        RoleName::Output => Role::Output,
+    };
+    let result = validate(&desc, &Buffer::new(arguments.buffer, arguments.offset, role), &limits);
+    let (report, errors): (_, &[Error]) = match &result {
+        Ok(report) => (report, &[]),
+        Err(errors) => (errors.report(), errors.iter().as_slice()),
+    };
+    if output.is_json() {
+        let list = errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
+        let object = Object::default()
+            .with("ok", errors.is_empty())
+            .with("min_size_in_bytes", min_size)
+            .with("errors", Value::Array(list.collect()))
+            .with("input", arguments.layout.as_str())
+            .with("limits", report.limits)
+            .with("bound_as", desc.to_string())
+            .with("exact_bytes", report.exact_bytes)
+            .with("rounded_bytes", report.rounded_bytes)
+            .with("total_bytes", report.total_bytes)
+            .with("cpu_bytes", report.cpu_bytes)
+            .with("padding", vec![report.padding.start, report.padding.end])
+            .with("bound", vec![report.bound.start, report.bound.end])
+            .with("alignment_asked", report.alignment_asked)
+            .with("alignment_had", report.alignment_had)
+            .with("index_width", report.index_width.to_string())
+            .with("pieces", report.pieces.map(|pieces| pieces.number()));
+        output.line(object)?;
+    } else {
+        output.line(&arguments.layout)?;
+        if let Some(remark) = remark {
+            output.line(format_args!("  {remark}: {desc}"))?;
+        }
+        for line in report.to_string().lines() {
+            output.line(format_args!("  {line}"))?;
+        }
+        if errors.is_empty() {
+            output.line("ok")?;
+        }
+        for error in errors {
+            output.complain(&error.to_string())?;
+        }
+    }
+    Ok(Verdict::well_if(errors.is_empty()))
+}
+
+fn read(text: &str) -> Result<(BufferTensorDesc, Option<&'static str>, u64), Error> {
+    let layout: Notated = text.parse()?;
+    let (desc, remark) = bound_as(layout.layout())?;
+    Ok((desc, remark, min_size_in_bytes(&layout.to_index_map()?)?))
+}

@@ -1,0 +1,170 @@
+//! `convert`: a file in one layout to a file in another.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{Error, IndexMap, ToIndexMap};
+
+use crate::input_file::{open, read, zeroed};
+use crate::new_file::NewFile;
+use crate::npy;
+use crate::output::{Object, Output, Stop, Verdict};
+use crate::progress;
+use crate::table::long_bytes;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The layout of the input.
+    #[arg(long, value_name = "LAYOUT")]
+    from: String,
+    /// The layout of the output.
+    #[arg(long, value_name = "LAYOUT")]
+    to: String,
+    /// What padding holds: zero, or the bits of one element as 0x...
+    #[arg(long, default_value = "zero", value_name = "PATTERN")]
+    fill: Fill,
+    /// Print the plan; without files nothing else is done.
+    #[arg(long)]
+    explain: bool,
+    /// The input: raw bytes, or a .npy file by its name.
+    #[arg(value_name = "IN", required_unless_present = "explain")]
+    input: Option<PathBuf>,
+    /// The output: raw bytes, or a .npy file by its name.
+    #[arg(value_name = "OUT", requires = "input", required_unless_present = "explain")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fill(Padding);
+
+impl FromStr for Fill {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fill, String> {
+        match (text, text.strip_prefix("0x")) {
+            ("zero", _) => Ok(Fill(Padding::Zero)),
+            (_, Some(digits)) => match u128::from_str_radix(digits, 16) {
+                Ok(pattern) if !digits.starts_with('+') => Ok(Fill(Padding::Fill(pattern))),
+                _ => Err("expected up to 32 hexadecimal digits behind 0x".into()),
+            },
+            _ => Err("expected `zero` or a pattern such as 0x7fc00000".into()),
+        }
+    }
+}
+
+/// A layout, its map and how it was written.
+struct Side {
+    text: String,
+    map: IndexMap,
+}
+
+impl Side {
+    fn of(text: &str) -> Result<Side, Error> {
+        let layout: Notated = text.parse()?;
+        Ok(Side { text: layout.to_string(), map: layout.to_index_map()? })
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let (from, to) = match (Side::of(&arguments.from), Side::of(&arguments.to)) {
+        (Ok(from), Ok(to)) => (from, to),
+        (Err(error), _) => return output.refuse(&arguments.from, &error),
+        (_, Err(error)) => return output.refuse(&arguments.to, &error),
+    };
+    let plan = Relayout::new(&from.map, &to.map).and_then(|plan| plan.with_padding(arguments.fill.0));
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),
+    };
+    if arguments.explain && !output.is_json() {
+        output.line(plan.explain().trim_end())?;
+    }
+    let mut object = Object::default()
+        .with("from", from.text.as_str())
+        .with("to", to.text.as_str())
+        .with("source_bytes", plan.source_size_in_bytes())
+        .with("destination_bytes", plan.destination_size_in_bytes());
+    if arguments.explain {
+        object = object.with("plan", plan.explain());
+    }
+    if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
+        let header = match is_npy(target).then(|| npy::Header::of(&to.map, &to.text)).transpose() {
+            Ok(header) => header,
+            Err(error) => return output.refuse("", &error),
+        };
+        let header = match header.as_ref().map(npy::write_header).transpose() {
+            Ok(header) => header.unwrap_or_default(),
+            Err(error) => return output.refuse("", &error),
+        };
+        let (file, start) = match source(input, &from, &plan)? {
+            Ok(source) => source,
+            Err(sentence) => {
+                output.complain(&format!("{} {sentence}", input.display()))?;
+                return Ok(Verdict::Failed);
+            }
+        };
+        let mut destination = zeroed(plan.destination_size_in_bytes())?;
+        let bits = u64::from(from.map.element_bits());
+        let bar = progress::bar(from.map.logical_elements().saturating_mul(bits).div_ceil(8));
+        let source = file.get(start..).unwrap_or(&[]);
+        let done = plan.run_with_progress(source, &mut destination, &mut |bytes| bar.set_position(bytes));
+        bar.finish_and_clear();
+        if let Err(error) = done {
+            return output.refuse(&input.to_string_lossy(), &error);
+        }
+        let mut new = NewFile::create(target)?;
+        new.append(&header)?;
+        new.append(&destination)?;
+        new.finish()?;
+        if !output.is_json() {
+            let size = long_bytes(plan.destination_size_in_bytes());
+            output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;
+        }
+    }
+    if output.is_json() {
+        output.line(object)?;
+    }
+    Ok(Verdict::Well)
+}
+
+fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are not in the layout.
+fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Vec<u8>, usize), String>, Stop> {
+    let (mut file, length) = open(path)?;
+    let needed = plan.source_size_in_bytes();
+    if !is_npy(path) {
+        // A buffer of DirectML's is rounded up to 4 bytes.
+        let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
+        if length != needed && length != rounded {
+            return Ok(Err(format!("has {}, but {} takes {}", long_bytes(length), from.text, long_bytes(needed))));
+        }
+        return Ok(Ok((read(&mut file, length, path)?, 0)));
+    }
+    let bytes = read(&mut file, length, path)?;
+    let (header, start) = match npy::read_header(&bytes) {
+        Ok(read) => read,
+        Err(sentence) => return Ok(Err(sentence)),
+    };
+    if let Err(sentence) = header.check(&from.map, &from.text) {
+        return Ok(Err(sentence));
+    }
+    let data = u64::try_from(bytes.len().saturating_sub(start)).unwrap_or(u64::MAX);
+    let expected = match header.map() {
+        Ok(map) => map.physical_size_in_bytes(),
+        Err(error) => return Ok(Err(format!("is refused: {error}"))),
+    };
+    if data != expected {
+        return Ok(Err(format!(
+            "holds {} behind its header, but its shape takes {}",
+            long_bytes(data),
+            long_bytes(expected)
+        )));
+    }
+    Ok(Ok((bytes, start)))
+}

@@ -1,0 +1,44 @@
+//! `draw`: the picture of a layout.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tensor_layout::draw::Picture;
+use tensor_layout::notation::Notated;
+use tensor_layout::{Error, ToIndexMap};
+
+use crate::new_file::NewFile;
+use crate::output::{Object, Output, Stop, Verdict};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The layout.
+    layout: String,
+    /// Write an SVG here instead of printing text.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let picture = match picture(&arguments.layout) {
+        Ok(picture) => picture,
+        Err(error) => return output.refuse(&arguments.layout, &error),
+    };
+    let object = Object::default().with("input", arguments.layout.as_str());
+    if let Some(path) = &arguments.svg {
+        NewFile::write(path, picture.to_svg().as_bytes())?;
+        if output.is_json() {
+            output.line(object.with("svg", path.to_string_lossy().as_ref()))?;
+        }
+    } else if output.is_json() {
+        output.line(object.with("text", picture.to_text()))?;
+    } else {
+        output.line(picture.to_text().trim_end())?;
+    }
+    Ok(Verdict::Well)
+}
+
+fn picture(layout: &str) -> Result<Picture, Error> {
+    let layout: Notated = layout.parse()?;
+    Picture::new(&layout.to_index_map()?, &layout.to_string())
+}

@@ -1,0 +1,38 @@
+//! Reading files and making room, without trusting a size.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::output::Stop;
+use crate::table::short_bytes;
+
+/// An open file and its length in bytes.
+pub(crate) fn open(path: &Path) -> Result<(File, u64), Stop> {
+    let unreadable = |reason: String| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let metadata = file.metadata().map_err(|error| unreadable(error.to_string()))?;
+    if metadata.is_dir() {
+        return Err(unreadable("it is a directory".into()));
+    }
+    Ok((file, metadata.len()))
+}
+
+/// The next `length` bytes of a file.
+pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Vec<u8>, Stop> {
+    let mut bytes = zeroed(length)?;
+    match file.read_exact(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(Stop::Unusable(format!("{} cannot be read: {error}", path.display()))),
+    }
+}
+
+/// So many zero bytes, or a sentence if there is no memory for them.
+pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
+    let refuse = || Stop::Unusable(format!("there is no memory for a buffer of {}", short_bytes(length)));
+    let length = usize::try_from(length).map_err(|_| refuse())?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| refuse())?;
+    bytes.resize(length, 0);
+    Ok(bytes)
+}

@@ -1,0 +1,101 @@
+//! `Rule`: which layout a tensor gets.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tensor_layout::notation::AnyLayout;
+use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
+use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error};
+
+/// How the tensors of a model are laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// As they are: row-major without padding.
+    Packed,
+    /// The tiles a TPU compiler picks by default.
+    Tpu(TpuGeneration),
+    /// NHWC for tensors of rank 4, packed for others.
+    Nhwc,
+    /// These tiles on every tensor, row-major.
+    Tiles(Vec<Tile>),
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rule, String> {
+        if let Some(generation) = text.strip_prefix("tpu:") {
+            return generation.parse().map(Rule::Tpu).map_err(|error: Error| error.to_string());
+        }
+        match text {
+            "packed" => return Ok(Rule::Packed),
+            "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
+            _ if !text.starts_with("T(") => {
+                return Err("expected tpu:v5e (v2 to v7x), nhwc, packed or tiles such as T(8,128)(2,1)".into());
+            }
+            _ => {}
+        }
+        let shape: ArrayShape = format!("u8[1]{{0:{text}}}").parse().map_err(|error| sentence(&error, text))?;
+        let plain = Layout::new(&[0]).map_err(|error| error.to_string())?.with_tiles(shape.layout().tiles());
+        if plain != *shape.layout() {
+            return Err("expected tiles only, such as T(8,128)(2,1)".into());
+        }
+        Ok(Rule::Tiles(shape.layout().tiles().to_vec()))
+    }
+}
+
+/// The error in the columns of what was typed: `u8[1]{0:` stood in front.
+fn sentence(error: &Error, text: &str) -> String {
+    match error {
+        Error::Parse { column, expected, found, .. } => {
+            let column = column.saturating_sub("u8[1]{0:".len()).max(1);
+            format!("column {column} of `{text}`: expected {expected}, found {found}")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Packed => f.write_str("packed"),
+            Rule::Tpu(generation) => write!(f, "tpu:{generation}"),
+            Rule::Nhwc => f.write_str("nhwc"),
+            Rule::Tiles(tiles) => {
+                f.write_str("T")?;
+                tiles.iter().try_for_each(|tile| tile.fmt(f))
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// The layout of a tensor, and that layout as text.
+    pub(super) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<(AnyLayout, String), Error> {
+        let strided = |desc: BufferTensorDesc| (desc.to_string(), AnyLayout::Strided(desc));
+        let tiled = |shape: ArrayShape| (shape.to_string(), AnyLayout::Tiled(shape));
+        let (text, layout) = match self {
+            Rule::Nhwc if sizes.len() == 4 => {
+                let desc = BufferTensorDesc::with_order(data_type, sizes, AxisOrder::NHWC)?;
+                let text = desc.to_string();
+                let sizes = text.split_once(':').map_or(text.as_str(), |(sizes, _)| sizes);
+                (format!("{sizes}:NHWC"), AnyLayout::Strided(desc))
+            }
+            Rule::Packed | Rule::Nhwc => strided(BufferTensorDesc::packed(data_type, sizes)?),
+            Rule::Tpu(generation) => tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?),
+            Rule::Tiles(tiles) => {
+                let mut layout = Layout::row_major(sizes.len()).with_tiles(tiles);
+                if data_type.bits() < 8 {
+                    layout = layout.with_element_bits(data_type.bits());
+                }
+                tiled(ArrayShape::new(data_type, sizes, layout)?)
+            }
+        };
+        Ok((layout, text))
+    }
+
+    /// What the rule leaves as it is.
+    pub(super) fn exception(&self, rank: usize) -> Option<&'static str> {
+        (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because they are not of rank 4")
+    }
+}

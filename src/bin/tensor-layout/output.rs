@@ -1,0 +1,154 @@
+//! What the commands print: lines for people or JSON objects, errors as sentences, a verdict at the end.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, BufWriter, Stdout, Write};
+
+use serde_json::Value;
+use tensor_layout::Error;
+
+/// How a command that ran to its end turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Exit status 0.
+    Well,
+    /// A check failed or an input was refused: exit status 1.
+    Failed,
+}
+
+impl Verdict {
+    /// Well if both are.
+    pub(crate) fn and(self, other: Verdict) -> Verdict {
+        if self == Verdict::Well { other } else { self }
+    }
+
+    pub(crate) fn well_if(holds: bool) -> Verdict {
+        if holds { Verdict::Well } else { Verdict::Failed }
+    }
+}
+
+/// Why a command stopped before its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Bad usage or an unreadable file: exit status 2, with a sentence that says what.
+    Unusable(String),
+    /// Nobody reads standard output any more.
+    ClosedPipe,
+}
+
+/// Errors of standard output, the only ones that are not given a sentence where they occur.
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Stop::ClosedPipe,
+            _ => Stop::Unusable(format!("the output cannot be written: {error}")),
+        }
+    }
+}
+
+/// A JSON object whose keys keep their order.
+#[derive(Debug, Default)]
+pub(crate) struct Object(Vec<(&'static str, Value)>);
+
+impl Object {
+    /// The same object with one more key.
+    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
+        self.0.push((key, value.into()));
+        self
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (position, (key, value)) in self.0.iter().enumerate() {
+            let comma = if position > 0 { "," } else { "" };
+            write!(f, "{comma}\"{key}\":{value}")?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// The error as part of a JSON object.
+pub(crate) fn error_value(error: &Error) -> Value {
+    serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
+}
+
+/// Standard output, and standard error for refusals.
+pub(crate) struct Output {
+    json: bool,
+    stdout: BufWriter<Stdout>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Output {
+        Output { json, stdout: BufWriter::new(io::stdout()) }
+    }
+
+    /// Are JSON objects asked for?
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// One line, or several.
+    pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
+        Ok(writeln!(self.stdout, "{line}")?)
+    }
+
+    /// Says why `input` was refused; the rest of a batch goes on.
+    pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
+        if self.json {
+            let object = Object::default().with("input", input).with("error", error_value(error));
+            self.line(object)?;
+        } else {
+            let mut text = error.to_string();
+            if let Some(pointer) = error.pointer() {
+                for line in pointer.lines() {
+                    text.push_str("\n    ");
+                    text.push_str(line);
+                }
+            } else if !input.is_empty() {
+                text = format!("{input}: {text}");
+            }
+            self.complain(&text)?;
+        }
+        Ok(Verdict::Failed)
+    }
+
+    /// A sentence on standard error, after all that has been printed so far.
+    pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
+        self.flush()?;
+        // Nothing is left to be done if standard error is closed.
+        let _ = writeln!(io::stderr(), "error: {sentence}");
+        Ok(())
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Stop> {
+        Ok(self.stdout.flush()?)
+    }
+}
+
+/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to be waited for.
+pub(crate) fn each_line(
+    output: &mut Output,
+    mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
+) -> Result<Verdict, Stop> {
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut verdict = Verdict::Well;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => return Ok(verdict),
+            Ok(_) => {}
+            Err(error) => return Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        verdict = verdict.and(handle(text, output)?);
+        if input.buffer().is_empty() {
+            output.flush()?;
+        }
+    }
+}

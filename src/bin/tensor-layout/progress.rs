@@ -1,0 +1,19 @@
+//! A bar on standard error for work that takes long; nothing if standard error is no terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work on fewer bytes is over before a bar could be read.
+const WORTH_A_BAR: u64 = 64 << 20;
+
+/// A bar over so many bytes.
+pub(crate) fn bar(bytes: u64) -> ProgressBar {
+    if bytes < WORTH_A_BAR {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr_with_hz(8));
+    let style = ProgressStyle::with_template("{bar:40} {binary_bytes} of {binary_total_bytes}, {eta} left  {wide_msg}");
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,72 @@
+//! `same`: do two layouts put every element at the same place?
+
+use clap::Args;
+use tensor_layout::notation::Notated;
+use tensor_layout::{Error, IndexMap, LayoutClass, ToIndexMap};
+
+use crate::index_text::write_list;
+use crate::output::{Object, Output, Stop, Verdict};
+
+/// The most elements among which the first difference is searched where digits do not tell.
+const SEARCH_LIMIT: u64 = 1 << 28;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[arg(value_name = "LAYOUT")]
+    first: String,
+    #[arg(value_name = "LAYOUT")]
+    second: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let mut maps = Vec::new();
+    for text in [&arguments.first, &arguments.second] {
+        match text.parse().and_then(|layout: Notated| layout.to_index_map()) {
+            Ok(map) => maps.push(map),
+            Err(error) => return output.refuse(text, &error),
+        }
+    }
+    let [first, second] = maps.as_slice() else { return Ok(Verdict::Failed) };
+    let answer = match compare(first, second) {
+        Ok(answer) => answer,
+        Err(error) => return output.refuse("", &error),
+    };
+    if output.is_json() {
+        let object = Object::default().with("same", answer.same).with("index", answer.index);
+        output.line(object.with("reason", answer.reason))?;
+    } else {
+        let no = |reason: String| format!("no: {reason}");
+        output.line(answer.reason.map_or_else(|| "yes: every element lies at the same place".into(), no))?;
+    }
+    Ok(Verdict::well_if(answer.same))
+}
+
+struct Answer {
+    same: bool,
+    /// The first index that lies at different places.
+    index: Option<Vec<u64>>,
+    reason: Option<String>,
+}
+
+fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
+    let differ = |reason: String| Ok(Answer { same: false, index: None, reason: Some(reason) });
+    if first.sizes() != second.sizes() {
+        return differ(format!("the sizes are {} and {}", write_list(first.sizes()), write_list(second.sizes())));
+    }
+    if first.element_bits() != second.element_bits() {
+        let (a, b) = (first.element_bits(), second.element_bits());
+        return differ(format!("an element takes {a} bits in one and {b} bits in the other"));
+    }
+    if first.same_places(second) {
+        return Ok(Answer { same: true, index: None, reason: None });
+    }
+    // Where dimensions are tied together, all indices up to the first difference are looked at.
+    let tied = |map: &IndexMap| matches!(map.class(), LayoutClass::Fused | LayoutClass::Irreducible);
+    let long = first.logical_elements() > SEARCH_LIMIT && (tied(first) || tied(second));
+    let Some(index) = (if long { None } else { first.first_difference(second) }) else {
+        return differ("some elements lie at different places".into());
+    };
+    let (a, b) = (first.offset(&index)?, second.offset(&index)?);
+    let reason = format!("index {} lies at {a} in one and at {b} in the other", write_list(&index));
+    Ok(Answer { same: false, index: Some(index), reason: Some(reason) })
+}

@@ -1,0 +1,73 @@
+//! Aligned columns, and numbers of bytes for people.
+
+/// Which way a column leans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of text in columns as wide as their longest cell.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<(&'static str, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
+        Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// The header and the rows, without blanks at the ends of lines.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let header: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let all = || std::iter::once(&header).chain(&self.rows);
+        let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&self.columns).zip(&widths).map(|((cell, (_, align)), &width)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        all().map(line).collect()
+    }
+}
+
+/// `96`, `4.0 KiB`, `1.5 GiB`.
+pub(crate) fn short_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut value, mut unit) = (u128::from(bytes) * 10 / 1024, 0);
+    while value >= 10_240 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024, unit + 1);
+    }
+    format!("{}.{} {}", value / 10, value % 10, UNITS.get(unit).copied().unwrap_or(""))
+}
+
+/// `4096 bytes (4.0 KiB)`.
+pub(crate) fn long_bytes(bytes: u64) -> String {
+    match bytes {
+        1 => "1 byte".into(),
+        0..1024 => format!("{bytes} bytes"),
+        _ => format!("{bytes} bytes ({})", short_bytes(bytes)),
+    }
+}
+
+/// How much of `whole` is not `part`, in percent: `37.5%`.
+pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "0.0%".into();
+    }
+    let (wasted, whole) = (u128::from(whole.saturating_sub(part)), u128::from(whole));
+    let tenths = (wasted * 1000 + whole / 2) / whole;
+    format!("{}.{}%", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,21 @@
+//! Pictures of a layout: the tensor with the place of each element, and the memory with what lies there.
+//!
+//! Everything is read off the index map, so any layout of any model can be drawn that is small enough to look at.
+//!
+//! ```
+//! use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
+//!
+//! let shape: ArrayShape = "f32[3,5]{1,0:T(2,2)}".parse()?;
+//! let picture = Picture::new(&shape.to_index_map()?, &shape.to_string())?;
+//! assert!(picture.to_text().contains("  0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ··"));
+//! assert!(picture.to_svg().starts_with("<svg "));
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
+#![deny(clippy::indexing_slicing, clippy::as_conversions)]
+
+mod extents;
+mod picture;
+mod svg;
+mod text;
+
+pub use picture::{MAX_COLUMNS, MAX_ELEMENTS, Picture};

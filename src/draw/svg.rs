@@ -1,0 +1,209 @@
+//! A picture in SVG.
+#![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
+
+use std::fmt::Write;
+
+use super::picture::{Panel, Picture, Spot};
+use super::text::begins_tile;
+
+/// Fill, border and text of the cells of one group: light colours that stay apart, also for the colour-blind.
+const COLOURS: [(&str, &str, &str); 8] = [
+    ("#cfe3f7", "#7fb0de", "#163f66"),
+    ("#fde2b8", "#e3b05c", "#6b4300"),
+    ("#d4ecd0", "#8cc484", "#1f5418"),
+    ("#f7d2dc", "#e095aa", "#701f38"),
+    ("#e2d8f3", "#b09bd8", "#402a6b"),
+    ("#f5efb5", "#cfc256", "#564d00"),
+    ("#c9ece9", "#78c0b9", "#0d514b"),
+    ("#e6ddd3", "#b8a48e", "#4f3a22"),
+];
+
+const MARGIN: usize = 28;
+const CELL_HEIGHT: usize = 28;
+/// Between cells, and what comes on top between tiles.
+const GAP: usize = 3;
+const TILE_GAP: usize = 9;
+/// Room for the names of rows.
+const NAMES: usize = 34;
+/// The panels are placed in lines of about this width.
+const PAGE: usize = 860;
+
+/// Pixels of a character of the two fonts, rounded up.
+const DIGIT: usize = 8;
+const CAPTION_CHARACTER: usize = 11;
+
+impl Picture {
+    /// The picture as an SVG document: the tensor with the place of each element, below it the memory. Elements
+    /// of one row (of one matrix, if there are several) share a colour, padding is hatched.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let mut page = Page::default();
+        let left = MARGIN;
+        let mut y = MARGIN + 18;
+        page.text(left, y, "caption", &self.caption);
+        page.wide(left + self.caption.chars().count() * CAPTION_CHARACTER);
+        y += 22;
+        page.text(left, y, "note", &self.summary());
+        y += 36;
+        page.heading(y, "The tensor: the number of a cell is its place in memory");
+        y += 14;
+        y = self.draw_panels(&mut page, y) + 28;
+        page.heading(y, "The memory: the numbers of a cell are the index of its element");
+        y += 14;
+        y = self.draw_memory(&mut page, y);
+        page.finish(y + MARGIN, &self.caption)
+    }
+
+    fn draw_panels(&self, page: &mut Page, top: usize) -> usize {
+        let longest = self.memory.len().saturating_sub(1).to_string().len();
+        let width = (longest * DIGIT + 14).max(34);
+        let (mut x, mut y, mut bottom) = (MARGIN, top, top);
+        for panel in &self.panels {
+            let columns = panel.rows.first().map_or(0, Vec::len);
+            let needed = NAMES + place(columns, width, panel.tile.1);
+            if x > MARGIN && x + needed > MARGIN + PAGE {
+                (x, y) = (MARGIN, bottom + 10);
+            }
+            bottom = bottom.max(draw_panel(page, panel, (x, y), width));
+            x += needed + 30;
+        }
+        bottom
+    }
+
+    fn draw_memory(&self, page: &mut Page, top: usize) -> usize {
+        let labels = self.memory.iter().filter_map(|place| place.index.as_ref());
+        let longest = labels.map(|label| label.chars().count()).max().unwrap_or(0);
+        let width = (longest * DIGIT + 12).max(34);
+        let mut y = top;
+        for (number, row) in self.memory.chunks(self.row.max(1)).enumerate() {
+            let start = number * self.row;
+            page.text(MARGIN + NAMES - 8, y + 18, "name end", &start.to_string());
+            let mut x = MARGIN + NAMES;
+            for (position, cell) in row.iter().enumerate() {
+                if position > 0 && begins_tile(start + position, self.tile) {
+                    x += TILE_GAP;
+                }
+                let colour = cell.index.as_ref().map(|_| cell.colour);
+                page.cell((x, y), width, colour, cell.index.as_deref().unwrap_or(""));
+                x += width + GAP;
+            }
+            y += CELL_HEIGHT + GAP + if begins_tile(start + self.row, self.tile) { 3 } else { 0 };
+        }
+        y
+    }
+}
+
+/// Where a cell begins, from the start of its row.
+fn place(number: usize, width: usize, tile: usize) -> usize {
+    let boundaries = if tile > 1 { number.saturating_sub(1).checked_div(tile).unwrap_or(0) } else { 0 };
+    number * (width + GAP) + boundaries * TILE_GAP
+}
+
+/// Draws a panel and returns its lower edge.
+fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width: usize) -> usize {
+    let mut y = top;
+    if !panel.title.is_empty() {
+        y += 16;
+        page.text(left + NAMES, y, "title", &panel.title);
+    }
+    let start_of = |number: usize, size: usize, tile: usize| {
+        place(number, size, 0) + if tile > 1 { number.checked_div(tile).unwrap_or(0) * TILE_GAP } else { 0 }
+    };
+    if panel.has_columns {
+        y += 16;
+        for column in 0..panel.columns {
+            let x = left + NAMES + start_of(column, width, panel.tile.1) + width / 2;
+            page.text(x, y, "name middle", &column.to_string());
+        }
+    }
+    y += 8;
+    let mut bottom = y;
+    for (number, row) in panel.rows.iter().enumerate() {
+        let cell_top = y + start_of(number, CELL_HEIGHT, panel.tile.0);
+        if panel.has_rows && number < panel.logical_rows {
+            page.text(left + NAMES - 8, cell_top + 18, "name end", &number.to_string());
+        }
+        for (column, spot) in row.iter().enumerate() {
+            let at = (left + NAMES + start_of(column, width, panel.tile.1), cell_top);
+            match *spot {
+                Spot::Element { offset, colour } => page.cell(at, width, Some(colour), &offset.to_string()),
+                Spot::Padding { offset } => page.cell(at, width, None, &offset.to_string()),
+                Spot::Nothing => {}
+            }
+        }
+        bottom = cell_top + CELL_HEIGHT;
+    }
+    bottom
+}
+
+/// The document as it grows.
+#[derive(Default)]
+struct Page {
+    body: String,
+    width: usize,
+}
+
+impl Page {
+    fn wide(&mut self, right: usize) {
+        self.width = self.width.max(right);
+    }
+
+    fn heading(&mut self, y: usize, text: &str) {
+        self.text(MARGIN, y, "heading", text);
+        self.wide(MARGIN + text.chars().count() * DIGIT);
+    }
+
+    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.body.write_fmt(element);
+        self.body.push('\n');
+    }
+
+    fn text(&mut self, x: usize, y: usize, class: &str, text: &str) {
+        self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
+    }
+
+    /// A cell with a label; no colour is padding.
+    fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str) {
+        let class = match colour {
+            Some(colour) => format!("c{}", colour.checked_rem(COLOURS.len()).unwrap_or(0)),
+            None => "p".to_owned(),
+        };
+        self.push(format_args!(
+            "<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL_HEIGHT}\" rx=\"4\"/>\
+             <text x=\"{}\" y=\"{}\">{}</text></g>",
+            x + width / 2,
+            y + 18,
+            escape(label)
+        ));
+        self.wide(x + width);
+    }
+
+    fn finish(self, height: usize, title: &str) -> String {
+        let width = self.width + MARGIN;
+        let mut style = String::new();
+        for (number, (fill, border, ink)) in COLOURS.iter().enumerate() {
+            let _ = writeln!(style, ".c{number} rect{{fill:{fill};stroke:{border}}}.c{number} text{{fill:{ink}}}");
+        }
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<style>\n\
+             text{{font:13px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#8a919c}}\n\
+             .caption{{font-size:18px;font-weight:bold;fill:#1c2430}}\n\
+             .note,.heading{{font-family:system-ui,\"DejaVu Sans\",\"Segoe UI\",Helvetica,Arial,sans-serif;fill:#4a5361}}\n\
+             .heading{{font-weight:bold}}\n.title{{fill:#4a5361;font-weight:bold}}\n.name{{font-size:12px}}\n\
+             .middle,g text{{text-anchor:middle}}\n.end{{text-anchor:end}}\n\
+             .p rect{{fill:url(#hatch);stroke:#c4c9d1;stroke-dasharray:3 2}}.p text{{fill:#a3aab5}}\n{style}</style>\n\
+             <defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" \
+             patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f7f9\"/>\
+             <rect width=\"2\" height=\"7\" fill=\"#e3e6eb\"/></pattern></defs>\n\
+             <rect width=\"{width}\" height=\"{height}\" rx=\"10\" fill=\"#ffffff\"/>\n{}</svg>\n",
+            escape(title),
+            self.body
+        )
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,99 @@
+//! A picture in characters.
+
+use super::picture::{Panel, Picture, Spot};
+
+/// What a place of padding looks like.
+const PADDING: &str = "··";
+
+impl Picture {
+    /// The picture for a terminal: the tensor with the place of each element, then the memory row by row.
+    ///
+    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars stand
+    /// between tiles.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut lines = vec![self.caption.clone(), self.summary(), String::new()];
+        lines.push("the tensor: where each element lies".into());
+        let width = decimal_width(self.memory.len()).saturating_add(2);
+        for panel in &self.panels {
+            lines.push(String::new());
+            if !panel.title.is_empty() {
+                lines.push(format!("  {}", panel.title));
+            }
+            lines.extend(panel_lines(panel, width));
+        }
+        lines.push(String::new());
+        lines.push("the memory: what lies where".into());
+        lines.push(String::new());
+        lines.extend(self.memory_lines());
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn memory_lines(&self) -> Vec<String> {
+        let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
+        let labels: Vec<&str> = labels.collect();
+        let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let name = decimal_width(self.memory.len()).max(3);
+        let mut lines = Vec::new();
+        for (number, row) in labels.chunks(self.row.max(1)).enumerate() {
+            let start = number.saturating_mul(self.row);
+            let mut line = format!("{start:>name$} │");
+            for (position, label) in row.iter().enumerate() {
+                if position > 0 && begins_tile(start.saturating_add(position), self.tile) {
+                    line.push_str(" │");
+                }
+                line.push_str(&format!(" {label:>width$}"));
+            }
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+/// Is there a tile boundary in front of this place?
+pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
+    tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
+}
+
+fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {
+    let cells = |row: &[String]| {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            if begins_tile(column, panel.tile.1) {
+                line.push_str(" │");
+            }
+            line.push_str(&format!(" {cell:>width$}"));
+        }
+        line.trim_end().to_owned()
+    };
+    let all = panel.rows.first().map_or(0, Vec::len);
+    let names: Vec<String> = (0..all).map(|c| if c < panel.columns { c.to_string() } else { String::new() }).collect();
+    let mut lines = Vec::new();
+    if panel.has_columns {
+        lines.push(format!("      {}", cells(&names).replace('│', " ")).trim_end().to_owned());
+    }
+    for (number, row) in panel.rows.iter().enumerate() {
+        let name = if panel.has_rows && number < panel.logical_rows { number.to_string() } else { String::new() };
+        let row: Vec<String> = row.iter().map(spot).collect();
+        let line = format!("{name:>4} │{}", cells(&row));
+        if begins_tile(number, panel.tile.0) {
+            let rule: String = line.chars().skip(6).map(|c| if c == '│' { '┼' } else { '─' }).collect();
+            lines.push(format!("     ├{rule}"));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+fn spot(spot: &Spot) -> String {
+    match spot {
+        Spot::Element { offset, .. } => offset.to_string(),
+        Spot::Padding { offset } => format!("({offset})"),
+        Spot::Nothing => String::new(),
+    }
+}
+
+fn decimal_width(number: usize) -> usize {
+    number.saturating_sub(1).to_string().len()
+}

@@ -1,0 +1,345 @@
+//! DLPack's `DLTensor`, field for field, and conversions both ways.
+//!
+//! Shape and strides count elements; strides may be negative, which the descriptors here do not have. Types below a byte
+//! are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An element of
+//! several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
+#![allow(unsafe_code, reason = "the C structure points to its lists")]
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::slice;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, BYTES, Dims, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+/// `DLDevice`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DlDevice {
+    /// `device_type`: 1 is the CPU, 2 CUDA, 7 Vulkan, 8 Metal, 15 WebGPU.
+    pub device_type: i32,
+    /// `device_id`.
+    pub device_id: i32,
+}
+
+/// `DLDataType`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DlDataType {
+    /// `code`: a value of `DLDataTypeCode`.
+    pub code: u8,
+    /// `bits` of one lane.
+    pub bits: u8,
+    /// `lanes`: usually 1.
+    pub lanes: u16,
+}
+
+/// `DLTensor`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DlTensor {
+    /// `data`.
+    pub data: *mut c_void,
+    /// `device`.
+    pub device: DlDevice,
+    /// `ndim`.
+    pub ndim: i32,
+    /// `dtype`.
+    pub dtype: DlDataType,
+    /// `shape`: `ndim` numbers.
+    pub shape: *mut i64,
+    /// `strides`: `ndim` numbers, in elements; null means packed, before version 1.2.
+    pub strides: *mut i64,
+    /// `byte_offset`: where the first element is, from `data`.
+    pub byte_offset: u64,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{align_of, offset_of, size_of};
+
+    assert!(size_of::<DlDevice>() == 8 && size_of::<DlDataType>() == 4);
+    assert!(size_of::<DlTensor>() == 48 && align_of::<DlTensor>() == 8);
+    assert!(offset_of!(DlTensor, device) == 8 && offset_of!(DlTensor, ndim) == 16);
+    assert!(offset_of!(DlTensor, dtype) == 20 && offset_of!(DlTensor, shape) == 24);
+    assert!(offset_of!(DlTensor, strides) == 32 && offset_of!(DlTensor, byte_offset) == 40);
+};
+
+/// The most axes that are read.
+const MAX_AXES: i32 = 64;
+
+const SIGNED: u8 = 0;
+const UNSIGNED: u8 = 1;
+const FLOAT: u8 = 2;
+const BFLOAT: u8 = 4;
+const COMPLEX: u8 = 5;
+const BOOL: u8 = 6;
+
+/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have no counterpart.
+const TYPES: [(u8, DataType); 29] = [
+    (BOOL, DataType::Pred),
+    (SIGNED, DataType::S1),
+    (SIGNED, DataType::S2),
+    (SIGNED, DataType::S4),
+    (SIGNED, DataType::S8),
+    (SIGNED, DataType::S16),
+    (SIGNED, DataType::S32),
+    (SIGNED, DataType::S64),
+    (UNSIGNED, DataType::U1),
+    (UNSIGNED, DataType::U2),
+    (UNSIGNED, DataType::U4),
+    (UNSIGNED, DataType::U8),
+    (UNSIGNED, DataType::U16),
+    (UNSIGNED, DataType::U32),
+    (UNSIGNED, DataType::U64),
+    (FLOAT, DataType::F16),
+    (FLOAT, DataType::F32),
+    (FLOAT, DataType::F64),
+    (BFLOAT, DataType::BF16),
+    (COMPLEX, DataType::C64),
+    (COMPLEX, DataType::C128),
+    (7, DataType::F8E3M4),
+    (8, DataType::F8E4M3),
+    (9, DataType::F8E4M3B11FNUZ),
+    (10, DataType::F8E4M3FN),
+    (11, DataType::F8E4M3FNUZ),
+    (12, DataType::F8E5M2),
+    (13, DataType::F8E5M2FNUZ),
+    (14, DataType::F8E8M0FNU),
+];
+/// The one type left over: 4-bit floats.
+const FLOAT4: (u8, DataType) = (17, DataType::F4E2M1FN);
+
+impl DlDataType {
+    /// The type of one lane.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataType`], with code and bits.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
+    ///
+    /// assert_eq!(DlDataType { code: 4, bits: 16, lanes: 1 }.data_type()?, DataType::BF16);
+    /// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn data_type(self) -> Result<DataType, Error> {
+        let all = TYPES.iter().chain([&FLOAT4]);
+        let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
+        let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
+        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::UnknownDataType { name: name() })
+    }
+}
+
+impl From<DataType> for DlDataType {
+    fn from(data_type: DataType) -> DlDataType {
+        let all = TYPES.iter().chain([&FLOAT4]);
+        let code = all.copied().find(|&(_, known)| known == data_type).map_or(FLOAT, |(code, _)| code);
+        // No type is wider than 128 bits.
+        let bits = u8::try_from(data_type.bits()).unwrap_or(u8::MAX);
+        DlDataType { code, bits, lanes: 1 }
+    }
+}
+
+/// The fields of a `DLTensor` as safe values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DlFields<'a> {
+    /// The type of an element.
+    pub dtype: DlDataType,
+    /// In elements.
+    pub shape: &'a [i64],
+    /// In elements; `None` for packed.
+    pub strides: Option<&'a [i64]>,
+    /// In bytes.
+    pub byte_offset: u64,
+    /// Does every element of a type below a byte take a byte of its own (flag `IS_SUBBYTE_TYPE_PADDED`)?
+    pub is_padded_to_bytes: bool,
+}
+
+impl DlFields<'_> {
+    /// The descriptor, with every field checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for a negative size or zero lanes; [`Error::RankMismatch`]; [`Error::NotExpressible`] for
+    /// a negative stride, a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{interop::dlpack::DlFields, DataType};
+    ///
+    /// let fields = DlFields {
+    ///     dtype: DataType::F32.into(),
+    ///     shape: &[2, 3],
+    ///     strides: Some(&[5, 1]),
+    ///     byte_offset: 40,
+    ///     is_padded_to_bytes: false,
+    /// };
+    /// assert_eq!(fields.to_desc()?.to_string(), "f32[2,3]:[5,1]+10");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
+        let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
+        let data_type = self.dtype.data_type()?;
+        let bits = u64::from(data_type.bits());
+        if self.is_padded_to_bytes && bits < 8 {
+            return Err(refuse(format!("each {data_type} takes a byte of its own, and descriptors pack them")));
+        }
+        let lanes = u64::from(self.dtype.lanes);
+        if lanes == 0 {
+            return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
+        }
+        let mut sizes = Dims::new();
+        for &size in self.shape {
+            sizes.push(checked::narrow(size, "a size of a DLPack tensor")?);
+        }
+        let mut strides: Option<Dims> = None;
+        if let Some(given) = self.strides {
+            if given.len() != self.shape.len() {
+                let (expected, found) = (self.shape.len(), given.len());
+                return Err(Error::RankMismatch { what: "strides", expected, found });
+            }
+            let mut all = Dims::new();
+            for (axis, &stride) in given.iter().enumerate() {
+                let stride = u64::try_from(stride).map_err(|_| {
+                    refuse(format!("axis {axis} has a stride of {stride}, and strides here are not negative"))
+                })?;
+                all.push(checked::mul(stride, lanes, OFFSET)?);
+            }
+            strides = Some(all);
+        }
+        if lanes > 1 {
+            sizes.push(lanes);
+            strides.iter_mut().for_each(|strides| strides.push(1));
+        }
+        let offset_bits = checked::mul(self.byte_offset, 8, OFFSET)?;
+        let base = offset_bits.checked_div(bits).filter(|_| offset_bits.is_multiple_of(bits));
+        let base = base
+            .ok_or_else(|| refuse(format!("a byte offset of {} is no whole number of elements", self.byte_offset)))?;
+        BufferTensorDesc::new(data_type, &sizes, strides.as_deref())?.with_base_offset(base)
+    }
+}
+
+impl DlTensor {
+    /// The descriptor behind a raw structure; `flags` are those of `DLManagedTensorVersioned`, 0 without one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64 and for a shape without a pointer, and those of [`DlFields::to_desc`].
+    ///
+    /// # Safety
+    ///
+    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change while
+    /// this function runs. `data` is not touched.
+    pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
+        let what = "the number of axes of a DLPack tensor";
+        let max = if self.shape.is_null() || !self.shape.is_aligned() { 0 } else { MAX_AXES };
+        if !(0..=max).contains(&self.ndim) {
+            let (value, max) = (u64::from(self.ndim.cast_unsigned()), checked::narrow(max, what)?);
+            return Err(Error::OutOfLimits { what, value, min: 0, max });
+        }
+        let length: usize = checked::narrow(self.ndim, what)?;
+        let list = |start: *mut i64| {
+            if length == 0 || start.is_null() || !start.is_aligned() {
+                return (length == 0).then_some(&[][..]);
+            }
+            // SAFETY: neither null nor unaligned, at most 64 numbers, and the caller vouches for them.
+            Some(unsafe { slice::from_raw_parts(start, length) })
+        };
+        let shape = list(self.shape).unwrap_or(&[]);
+        let strides = if self.strides.is_null() { None } else { list(self.strides) };
+        let is_padded_to_bytes = flags & 4 != 0;
+        DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes }.to_desc()
+    }
+}
+
+/// The lists of a `DLTensor`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DlLayout {
+    dtype: DlDataType,
+    shape: SmallVec<[i64; 8]>,
+    strides: SmallVec<[i64; 8]>,
+    byte_offset: u64,
+}
+
+impl DlLayout {
+    /// The layout of a descriptor. Strides are always written, as version 1.2 demands.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
+    /// let layout = DlLayout::new(&desc)?;
+    /// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
+    /// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn new(desc: &BufferTensorDesc) -> Result<DlLayout, Error> {
+        let list = |numbers: &[u64]| -> Result<SmallVec<[i64; 8]>, Error> {
+            numbers.iter().map(|&number| checked::narrow(number, OFFSET)).collect()
+        };
+        let offset_bits = checked::mul(desc.base_offset(), desc.data_type().bits().into(), BYTES)?;
+        if !offset_bits.is_multiple_of(8) {
+            let reason = format!("its first element begins {offset_bits} bits into the buffer, inside a byte");
+            return Err(Error::NotExpressible { target: "DLPack tensor", reason });
+        }
+        Ok(DlLayout {
+            dtype: desc.data_type().into(),
+            shape: list(desc.sizes())?,
+            strides: list(desc.strides())?,
+            byte_offset: offset_bits / 8,
+        })
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn fields(&self) -> DlFields<'_> {
+        DlFields {
+            dtype: self.dtype,
+            shape: &self.shape,
+            strides: Some(&self.strides),
+            byte_offset: self.byte_offset,
+            is_padded_to_bytes: false,
+        }
+    }
+
+    /// The raw structure over `data`, which points into this one. Its lists must not be written to.
+    #[must_use]
+    pub fn raw(&self, data: *mut c_void, device: DlDevice) -> BorrowedDlTensor<'_> {
+        let tensor = DlTensor {
+            data,
+            device,
+            // A descriptor's rank fits: its sizes lie in memory.
+            ndim: i32::try_from(self.shape.len()).unwrap_or(i32::MAX),
+            dtype: self.dtype,
+            shape: self.shape.as_ptr().cast_mut(),
+            strides: self.strides.as_ptr().cast_mut(),
+            byte_offset: self.byte_offset,
+        };
+        BorrowedDlTensor { tensor, lists: PhantomData }
+    }
+}
+
+/// A raw structure, alive as long as the [`DlLayout`] it points into.
+#[derive(Debug, Clone, Copy)]
+pub struct BorrowedDlTensor<'a> {
+    tensor: DlTensor,
+    lists: PhantomData<&'a DlLayout>,
+}
+
+impl BorrowedDlTensor<'_> {
+    /// The structure to hand to a C function, by pointer.
+    #[must_use]
+    pub fn get(&self) -> &DlTensor {
+        &self.tensor
+    }
+}

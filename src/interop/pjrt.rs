@@ -1,0 +1,377 @@
+//! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions both ways.
+//!
+//! PJRT has two ways to say a layout: a dimension order with tiles, and byte strides. Neither has words for
+//! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*` as
+//! `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
+#![allow(unsafe_code, reason = "the C structures point to their lists")]
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::mem::{offset_of, size_of};
+use std::slice;
+
+use crate::checked::{self, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::notation::AnyLayout;
+use crate::strided::BufferTensorDesc;
+use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
+
+/// `PJRT_Buffer_MemoryLayout_Tiled`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PjrtTiledLayout {
+    /// `struct_size`, in bytes.
+    pub struct_size: usize,
+    /// `extension_start`: null if there are none.
+    pub extension_start: *mut c_void,
+    /// `minor_to_major`.
+    pub minor_to_major: *const i64,
+    /// `minor_to_major_size`: how many numbers that are.
+    pub minor_to_major_size: usize,
+    /// `tile_dims`: the entries of all tiles, one tile behind the other.
+    pub tile_dims: *const i64,
+    /// `tile_dim_sizes`: how many entries each tile has.
+    pub tile_dim_sizes: *const usize,
+    /// `num_tiles`.
+    pub num_tiles: usize,
+}
+
+/// `PJRT_Buffer_MemoryLayout_Strides`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PjrtStridesLayout {
+    /// `struct_size`, in bytes.
+    pub struct_size: usize,
+    /// `extension_start`: null if there are none.
+    pub extension_start: *mut c_void,
+    /// `byte_strides`: they may be negative.
+    pub byte_strides: *const i64,
+    /// `num_byte_strides`: how many numbers that are.
+    pub num_byte_strides: usize,
+}
+
+/// The unnamed union of `PJRT_Buffer_MemoryLayout`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union PjrtLayoutUnion {
+    /// `tiled`.
+    pub tiled: PjrtTiledLayout,
+    /// `strides`.
+    pub strides: PjrtStridesLayout,
+}
+
+/// `PJRT_Buffer_MemoryLayout`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PjrtMemoryLayout {
+    /// `struct_size`, in bytes.
+    pub struct_size: usize,
+    /// `extension_start`: null if there are none.
+    pub extension_start: *mut c_void,
+    /// The layout, of the kind that `layout_type` says.
+    pub layout: PjrtLayoutUnion,
+    /// `type`: [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`].
+    pub layout_type: i32,
+}
+
+/// `PJRT_Buffer_MemoryLayout_Type_Tiled`.
+pub const PJRT_LAYOUT_TILED: i32 = 0;
+/// `PJRT_Buffer_MemoryLayout_Type_Strides`.
+pub const PJRT_LAYOUT_STRIDES: i32 = 1;
+
+/// `PJRT_Buffer_MemoryLayout_STRUCT_SIZE` and its siblings: up to the end of the last field.
+const TILED_SIZE: usize = offset_of!(PjrtTiledLayout, num_tiles) + size_of::<usize>();
+const STRIDES_SIZE: usize = offset_of!(PjrtStridesLayout, num_byte_strides) + size_of::<usize>();
+const LAYOUT_SIZE: usize = offset_of!(PjrtMemoryLayout, layout_type) + size_of::<i32>();
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<PjrtTiledLayout>() == 56 && TILED_SIZE == 56);
+    assert!(offset_of!(PjrtTiledLayout, extension_start) == 8 && offset_of!(PjrtTiledLayout, minor_to_major) == 16);
+    assert!(offset_of!(PjrtTiledLayout, minor_to_major_size) == 24 && offset_of!(PjrtTiledLayout, tile_dims) == 32);
+    assert!(offset_of!(PjrtTiledLayout, tile_dim_sizes) == 40 && offset_of!(PjrtTiledLayout, num_tiles) == 48);
+    assert!(size_of::<PjrtStridesLayout>() == 32 && STRIDES_SIZE == 32);
+    assert!(offset_of!(PjrtStridesLayout, byte_strides) == 16);
+    assert!(offset_of!(PjrtStridesLayout, num_byte_strides) == 24);
+    assert!(size_of::<PjrtMemoryLayout>() == 80 && LAYOUT_SIZE == 76);
+    assert!(offset_of!(PjrtMemoryLayout, layout) == 16 && offset_of!(PjrtMemoryLayout, layout_type) == 72);
+};
+
+/// The most numbers any list of a PJRT layout may have when it is read.
+const MAX_LENGTH: usize = 1 << 16;
+
+/// The lists of a PJRT layout as safe values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PjrtFields<'a> {
+    /// A dimension order with tiles.
+    Tiled {
+        /// The dimensions, the fastest first.
+        minor_to_major: &'a [i64],
+        /// The entries of all tiles, one tile behind the other; `i64::MIN` is `*`.
+        tile_dims: &'a [i64],
+        /// How many entries each tile has.
+        tile_dim_sizes: &'a [usize],
+    },
+    /// Byte strides.
+    Strides(&'a [i64]),
+}
+
+impl PjrtFields<'_> {
+    /// The layout of an array of this type and these sizes, with every field checked against the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], [`Error::NotAPermutation`], [`Error::ZeroTile`],
+    /// [`Error::TrailingCombine`], [`Error::Overflow`]; [`Error::NotExpressible`] for negative byte strides and for ones
+    /// that are no whole number of elements.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
+    ///
+    /// let fields = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
+    /// let AnyLayout::Tiled(shape) = fields.to_layout(DataType::BF16, &[300, 500])? else { panic!() };
+    /// assert_eq!(shape.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
+    /// let fields = PjrtFields::Strides(&[20, 4]);
+    /// let AnyLayout::Strided(desc) = fields.to_layout(DataType::F32, &[2, 3])? else { panic!() };
+    /// assert_eq!(desc.to_string(), "f32[2,3]:[5,1]");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
+        match *self {
+            PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes } => {
+                let dimension = |&number: &i64| checked::narrow::<usize>(number, "a dimension in minor_to_major");
+                let order = minor_to_major.iter().map(dimension).collect::<Result<Vec<_>, _>>()?;
+                let (mut tiles, mut rest) = (Vec::new(), tile_dims);
+                for &length in tile_dim_sizes {
+                    let (tile, behind) = rest.split_at_checked(length).ok_or(Error::RankMismatch {
+                        what: "tile entries",
+                        expected: length,
+                        found: rest.len(),
+                    })?;
+                    tiles.push(Tile::from_xla(tile)?);
+                    rest = behind;
+                }
+                let layout = Layout::new(&order)?.with_tiles(&tiles);
+                ArrayShape::new(data_type, sizes, layout).map(AnyLayout::Tiled)
+            }
+            PjrtFields::Strides(byte_strides) => {
+                let bits = data_type.bits();
+                let strides = byte_strides.iter().enumerate().map(|(axis, &stride)| element_stride(axis, stride, bits));
+                let strides = strides.collect::<Result<Vec<u64>, _>>()?;
+                BufferTensorDesc::new(data_type, sizes, Some(&strides)).map(AnyLayout::Strided)
+            }
+        }
+    }
+}
+
+fn element_stride(axis: usize, byte_stride: i64, bits: u32) -> Result<u64, Error> {
+    let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
+    let bytes = u64::try_from(byte_stride).map_err(|_| {
+        refuse(format!("axis {axis} has a stride of {byte_stride} bytes, and strides here are not negative"))
+    })?;
+    let stride_bits = checked::mul(bytes, 8, OFFSET)?;
+    let elements = stride_bits.checked_div(bits.into()).filter(|_| stride_bits.is_multiple_of(bits.into()));
+    elements.ok_or_else(|| refuse(format!("the stride of {bytes} bytes of axis {axis} is no whole number of elements")))
+}
+
+impl PjrtMemoryLayout {
+    /// The layout behind a raw structure, for an array of this type and these sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
+    /// 65,536 numbers or without a pointer; and those of [`PjrtFields::to_layout`].
+    ///
+    /// # Safety
+    ///
+    /// The lists that the structure's kind says it has must be valid for reads of the lengths it names, and must not
+    /// change while this function runs.
+    pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
+        check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
+        match self.layout_type {
+            PJRT_LAYOUT_TILED => {
+                // SAFETY: all fields of both members are plain numbers and pointers, and the type says that this
+                // one was written.
+                let tiled = unsafe { self.layout.tiled };
+                check_size("the struct_size of a tiled PJRT layout", tiled.struct_size, TILED_SIZE)?;
+                // SAFETY: the caller vouches for the lists.
+                let (minor_to_major, tile_dim_sizes) = unsafe {
+                    (
+                        list(tiled.minor_to_major, tiled.minor_to_major_size)?,
+                        list(tiled.tile_dim_sizes, tiled.num_tiles)?,
+                    )
+                };
+                let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
+                // SAFETY: as above; the list of entries is as long as all tiles together.
+                let tile_dims = unsafe { list(tiled.tile_dims, entries)? };
+                PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes }.to_layout(data_type, sizes)
+            }
+            PJRT_LAYOUT_STRIDES => {
+                // SAFETY: as for the tiled member.
+                let strides = unsafe { self.layout.strides };
+                check_size("the struct_size of a strided PJRT layout", strides.struct_size, STRIDES_SIZE)?;
+                // SAFETY: the caller vouches for the list.
+                let byte_strides = unsafe { list(strides.byte_strides, strides.num_byte_strides)? };
+                PjrtFields::Strides(byte_strides).to_layout(data_type, sizes)
+            }
+            other => {
+                let value = u64::from(other.cast_unsigned());
+                Err(Error::OutOfLimits { what: "the type of a PJRT layout", value, min: 0, max: 1 })
+            }
+        }
+    }
+}
+
+fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Error> {
+    if found >= needed {
+        return Ok(());
+    }
+    let (value, min) = (checked::narrow(found, what)?, checked::narrow(needed, what)?);
+    Err(Error::OutOfLimits { what, value, min, max: u64::MAX })
+}
+
+/// # Safety
+///
+/// If it is neither null nor empty, the list must be valid for reads of `length` numbers.
+unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if start.is_null() || !start.is_aligned() || length > MAX_LENGTH {
+        let what = "the length of a list without a valid pointer, or of one that is too long,";
+        let max = if start.is_null() || !start.is_aligned() { 0 } else { checked::narrow(MAX_LENGTH, what)? };
+        return Err(Error::OutOfLimits { what, value: checked::narrow(length, what)?, min: 0, max });
+    }
+    // SAFETY: not null, aligned, and short enough for the byte length to fit; the caller vouches for the rest.
+    Ok(unsafe { slice::from_raw_parts(start, length) })
+}
+
+/// A PJRT layout with the lists it points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PjrtLayout {
+    lists: Lists,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Lists {
+    Tiled { minor_to_major: Vec<i64>, tile_dims: Vec<i64>, tile_dim_sizes: Vec<usize> },
+    Strides(Vec<i64>),
+}
+
+impl PjrtLayout {
+    /// The tiled layout of a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a sparse array.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
+    ///
+    /// let layout = PjrtLayout::tiled(&"f32[7,5]{1,0:T(*,4)}".parse::<ArrayShape>()?)?;
+    /// let PjrtFields::Tiled { tile_dims, .. } = layout.fields() else { panic!() };
+    /// assert_eq!(tile_dims, [i64::MIN, 4]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn tiled(shape: &ArrayShape) -> Result<PjrtLayout, Error> {
+        let layout = shape.layout();
+        let said = Layout::new(layout.minor_to_major())?.with_tiles(layout.tiles());
+        if said != *layout {
+            let reason = format!("it has no words for the parts of {layout} besides order and tiles");
+            return Err(Error::NotExpressible { target: "PJRT layout", reason });
+        }
+        let number = |&dimension: &usize| checked::narrow(dimension, "a dimension");
+        let minor_to_major = layout.minor_to_major().iter().map(number).collect::<Result<_, _>>()?;
+        let entry = |entry: &TileSize| match entry {
+            TileSize::Size(size) => checked::narrow(size.get(), "a tile size"),
+            TileSize::Combine => Ok(i64::MIN),
+        };
+        let tile_dims = layout.tiles().iter().flat_map(Tile::entries).map(entry).collect::<Result<_, _>>()?;
+        let tile_dim_sizes = layout.tiles().iter().map(|tile| tile.entries().len()).collect();
+        Ok(PjrtLayout { lists: Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } })
+    }
+
+    /// The byte strides of a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] for a base offset, and where a stride is no whole number of bytes;
+    /// [`Error::Overflow`] for one past `i64`.
+    pub fn strides(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
+        let refuse = |reason| Err(Error::NotExpressible { target: "PJRT layout", reason });
+        if desc.base_offset() != 0 {
+            return refuse(format!(
+                "it begins {} elements into its buffer; move the pointer instead",
+                desc.base_offset()
+            ));
+        }
+        let mut byte_strides = Vec::with_capacity(desc.rank());
+        for (axis, &stride) in desc.strides().iter().enumerate() {
+            let bits = checked::mul(stride, desc.data_type().bits().into(), OFFSET)?;
+            if !bits.is_multiple_of(8) {
+                return refuse(format!("the stride of {bits} bits of axis {axis} is no whole number of bytes"));
+            }
+            byte_strides.push(checked::narrow(bits / 8, OFFSET)?);
+        }
+        Ok(PjrtLayout { lists: Lists::Strides(byte_strides) })
+    }
+
+    /// The lists.
+    #[must_use]
+    pub fn fields(&self) -> PjrtFields<'_> {
+        match &self.lists {
+            Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } => {
+                PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes }
+            }
+            Lists::Strides(byte_strides) => PjrtFields::Strides(byte_strides),
+        }
+    }
+
+    /// The raw structure, which points into this one.
+    #[must_use]
+    pub fn raw(&self) -> BorrowedPjrtLayout<'_> {
+        let extension_start = std::ptr::null_mut();
+        let (layout, layout_type) = match &self.lists {
+            Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } => {
+                let tiled = PjrtTiledLayout {
+                    struct_size: TILED_SIZE,
+                    extension_start,
+                    minor_to_major: minor_to_major.as_ptr(),
+                    minor_to_major_size: minor_to_major.len(),
+                    tile_dims: tile_dims.as_ptr(),
+                    tile_dim_sizes: tile_dim_sizes.as_ptr(),
+                    num_tiles: tile_dim_sizes.len(),
+                };
+                (PjrtLayoutUnion { tiled }, PJRT_LAYOUT_TILED)
+            }
+            Lists::Strides(byte_strides) => {
+                let strides = PjrtStridesLayout {
+                    struct_size: STRIDES_SIZE,
+                    extension_start,
+                    byte_strides: byte_strides.as_ptr(),
+                    num_byte_strides: byte_strides.len(),
+                };
+                (PjrtLayoutUnion { strides }, PJRT_LAYOUT_STRIDES)
+            }
+        };
+        let layout = PjrtMemoryLayout { struct_size: LAYOUT_SIZE, extension_start, layout, layout_type };
+        BorrowedPjrtLayout { layout, lists: PhantomData }
+    }
+}
+
+/// A raw structure, alive as long as the [`PjrtLayout`] it points into.
+#[derive(Clone, Copy)]
+pub struct BorrowedPjrtLayout<'a> {
+    layout: PjrtMemoryLayout,
+    lists: PhantomData<&'a PjrtLayout>,
+}
+
+impl BorrowedPjrtLayout<'_> {
+    /// The structure to hand to a PJRT function, by pointer.
+    #[must_use]
+    pub fn get(&self) -> &PjrtMemoryLayout {
+        &self.layout
+    }
+}

@@ -1,0 +1,200 @@
+//! Which parts of a tensor lie in one piece.
+
+use std::ops::Range;
+
+use crate::checked::{self, Dims, OFFSET};
+use crate::error::Error;
+
+use super::digits::Digit;
+use super::equality::next_index;
+use super::index_map::IndexMap;
+
+/// The most elements whose offsets are looked at one by one, where dimensions are fused or the layout is Irreducible.
+const SEARCH_LIMIT: u64 = 1 << 20;
+
+/// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct RowAccess {
+    /// Does every slice lie in one piece?
+    pub in_one_piece: bool,
+    /// How far it is from each slice to the next, in elements, if that is always the same.
+    pub stride: Option<u64>,
+    /// Every slice begins at a multiple of this many bits: below 8, some begin inside a byte. 0 if the only
+    /// slice begins at 0.
+    pub alignment_in_bits: u64,
+}
+
+impl IndexMap {
+    /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
+    /// If so, the offsets it takes, in elements.
+    ///
+    /// Decided exactly from the smallest and the largest offset, so only for layouts in which no two
+    /// elements share a place (all tiled ones); a broadcast dimension longer than 1 inside the ranges gives `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::OutOfLimits`], or [`Error::TooHard`] for a part of more than a million
+    /// elements of a Fused or Irreducible layout.
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// // A row band of 8 is one row of tiles; a single row is scattered over two tiles.
+    /// assert_eq!(map.contiguous_part(&[8..16, 0..256])?, Some(2048..4096));
+    /// assert_eq!(map.contiguous_part(&[8..9, 0..256])?, None);
+    /// assert_eq!(map.contiguous_part(&[9..10, 0..128])?, Some(2176..2304));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn contiguous_part(&self, ranges: &[Range<u64>]) -> Result<Option<Range<u64>>, Error> {
+        self.check_ranges(ranges)?;
+        let lengths: Dims = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        let elements = checked::product(&lengths, OFFSET)?;
+        if elements == 0 {
+            return Ok(Some(0..0));
+        }
+        let separable =
+            self.levels().is_none() && self.components().iter().all(|component| component.dims().len() == 1);
+        let (low, high) = if separable {
+            let (mut low, mut high) = (self.base(), self.base());
+            for component in self.components() {
+                let range = component.dims().first().and_then(|&dim| ranges.get(dim));
+                let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
+                let digits = component.chain().digits();
+                if end.saturating_sub(start) > 1 && digits.iter().any(|digit| digit.stride() == 0) {
+                    return Ok(None);
+                }
+                let (least, most) = extremes(digits, start, end);
+                (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
+            }
+            (low, high)
+        } else {
+            if elements > SEARCH_LIMIT {
+                return Err(Error::TooHard { question: "whether a part lies in one piece", work: SEARCH_LIMIT });
+            }
+            self.extremes_by_search(ranges, &lengths)
+        };
+        let end = checked::add(high, 1, OFFSET)?;
+        Ok((end.saturating_sub(low) == elements).then_some(low..end))
+    }
+
+    fn check_ranges(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
+        let (expected, found) = (self.sizes().len(), ranges.len());
+        if expected != found {
+            return Err(Error::RankMismatch { what: "ranges", expected, found });
+        }
+        for (range, &size) in ranges.iter().zip(self.sizes()) {
+            if range.end > size || range.start > range.end {
+                let (value, min) = (range.end, range.start);
+                return Err(Error::OutOfLimits { what: "the end of a range", value, min, max: size });
+            }
+        }
+        Ok(())
+    }
+
+    fn extremes_by_search(&self, ranges: &[Range<u64>], lengths: &[u64]) -> (u64, u64) {
+        let mut inside: Dims = lengths.iter().map(|_| 0).collect();
+        let (mut low, mut high) = (u64::MAX, 0);
+        loop {
+            let index: Dims = inside.iter().zip(ranges).map(|(i, range)| range.start.saturating_add(*i)).collect();
+            let offset = self.offset_inside(&index);
+            (low, high) = (low.min(offset), high.max(offset));
+            if !next_index(&mut inside, lengths) {
+                return (low, high);
+            }
+        }
+    }
+
+    /// How the slices along `axis` lie: which rows can be handed on as a pointer and a length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`], and those of [`contiguous_part`](Self::contiguous_part).
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
+    /// assert!(rows("bf16[512,6144]{1,0}")?.in_one_piece);
+    /// // In a tiled buffer a row is scattered, and begins two bytes after the one before it.
+    /// let tiled = rows("bf16[512,6144]{1,0:T(8,128)(2,1)}")?;
+    /// assert_eq!((tiled.in_one_piece, tiled.stride, tiled.alignment_in_bits), (false, None, 16));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn row_access(&self, axis: usize) -> Result<RowAccess, Error> {
+        let rank = self.sizes().len();
+        let Some(&size) = self.sizes().get(axis) else { return Err(Error::AxisOutOfRange { axis, rank }) };
+        let slice = |index: u64| -> Vec<Range<u64>> {
+            let whole = self.sizes().iter().enumerate();
+            whole.map(|(dim, &size)| if dim == axis { index..index.saturating_add(1) } else { 0..size }).collect()
+        };
+        let bits = u64::from(self.element_bits());
+        let own = self.components().iter().find(|component| component.dims() == [axis]);
+        let joined = self.levels().is_some()
+            || self.components().iter().any(|component| component.dims().len() > 1 && component.dims().contains(&axis));
+        if !joined {
+            // All slices look alike; only their first offset differs.
+            let digits = own.map_or(&[][..], |component| component.chain().digits());
+            let strides = digits.iter().map(|digit| digit.stride());
+            let common = strides.fold(self.base(), gcd);
+            let stride = match digits {
+                [] => Some(0),
+                [only] => Some(only.stride()),
+                _ => None,
+            };
+            let in_one_piece = size == 0 || self.contiguous_part(&slice(0))?.is_some();
+            return Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? });
+        }
+        let work = checked::mul(size, self.logical_elements().checked_div(size).unwrap_or(0), OFFSET)?;
+        if work > SEARCH_LIMIT {
+            return Err(Error::TooHard { question: "whether rows lie in one piece", work: SEARCH_LIMIT });
+        }
+        let (mut in_one_piece, mut common, mut starts) = (true, 0, Vec::new());
+        for index in 0..size {
+            in_one_piece &= self.contiguous_part(&slice(index))?.is_some();
+            let first: Dims = (0..rank).map(|dim| if dim == axis { index } else { 0 }).collect();
+            let start = self.offset_inside(&first);
+            starts.push(start);
+            common = gcd(common, start);
+        }
+        let steps = || starts.iter().zip(starts.iter().skip(1)).map(|(a, b)| b.checked_sub(*a));
+        let stride = steps().next().unwrap_or(Some(0)).filter(|&stride| steps().all(|step| step == Some(stride)));
+        Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? })
+    }
+}
+
+/// The smallest and the largest value of a chain on `start..end`, which is not empty.
+fn extremes(digits: &[Digit], start: u64, end: u64) -> (u64, u64) {
+    let Some((digit, below)) = digits.split_first() else { return (0, 0) };
+    let (divisor, stride) = (digit.divisor(), digit.stride());
+    let last = end.saturating_sub(1);
+    let split = |number: u64| (number.checked_div(divisor).unwrap_or(0), number.checked_rem(divisor).unwrap_or(0));
+    let ((first_block, from), (last_block, to)) = (split(start), split(last));
+    // None of these can saturate: invariant 1.
+    let at = |block: u64, (low, high): (u64, u64)| {
+        let moved = block.saturating_mul(stride);
+        (moved.saturating_add(low), moved.saturating_add(high))
+    };
+    let past_to = to.saturating_add(1);
+    if first_block == last_block {
+        return at(first_block, extremes(below, from, past_to));
+    }
+    let mut found = at(first_block, extremes(below, from, divisor));
+    let mut include = |(low, high): (u64, u64)| found = (found.0.min(low), found.1.max(high));
+    include(at(last_block, extremes(below, 0, past_to)));
+    let (next, previous) = (first_block.saturating_add(1), last_block.saturating_sub(1));
+    if next <= previous {
+        let whole = extremes(below, 0, divisor);
+        include(at(next, whole));
+        include(at(previous, whole));
+    }
+    found
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while let Some(rest) = a.checked_rem(b) {
+        (a, b) = (b, rest);
+    }
+    a
+}

@@ -1,0 +1,91 @@
+//! An index map from the digits of each dimension.
+
+use std::num::NonZeroU64;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+
+use super::digits::{Chain, Digit};
+use super::index_map::{Component, IndexMap};
+
+impl IndexMap {
+    /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a stride.
+    ///
+    /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and its
+    /// stride in elements. The size of a dimension is the product of its digits' sizes; no digits are size 1.
+    /// The buffer ends behind the last element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`], and [`Error::UnsupportedElementBits`] for elements of 0 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{map::IndexMap, ArrayShape, DataType, ToIndexMap};
+    ///
+    /// let digits = [vec![(2, 2048), (8, 128)], vec![(2, 1024), (128, 1)]];
+    /// let map = IndexMap::from_digits(DataType::F32, 32, &digits)?;
+    /// assert_eq!(map, "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn from_digits(
+        data_type: DataType,
+        element_bits: u32,
+        dimensions: &[Vec<(u64, u64)>],
+    ) -> Result<IndexMap, Error> {
+        if element_bits == 0 {
+            return Err(Error::UnsupportedElementBits { bits: 0, supported: "1 and more" });
+        }
+        let (mut sizes, mut components) = (Dims::new(), Vec::new());
+        let mut last = 0_u64;
+        for (dim, digits) in dimensions.iter().enumerate() {
+            let mut extent = 1_u64;
+            let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
+            for &(size, stride) in digits.iter().rev() {
+                // A size-1 digit says nothing; a size of 0 empties the tensor.
+                if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
+                    minor_first.push(Digit::new(divisor, stride));
+                    let reach = checked::mul(size.saturating_sub(1), stride, OFFSET)?;
+                    last = checked::add(last, reach, OFFSET)?;
+                }
+                extent = checked::mul(extent, size, ELEMENTS)?;
+            }
+            sizes.push(extent);
+            let chain = Chain::normalised(minor_first.into_iter().rev(), extent);
+            if extent > 1 {
+                components.push(Component { dims: SmallVec::from_slice(&[dim]), extent, chain });
+            }
+        }
+        checked::product(&sizes, ELEMENTS)?;
+        let empty = sizes.contains(&0);
+        if empty {
+            components.clear();
+        }
+        let physical_elements = if empty { 0 } else { checked::add(last, 1, OFFSET)? };
+        checked::bytes_for(physical_elements, element_bits)?;
+        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels: None, physical_elements })
+    }
+
+    /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as many values as
+    /// it needs. `None` unless the class is Affine or Split. A dimension of size 1 has none.
+    pub(crate) fn digits_by_dimension(&self) -> Option<Vec<Vec<(u64, u64)>>> {
+        let mut dimensions = vec![Vec::new(); self.sizes().len()];
+        if self.levels().is_some() {
+            return None;
+        }
+        for component in self.components() {
+            let [dim] = component.dims() else { return None };
+            if !component.chain().is_exact() {
+                return None;
+            }
+            let mut above = component.extent();
+            for digit in component.chain().digits() {
+                dimensions.get_mut(*dim)?.push((above.div_ceil(digit.divisor()), digit.stride()));
+                above = digit.divisor();
+            }
+        }
+        Some(dimensions)
+    }
+}

@@ -1,0 +1,317 @@
+//! The elements and the padding of a buffer, each as a list of boxes that together cover it once.
+//!
+//! The strides of all digits, sorted, are a system of places: an offset is a number written in it, and
+//! each place belongs to one component. An offset holds an element exactly if, for every component,
+//! the digits in its places are those of a number below its extent. Both that condition and its opposite
+//! fall into ranges, one for each place, and a product of such ranges is a box.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, OFFSET};
+use crate::error::Error;
+
+use super::index_map::IndexMap;
+
+/// Offsets at regular distances: `base`, and from there any number of steps of each loop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OffsetBox {
+    base: u64,
+    loops: SmallVec<[(u64, u64); 4]>,
+}
+
+impl OffsetBox {
+    /// The first offset, in elements.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The loops from the largest stride to the smallest: how many steps, and the stride in elements.
+    #[must_use]
+    pub fn loops(&self) -> &[(u64, u64)] {
+        &self.loops
+    }
+
+    /// How many offsets there are.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        // Cannot saturate: the offsets are different places of one buffer.
+        self.loops.iter().fold(1, |product: u64, &(extent, _)| product.saturating_mul(extent))
+    }
+
+    /// Every run of neighbouring offsets: where it begins, and how long it is.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let (outer, run) = match self.loops.split_last() {
+            Some((&(extent, 1), outer)) => (outer, extent),
+            _ => (self.loops.as_slice(), 1),
+        };
+        let mut counters: SmallVec<[u64; 4]> = SmallVec::from_elem(0, outer.len());
+        let mut at = Some(self.base);
+        std::iter::from_fn(move || {
+            let current = at?;
+            let mut next = current;
+            at = None;
+            // None of these can saturate: every offset lies inside the buffer.
+            for (counter, &(extent, stride)) in counters.iter_mut().zip(outer).rev() {
+                *counter = counter.saturating_add(1);
+                if *counter < extent {
+                    at = Some(next.saturating_add(stride));
+                    break;
+                }
+                next = next.saturating_sub(stride.saturating_mul(extent.saturating_sub(1)));
+                *counter = 0;
+            }
+            Some((current, run))
+        })
+    }
+}
+
+/// What a buffer holds where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferBoxes {
+    /// Where elements lie.
+    pub elements: Vec<OffsetBox>,
+    /// Where none lie: inside tiles, between rows, in front of the base and behind the last element.
+    pub padding: Vec<OffsetBox>,
+}
+
+/// The largest buffer, in elements, whose boxes are found offset by offset where the layout does not
+/// give them: Irreducible layouts, and strides that do not divide each other.
+pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
+
+/// The most boxes a buffer is divided into.
+const MAX_BOXES: usize = 1 << 20;
+
+impl IndexMap {
+    /// The buffer as boxes of elements and boxes of padding, which cover each of its offsets once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if there would be more than a million boxes, or if the layout has no digits that
+    /// nest and the buffer is larger than [`PADDING_SEARCH_LIMIT`].
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let boxes = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?.buffer_boxes()?;
+    /// let count = |boxes: &[tensor_layout::map::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
+    /// assert_eq!((count(&boxes.elements), count(&boxes.padding)), (15, 9));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn buffer_boxes(&self) -> Result<BufferBoxes, Error> {
+        if self.logical_elements() == 0 {
+            return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
+        }
+        match Places::new(self) {
+            Some(places) => places.boxes(self),
+            None => self.boxes_by_search(),
+        }
+    }
+
+    fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
+        if self.physical_elements > PADDING_SEARCH_LIMIT {
+            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+        }
+        let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
+        let (mut start, mut kind) = (0, None);
+        for offset in 0..=self.physical_elements {
+            let now = if offset < self.physical_elements { Some(self.inverse(offset)?.is_some()) } else { None };
+            if now != kind {
+                let list = if kind == Some(true) { &mut boxes.elements } else { &mut boxes.padding };
+                list.extend(line(start, offset));
+                (start, kind) = (offset, now);
+            }
+        }
+        Ok(boxes)
+    }
+}
+
+/// The offsets from `start` to `end` as a box, if there are any.
+fn line(start: u64, end: u64) -> Vec<OffsetBox> {
+    match end.saturating_sub(start) {
+        0 => Vec::new(),
+        1 => vec![OffsetBox { base: start, loops: SmallVec::new() }],
+        length => vec![OffsetBox { base: start, loops: SmallVec::from_slice(&[(length, 1)]) }],
+    }
+}
+
+/// A range of digits for each place, the largest place first.
+type Ranges = SmallVec<[(u64, u64); 8]>;
+
+struct Place {
+    stride: u64,
+    /// How many digits there are at this place.
+    range: u64,
+}
+
+/// A number written in some of the places.
+struct Number {
+    extent: u64,
+    /// The place of each digit, and what one unit of it is worth in the number.
+    digits: SmallVec<[(usize, u64); 4]>,
+}
+
+struct Places {
+    places: SmallVec<[Place; 8]>,
+    numbers: SmallVec<[Number; 6]>,
+}
+
+impl Places {
+    /// `None` if the strides of the map do not nest.
+    fn new(map: &IndexMap) -> Option<Places> {
+        if map.levels().is_some() {
+            return None;
+        }
+        // Every digit: stride, largest value, which number, which digit of it.
+        let mut all: SmallVec<[(u64, u64, usize, u64); 8]> = SmallVec::new();
+        let mut numbers: SmallVec<[Number; 6]> = SmallVec::new();
+        for component in map.components() {
+            let digits = component.chain().digits();
+            if let [only] = digits
+                && only.stride() == 0
+            {
+                continue;
+            }
+            let mut above = component.extent();
+            for digit in digits {
+                let largest = above.checked_sub(1)?.checked_div(digit.divisor())?;
+                all.push((digit.stride(), largest, numbers.len(), digit.divisor()));
+                above = digit.divisor();
+            }
+            numbers.push(Number { extent: component.extent(), digits: SmallVec::new() });
+        }
+        all.sort_by_key(|&(stride, ..)| std::cmp::Reverse(stride));
+        if all.last().is_none_or(|&(stride, ..)| stride != 1) {
+            // The offsets between two multiples of the smallest stride: only the first holds an element.
+            all.push((1, 0, numbers.len(), 1));
+            numbers.push(Number { extent: 1, digits: SmallVec::new() });
+        }
+        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
+        let mut above = None;
+        for (stride, largest, number, divisor) in all {
+            let span = above.unwrap_or(map.physical_elements().checked_sub(map.base())?);
+            let range = if above.is_none() { span.div_ceil(stride.max(1)) } else { span.checked_div(stride)? };
+            let nests = above.is_none() || span.is_multiple_of(stride);
+            if stride == 0 || !nests || largest >= range {
+                return None;
+            }
+            numbers.get_mut(number)?.digits.push((places.len(), divisor));
+            places.push(Place { stride, range });
+            above = Some(stride);
+        }
+        for number in &mut numbers {
+            number.digits.sort_by_key(|&(_, divisor)| std::cmp::Reverse(divisor));
+        }
+        Some(Places { places, numbers })
+    }
+
+    fn boxes(&self, map: &IndexMap) -> Result<BufferBoxes, Error> {
+        let too_many = Error::TooHard { question: "where the padding lies", work: 1 << 20 };
+        let full: Ranges = self.places.iter().map(|place| (0, place.range)).collect();
+        let (mut elements, mut padding) = (vec![full.clone()], Vec::new());
+        for number in &self.numbers {
+            let (mut inside, mut outside) = (Vec::new(), Vec::new());
+            self.divide(number.extent, &number.digits, &full, &mut inside, &mut outside);
+            padding.extend(products(&elements, &outside));
+            elements = products(&elements, &inside).collect();
+            if elements.len().saturating_add(padding.len()) > MAX_BOXES {
+                return Err(too_many);
+            }
+        }
+        // The topmost place may reach past the end of the buffer.
+        let length = map.physical_elements().saturating_sub(map.base());
+        let mut inside_buffer = Vec::new();
+        self.below(length, 0, &full, &mut inside_buffer);
+        if inside_buffer.len() > 1 {
+            padding = products(&padding, &inside_buffer).collect();
+        }
+        let to_boxes = |list: Vec<Ranges>| -> Result<Vec<OffsetBox>, Error> {
+            list.iter().map(|ranges| self.offset_box(ranges, map.base())).collect()
+        };
+        let mut boxes = BufferBoxes { elements: to_boxes(elements)?, padding: to_boxes(padding)? };
+        boxes.padding.extend(line(0, map.base()));
+        Ok(boxes)
+    }
+
+    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`.
+    fn divide(
+        &self,
+        extent: u64,
+        digits: &[(usize, u64)],
+        within: &Ranges,
+        inside: &mut Vec<Ranges>,
+        outside: &mut Vec<Ranges>,
+    ) {
+        let Some((&(place, divisor), below)) = digits.split_first() else {
+            inside.push(within.clone());
+            return;
+        };
+        let (whole, rest) = (extent.checked_div(divisor).unwrap_or(0), extent.checked_rem(divisor).unwrap_or(0));
+        let used = whole.saturating_add(u64::from(rest > 0));
+        let restrict = |from, to| {
+            let mut ranges = within.clone();
+            if let Some(range) = ranges.get_mut(place) {
+                *range = (from, to);
+            }
+            ranges
+        };
+        let range = self.places.get(place).map_or(0, |place| place.range);
+        if used < range {
+            outside.push(restrict(used, range));
+        }
+        if whole > 0 {
+            self.divide(divisor, below, &restrict(0, whole), inside, outside);
+        }
+        if rest > 0 {
+            self.divide(rest, below, &restrict(whole, used), inside, outside);
+        }
+    }
+
+    /// The offsets below `length`, as ranges.
+    fn below(&self, length: u64, from: usize, within: &Ranges, found: &mut Vec<Ranges>) {
+        let Some(place) = self.places.get(from) else { return };
+        let whole = length.checked_div(place.stride).unwrap_or(0);
+        let rest = length.checked_rem(place.stride).unwrap_or(0);
+        let restrict = |low, high| {
+            let mut ranges = within.clone();
+            if let Some(range) = ranges.get_mut(from) {
+                *range = (low, high);
+            }
+            ranges
+        };
+        if whole > 0 {
+            found.push(restrict(0, whole));
+        }
+        if rest > 0 {
+            self.below(rest, from.saturating_add(1), &restrict(whole, whole.saturating_add(1)), found);
+        }
+    }
+
+    fn offset_box(&self, ranges: &Ranges, base: u64) -> Result<OffsetBox, Error> {
+        let mut found = OffsetBox { base, loops: SmallVec::new() };
+        for (&(from, to), place) in ranges.iter().zip(&self.places) {
+            found.base = checked::add(found.base, checked::mul(from, place.stride, OFFSET)?, OFFSET)?;
+            let extent = to.saturating_sub(from);
+            match found.loops.last_mut() {
+                _ if extent <= 1 => {}
+                Some(outer) if extent.checked_mul(place.stride) == Some(outer.1) => {
+                    *outer = (checked::mul(outer.0, extent, OFFSET)?, place.stride);
+                }
+                _ => found.loops.push((extent, place.stride)),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Every pair of boxes, as what they have in common.
+fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item = Ranges> + 'a {
+    first.iter().flat_map(move |a| {
+        second.iter().filter_map(move |b| {
+            let both = a.iter().zip(b).map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
+            let ranges: Ranges = both.collect();
+            ranges.iter().all(|(from, to)| from < to).then_some(ranges)
+        })
+    })
+}

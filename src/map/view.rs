@@ -1,0 +1,365 @@
+//! Views: the same buffer under other sizes, where that needs no element to move.
+//!
+//! A reshape is a view exactly where the chain of all dimensions can be cut at every new size
+//! ([`Chain::cut`]). That is NumPy's no-copy rule for strides, and holds for tiles as well.
+
+use std::num::NonZeroU64;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::error::Error;
+
+use super::digits::{Chain, Digit};
+use super::index_map::{Component, IndexMap};
+
+/// Every `step`-th index from `start` up to, but without, `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SliceRange {
+    /// The first index.
+    pub start: u64,
+    /// One past the last index that may be taken; at least `start`.
+    pub end: u64,
+    /// How far it is to the next index; at least 1.
+    pub step: u64,
+}
+
+impl From<Range<u64>> for SliceRange {
+    fn from(range: Range<u64>) -> SliceRange {
+        SliceRange { start: range.start, end: range.end, step: 1 }
+    }
+}
+
+fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
+    Error::NotAView { operation, axis, reason: reason.into() }
+}
+
+impl IndexMap {
+    /// The map with its dimensions in another order: dimension `k` of the result is dimension `order[k]` of this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!(map.permute(&[1, 0])?.offset(&[3, 2])?, 17);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn permute(&self, order: &[usize]) -> Result<IndexMap, Error> {
+        let rank = self.sizes.len();
+        if order.len() != rank {
+            return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
+        }
+        let mut new_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
+        for (position, &axis) in order.iter().enumerate() {
+            match new_of.get_mut(axis) {
+                None => return Err(Error::AxisOutOfRange { axis, rank }),
+                Some(new) if *new != usize::MAX => {
+                    return Err(Error::NotAPermutation { what: "the order", position, axis });
+                }
+                Some(new) => *new = position,
+            }
+        }
+        let sizes = order.iter().filter_map(|&axis| self.sizes.get(axis).copied()).collect();
+        let mut levels = self.levels.clone();
+        if let Some(levels) = &mut levels {
+            for axis in &mut levels.order {
+                *axis = new_of.get(*axis).copied().unwrap_or(*axis);
+            }
+        }
+        let map = IndexMap { sizes, levels, ..self.clone() };
+        Ok(map.with_components(renumbered(&self.components, |dim| new_of.get(dim).copied())))
+    }
+
+    /// The part of the tensor inside these ranges, one for each dimension.
+    ///
+    /// A dimension of one digit can be sliced anyhow. In a dimension that is cut into blocks, the slice has to begin
+    /// at the edge of a block or to stay inside one block, at every level, and a step has to cut the
+    /// chain like a reshape. Of dimensions that are fused, only the first can be sliced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::OutOfLimits`] for a range outside the sizes or a step of 0, and
+    /// [`Error::NotAView`].
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let tile = map.slice(&[(8..16).into(), (128..256).into()])?;
+    /// assert_eq!((tile.base(), tile.strides().as_deref()), (3072, Some(&[128, 1][..])));
+    /// let error = map.slice(&[(4..12).into(), (0..256).into()]).unwrap_err();
+    /// assert_eq!(error.code(), "not_a_view");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn slice(&self, ranges: &[SliceRange]) -> Result<IndexMap, Error> {
+        let sizes = self.sliced_sizes(ranges)?;
+        if sizes == self.sizes {
+            // Every index is taken (a step cannot be above 1 then, but for sizes of 1).
+            return Ok(self.clone());
+        }
+        let mut base = self.base;
+        let mut components = Vec::with_capacity(self.components.len());
+        if let Some(axis) = self.levels.is_some().then(|| first_difference(&sizes, &self.sizes)) {
+            return Err(refused("the slice", axis, "is part of an Irreducible layout, which has no digits to slice"));
+        }
+        for component in &self.components {
+            let (sliced, moved) = self.slice_component(component, ranges, &sizes)?;
+            base = checked::add(base, moved, OFFSET)?;
+            components.push(sliced);
+        }
+        if sizes.contains(&0) {
+            (base, components) = (0, Vec::new());
+        }
+        Ok(IndexMap { sizes, base, ..self.clone() }.with_components(components))
+    }
+
+    fn sliced_sizes(&self, ranges: &[SliceRange]) -> Result<Dims, Error> {
+        if ranges.len() != self.sizes.len() {
+            let (expected, found) = (self.sizes.len(), ranges.len());
+            return Err(Error::RankMismatch { what: "ranges", expected, found });
+        }
+        let size = |(range, &size): (&SliceRange, &u64)| {
+            let limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
+            if range.step == 0 {
+                return limits("the step of a slice", 0, 1, u64::MAX);
+            }
+            if range.end > size {
+                return limits("the end of a slice", range.end, range.start, size);
+            }
+            if range.start > range.end {
+                return limits("the start of a slice", range.start, 0, range.end);
+            }
+            Ok(range.end.saturating_sub(range.start).div_ceil(range.step))
+        };
+        ranges.iter().zip(&self.sizes).map(size).collect()
+    }
+
+    fn slice_component(
+        &self,
+        component: &Component,
+        ranges: &[SliceRange],
+        sizes: &[u64],
+    ) -> Result<(Component, u64), Error> {
+        let dims = &component.dims;
+        let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
+        let minor = dims.iter().skip(1).copied();
+        if let Some(axis) = minor.clone().find(|&dim| Some(size(dim)) != self.sizes.get(dim).copied()) {
+            return Err(refused(
+                "the slice",
+                axis,
+                "is fused with the dimensions before it, of which only the first can be sliced",
+            ));
+        }
+        let (Some(&axis), minor) = (dims.first(), minor.map(size).product::<u64>()) else {
+            return Ok((component.clone(), 0));
+        };
+        let range = ranges.get(axis).copied().unwrap_or(SliceRange { start: 0, end: 1, step: 1 });
+        let length = size(axis);
+        if dims.len() > 1 && range.step > 1 && length > 1 {
+            return Err(refused("the slice", axis, "is fused with others and cannot be sliced in steps"));
+        }
+        let start = checked::mul(range.start, minor, OFFSET)?;
+        let width = length.saturating_sub(1).saturating_mul(range.step).saturating_add(u64::from(length > 0));
+        let width = checked::mul(width, minor, OFFSET)?;
+        let crossed =
+            |block| refused("the slice", axis, format!("would begin inside a block of {block} and reach past its end"));
+        let (digits, moved) = shifted(component.chain.digits(), start, width).map_err(crossed)?;
+        let (extent, chain) = if range.step > 1 && length > 1 {
+            let step = NonZeroU64::new(range.step).unwrap_or(NonZeroU64::MIN);
+            let whole = Chain::normalised(digits.iter().copied(), width);
+            let (high, _) = whole.cut(step).ok_or_else(|| {
+                refused("the slice", axis, format!("is cut into blocks that steps of {step} do not fit into"))
+            })?;
+            (length, Chain::normalised(high.into_iter(), length))
+        } else {
+            (width, Chain::normalised(digits.iter().copied(), width))
+        };
+        Ok((Component { dims: dims.clone(), extent, chain }, moved))
+    }
+
+    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1 nor the
+    /// size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[3,1]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!(map.broadcast_to(&[2, 3, 5])?.strides().as_deref(), Some(&[0, 128, 0][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_to(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
+        let (rank, own) = (sizes.len(), self.sizes.len());
+        let Some(leading) = rank.checked_sub(own) else {
+            return Err(Error::RankMismatch { what: "axes to broadcast to", expected: own, found: rank });
+        };
+        if sizes == self.sizes.as_slice() {
+            return Ok(self.clone());
+        }
+        checked::product(sizes, ELEMENTS)?;
+        if self.levels.is_some() {
+            return Err(refused(
+                "the broadcast",
+                0,
+                "belongs to an Irreducible layout, which has no strides to set to 0",
+            ));
+        }
+        let mut components = renumbered(&self.components, |dim| dim.checked_add(leading));
+        for (axis, &extent) in sizes.iter().enumerate() {
+            let found = axis.checked_sub(leading).and_then(|axis| self.sizes.get(axis).copied()).unwrap_or(1);
+            if found == extent {
+                continue;
+            }
+            if found != 1 {
+                return Err(Error::SizeMismatch { axis, expected: extent, found });
+            }
+            components.push(Component {
+                dims: SmallVec::from_slice(&[axis]),
+                extent,
+                chain: Chain::strided(0, extent),
+            });
+        }
+        let empty = sizes.contains(&0);
+        if empty {
+            components.clear();
+        }
+        let (base, sizes) = (if empty { 0 } else { self.base }, Dims::from_slice(sizes));
+        Ok(IndexMap { sizes, base, ..self.clone() }.with_components(components))
+    }
+
+    /// The same elements in row-major order under other sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] if the number of elements differs, and [`Error::NotAView`] with the first new
+    /// axis whose elements would have to move.
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let tiles = map.reshape(&[2, 8, 2, 128])?;
+    /// assert_eq!(tiles.strides().as_deref(), Some(&[2048, 128, 1024, 1][..]));
+    /// let error = map.reshape(&[4096]);
+    /// assert!(error.is_ok(), "one dimension of five digits is still a chain");
+    /// assert_eq!(map.reshape(&[24, 171]).unwrap_err().code(), "out_of_limits");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn reshape(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
+        let elements = checked::product(sizes, ELEMENTS)?;
+        let own = self.logical_elements();
+        if elements != own {
+            return Err(Error::OutOfLimits { what: "the number of elements", value: elements, min: own, max: own });
+        }
+        if sizes == self.sizes.as_slice() {
+            return Ok(self.clone());
+        }
+        let map = IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() };
+        if elements == 0 {
+            return Ok(map);
+        }
+        if self.levels.is_some() {
+            return Err(refused("the reshape", 0, "belongs to an Irreducible layout, which has no digits to cut"));
+        }
+        let live = |sizes: &[u64]| -> SmallVec<[(usize, u64); 8]> {
+            sizes.iter().copied().enumerate().filter(|&(_, size)| size > 1).collect()
+        };
+        let (old, new) = (live(&self.sizes), live(sizes));
+        if old.iter().map(|&(_, size)| size).eq(new.iter().map(|&(_, size)| size)) {
+            // Only dimensions of size 1 come or go.
+            let new_of = |dim| old.iter().zip(&new).find(|((old, _), _)| *old == dim).map(|(_, &(new, _))| new);
+            return Ok(map.with_components(renumbered(&self.components, new_of)));
+        }
+        let mut rest = self.row_major_chain()?;
+        let mut width = elements;
+        let mut components = Vec::with_capacity(new.len());
+        for &(axis, extent) in &new {
+            width = width.checked_div(extent).unwrap_or(0);
+            let cut = NonZeroU64::new(width).and_then(|width| rest.cut(width));
+            let (high, low) = cut.ok_or_else(|| {
+                refused(
+                    "the reshape",
+                    axis,
+                    format!("would end inside a block: the layout does not continue evenly every {width} elements"),
+                )
+            })?;
+            components.push(Component {
+                dims: SmallVec::from_slice(&[axis]),
+                extent,
+                chain: Chain::normalised(high.into_iter(), extent),
+            });
+            rest = Chain::normalised(low.into_iter(), width);
+        }
+        Ok(map.with_components(components))
+    }
+
+    /// All dimensions as one chain over the row-major number of an element.
+    fn row_major_chain(&self) -> Result<Chain, Error> {
+        let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
+        let mut width = self.logical_elements();
+        let mut next = 0_usize;
+        // Components are sorted by their first dimension, and dimensions of size 1 are in none.
+        for component in &self.components {
+            for &dim in &component.dims {
+                let skipped = self.sizes.get(next..dim).is_some_and(|sizes| sizes.iter().all(|&size| size == 1));
+                if !skipped {
+                    return Err(refused("the reshape", dim, "is fused with dimensions that do not follow each other"));
+                }
+                next = dim.saturating_add(1);
+            }
+            width = width.checked_div(component.extent).unwrap_or(0);
+            for digit in component.chain.digits() {
+                let divisor = checked::mul(digit.divisor(), width, OFFSET)?;
+                digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride())));
+            }
+        }
+        Ok(Chain::normalised(digits.into_iter(), self.logical_elements()))
+    }
+
+    /// The map with these components, in order and without the trivial ones.
+    fn with_components(mut self, mut components: Vec<Component>) -> IndexMap {
+        components.retain(|component| component.extent > 1);
+        components.sort_by(|a, b| a.dims.cmp(&b.dims));
+        self.components = components;
+        self
+    }
+}
+
+/// The components with other numbers for their dimensions.
+fn renumbered(components: &[Component], new_of: impl Fn(usize) -> Option<usize>) -> Vec<Component> {
+    let renumber = |component: &Component| {
+        let dims = component.dims.iter().filter_map(|&dim| new_of(dim)).collect();
+        Component { dims, ..component.clone() }
+    };
+    components.iter().map(renumber).collect()
+}
+
+fn first_difference(a: &[u64], b: &[u64]) -> usize {
+    a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0)
+}
+
+/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` lies inside
+/// of and the width reaches out of.
+fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
+    let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
+    let divisor = digit.divisor();
+    let (block, inside) = (start.checked_div(divisor).unwrap_or(0), start.checked_rem(divisor).unwrap_or(0));
+    // Cannot saturate: invariant 1.
+    let moved = block.saturating_mul(digit.stride());
+    if inside == 0 {
+        return Ok((digits, moved));
+    }
+    if inside.saturating_add(width) > divisor {
+        return Err(divisor);
+    }
+    let (digits, more) = shifted(below, inside, width)?;
+    Ok((digits, moved.saturating_add(more)))
+}

@@ -1,0 +1,155 @@
+//! CuTe's layouts: `((8,2),(128,2)):((128,2048),(1,1024))`.
+//!
+//! The shape and, behind the colon, the strides, as nested tuples of the same form. Each mode of the top level is
+//! a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one first.
+//! CuTe has no element type, no padding behind the last element and no partial blocks.
+//! Source: CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
+
+use std::fmt::Write;
+
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+
+/// The deepest nesting of tuples that is read.
+const MAX_DEPTH: usize = 64;
+
+/// A layout in CuTe's notation.
+///
+/// Only the places of the elements are said; the padding behind the last one is not, nor the type.
+///
+/// # Errors
+///
+/// [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not divide each
+/// other, or dimensions that `*` joined.
+///
+/// ```
+/// use tensor_layout::{notation::cute, ArrayShape};
+///
+/// let shape: ArrayShape = "f32[16,256]{1,0:T(8,128)(2,1)}".parse()?;
+/// assert_eq!(cute::text(&shape)?, "((2,4,2),(128,2)):((1,256,2048),(2,1024))");
+/// let error = cute::text(&"f32[16,300]{1,0:T(8,128)}".parse::<ArrayShape>()?).unwrap_err();
+/// assert!(error.to_string().contains("dimension 1 ends inside a block of 128"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn text(layout: &impl ToIndexMap) -> Result<String, Error> {
+    let map = layout.to_index_map()?;
+    let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
+    if map.base() != 0 {
+        return refuse(format!("it begins {} elements into its buffer, and CuTe's layouts begin at 0", map.base()));
+    }
+    let Some(mut dimensions) = map.digits_by_dimension() else {
+        return refuse(match map.class() {
+            LayoutClass::RaggedSplit => "it has blocks that do not divide the blocks around them".into(),
+            LayoutClass::Fused => {
+                "`*` joins dimensions that do not separate again, and a CuTe mode is one dimension".into()
+            }
+            _ => "`*` in a later tile joins parts of dimensions that do not line up".into(),
+        });
+    };
+    for (dim, (digits, &size)) in dimensions.iter_mut().zip(map.sizes()).enumerate() {
+        if digits.is_empty() {
+            digits.push((size, 0));
+        }
+        let product = digits.iter().try_fold(1_u64, |product, &(size, _)| product.checked_mul(size));
+        if product != Some(size) {
+            let block: u64 = digits.iter().skip(1).map(|&(size, _)| size).product();
+            return refuse(format!("dimension {dim} ends inside a block of {block}, and CuTe has no partial blocks"));
+        }
+    }
+    let mut text = String::new();
+    write_tuple(&mut text, &dimensions, |&(size, _)| size);
+    text.push(':');
+    write_tuple(&mut text, &dimensions, |&(_, stride)| stride);
+    Ok(text)
+}
+
+fn write_tuple(text: &mut String, dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) {
+    let join = |list: Vec<String>| format!("({})", list.join(","));
+    let mode = |digits: &Vec<(u64, u64)>| {
+        let numbers: Vec<String> = digits.iter().rev().map(|digit| number(digit).to_string()).collect();
+        if let [only] = numbers.as_slice() { only.clone() } else { join(numbers) }
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{}", join(dimensions.iter().map(mode).collect()));
+}
+
+/// The layout that a text in CuTe's notation describes, for elements of `data_type` in their own width.
+///
+/// Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer ends behind
+/// the last element (CuTe's *cosize*).
+///
+/// # Errors
+///
+/// [`Error::Parse`] with a column, and [`Error::Overflow`].
+///
+/// ```
+/// use tensor_layout::{notation::cute, DataType};
+///
+/// let map = cute::layout(DataType::F32, "((2,4,2),(_128,2)):((1,256,2048),(2,1024))")?;
+/// assert_eq!(map.sizes(), [16, 256]);
+/// assert_eq!(map.offset(&[3, 1])?, 256 + 1 + 2);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn layout(data_type: DataType, text: &str) -> Result<IndexMap, Error> {
+    let mut cursor = Cursor::new(text);
+    let map = read(&mut cursor, data_type)?;
+    cursor.end("nothing more")?;
+    Ok(map)
+}
+
+/// Reads the layout the cursor stands at; see [`layout`].
+pub(crate) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
+    let shape = read_tree(cursor, 0)?;
+    cursor.expect(":", "`:` and the strides")?;
+    let start = cursor.position();
+    let strides = read_tree(cursor, 0)?;
+    let end = cursor.position();
+    let modes = match (shape, strides) {
+        (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
+            sizes.iter().zip(&strides).map(|(sizes, strides)| digits(sizes, strides)).collect::<Option<Vec<_>>>()
+        }
+        (sizes @ Tree::Number(_), strides) => digits(&sizes, &strides).map(|digits| vec![digits]),
+        _ => None,
+    };
+    let modes = modes.ok_or_else(|| cursor.error_at(start, "strides nested like the shape"))?;
+    cursor.move_to(end);
+    IndexMap::from_digits(data_type, data_type.bits(), &modes)
+}
+
+enum Tree {
+    Number(u64),
+    Tuple(Vec<Tree>),
+}
+
+fn read_tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Error> {
+    if depth >= MAX_DEPTH {
+        return Err(cursor.error(&format!("tuples nested at most {MAX_DEPTH} deep")));
+    }
+    if cursor.eat("(") {
+        return cursor.list(")", |cursor| read_tree(cursor, depth.saturating_add(1))).map(Tree::Tuple);
+    }
+    cursor.eat("_");
+    cursor.number("a number or `(`").map(Tree::Number)
+}
+
+/// The digits of one mode, major first; `None` if shape and strides are nested differently.
+fn digits(sizes: &Tree, strides: &Tree) -> Option<Vec<(u64, u64)>> {
+    fn collect(sizes: &Tree, strides: &Tree, minor_first: &mut Vec<(u64, u64)>) -> Option<()> {
+        match (sizes, strides) {
+            (&Tree::Number(size), &Tree::Number(stride)) => minor_first.push((size, stride)),
+            (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
+                for (sizes, strides) in sizes.iter().zip(strides) {
+                    collect(sizes, strides, minor_first)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+    let mut digits = Vec::new();
+    collect(sizes, strides, &mut digits)?;
+    digits.reverse();
+    Some(digits)
+}

@@ -1,0 +1,189 @@
+//! The commands that read and write files: `convert`, `model`, `hlo`.
+#![cfg(feature = "cli")]
+
+mod command_line;
+
+use std::fs;
+use std::path::Path;
+
+use command_line::{folder, run};
+use serde_json::json;
+
+const MODEL: &str = "examples/data/digits.safetensors";
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn floats(values: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    values.into_iter().flat_map(|value| f32::from(value).to_le_bytes()).collect()
+}
+
+/// A .npy file as NumPy writes it.
+fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn raw_bytes_go_there_and_back() {
+    let folder = folder("raw");
+    let (packed, tiled, back) = (folder.join("packed"), folder.join("tiled"), folder.join("back"));
+    fs::write(&packed, floats(1..=15)).unwrap();
+    let convert = |from, to, input, output| run(&["convert", "--from", from, "--to", to, text(input), text(output)]);
+    assert_eq!(convert("f32[3,5]", "f32[3,5]{1,0:T(2,2)}", &packed, &tiled).status, 0);
+    let expected = [1, 2, 6, 7, 3, 4, 8, 9, 5, 0, 10, 0, 11, 12, 0, 0, 13, 14, 0, 0, 15, 0, 0, 0];
+    assert_eq!(fs::read(&tiled).unwrap(), floats(expected));
+    assert_eq!(convert("f32[3,5]{1,0:T(2,2)}", "f32[3,5]", &tiled, &back).status, 0);
+    assert_eq!(fs::read(&back).unwrap(), fs::read(&packed).unwrap());
+    // No temporary file is left.
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+}
+
+#[test]
+fn padding_is_filled_as_asked() {
+    let folder = folder("fill");
+    let (packed, padded) = (folder.join("packed"), folder.join("padded"));
+    fs::write(&packed, [1, 2, 3, 4]).unwrap();
+    let layouts = ["convert", "--from", "u8[2,2]", "--to", "u8[2,2]:[3,1]", text(&packed), text(&padded)];
+    for (fill, filled) in [("zero", 0), ("0xAb", 0xab)] {
+        assert_eq!(run(&[&layouts[..], &["--fill", fill]].concat()).status, 0);
+        assert_eq!(fs::read(&padded).unwrap(), [1, 2, filled, 3, 4]);
+    }
+    assert_eq!(run(&[&layouts[..], &["--fill", "0x100"]].concat()).status, 1);
+    for bad in ["keep", "0x", "0x+1", "7"] {
+        assert_eq!(run(&[&layouts[..], &["--fill", bad]].concat()).status, 2, "{bad}");
+    }
+}
+
+#[test]
+fn npy_files_say_their_own_order() {
+    let folder = folder("npy");
+    let (c, f, out) = (folder.join("c.npy"), folder.join("f.npy"), folder.join("out.npy"));
+    let column_major: Vec<u8> = floats([1, 4, 2, 5, 3, 6]);
+    fs::write(&c, npy("'<f4'", "False", "(2, 3)", &floats(1..=6))).unwrap();
+    fs::write(&f, npy("'<f4'", "True", "(2, 3)", &column_major)).unwrap();
+    let convert = |from, to, input| run(&["convert", "--from", from, "--to", to, text(input), text(&out)]);
+    assert_eq!(convert("f32[2,3]", "f32[2,3]{0,1}", &c).status, 0);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&f).unwrap());
+    assert_eq!(convert("f32[2,3]{0,1}", "f32[2,3]", &f).status, 0);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&c).unwrap());
+    for (from, to, input, complaint) in [
+        ("f32[2,3]", "f32[2,3]", &f, "first index as the fastest"),
+        ("f32[3,2]", "f32[3,2]", &c, "other sizes"),
+        ("s32[2,3]", "s32[2,3]", &c, "holds f32"),
+        ("f32[2,3]", "f32[2,3]{1,0:T(2,2)}", &c, "neither packed row-major nor packed column-major"),
+    ] {
+        let run = convert(from, to, input);
+        assert_eq!(run.status, 1, "{from} {to}");
+        assert!(run.stderr.contains(complaint), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn strange_npy_files_are_refused_in_words() {
+    let folder = folder("strange_npy");
+    let (input, out) = (folder.join("in.npy"), folder.join("out"));
+    for (bytes, complaint) in [
+        (npy("'>f4'", "False", "(2,)", &[0; 8]), "big-endian"),
+        (npy("[('a', '<f4')]", "False", "(2,)", &[0; 8]), "several fields"),
+        (npy("'|O'", "False", "(2,)", &[0; 8]), "no counterpart"),
+        (npy("'<f4'", "False", "(2,)", &[0; 7]), "its shape takes 8 bytes"),
+        (npy("'<f4'", "Perhaps", "(2,)", &[0; 8]), "no dictionary"),
+        (npy("'<f4'", "False", "(99999999999999999999,)", &[]), "no dictionary"),
+        (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "version 9"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "ends inside"),
+        (b"PK".to_vec(), "no .npy file"),
+    ] {
+        fs::write(&input, bytes).unwrap();
+        let run = run(&["convert", "--from", "f32[2]", "--to", "f32[2]", text(&input), text(&out)]);
+        assert_eq!(run.status, 1);
+        assert!(run.stderr.contains(complaint), "{}", run.stderr);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused() {
+    let folder = folder("unfit");
+    let (input, out) = (folder.join("in"), folder.join("out"));
+    fs::write(&input, [0; 12]).unwrap();
+    let convert = |from, to| run(&["convert", "--from", from, "--to", to, text(&input), text(&out)]);
+    assert_eq!(convert("f32[4]", "f32[4]").status, 1, "too short");
+    assert_eq!(convert("f32[2]", "f32[2]").status, 1, "too long");
+    assert_eq!(convert("u8[11]", "u8[11]").status, 0, "rounded up to 4 as DirectML's buffers are");
+    fs::remove_file(&out).unwrap();
+    assert_eq!(convert("f32[3]", "f32[3]:[0]").status, 1, "the destination overlaps");
+    assert_eq!(convert("f32[3]", "s32[3]").status, 1, "other types");
+    assert_eq!(convert("f32[3]", "f32[3]:[4000000000000000]").status, 2, "no memory");
+    assert!(!out.exists());
+    assert_eq!(run(&["convert", "--from", "f32[3]", "--to", "f32[3]", "no such file", text(&out)]).status, 2);
+    assert_eq!(run(&["convert", "--from", "f32[3]", "--to", "f32[3]", text(&input), text(&folder)]).status, 2);
+    let plan = run(&["convert", "--explain", "--from", "f32[2,3]", "--to", "f32[2,3]{0,1}"]);
+    assert!(plan.status == 0 && plan.stdout.contains("box"), "{plan:?}");
+}
+
+#[test]
+fn the_digits_model_survives_every_rule() {
+    let tensors = 8;
+    for rule in ["packed", "nhwc", "tpu:v2", "tpu:v5e", "tpu:v7x", "T(8,128)", "T(3,5)(2,1)", "T(*,7)", "T(6,2)(4,1)"] {
+        let run = run(&["model", MODEL, "--to", rule, "--json", "--limits", "none"]);
+        assert_eq!(run.status, 0, "{rule}: {run:?}");
+        let objects = run.objects();
+        assert_eq!(objects.len(), tensors + 1);
+        assert!(objects[..tensors].iter().all(|object| object["identical"] == json!(true)), "{rule}");
+        assert_eq!((&objects[tensors]["tensors"], &objects[tensors]["identical"]), (&json!(tensors), &json!(tensors)));
+    }
+    let table = run(&["model", MODEL, "--to", "tpu:v5e"]);
+    assert_eq!(table.status, 0);
+    assert!(
+        table.stdout.contains("8 of 8 identical there and back, 8 of 8 accepted by DirectML 6.4"),
+        "{}",
+        table.stdout
+    );
+    assert_eq!(run(&["model", MODEL, "--to", "tpu:v1"]).status, 2);
+    assert_eq!(run(&["model", MODEL, "--to", "T(0)"]).status, 2);
+}
+
+#[test]
+fn a_written_model_names_its_layouts() {
+    let out = folder("model").join("tiled.safetensors");
+    assert_eq!(run(&["model", MODEL, "--to", "tpu:v5e", "--out", text(&out)]).status, 0);
+    let bytes = fs::read(&out).unwrap();
+    let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let words = metadata.metadata().as_ref().unwrap();
+    assert_eq!(words["layout.test.images"], "u8[360,1,8,8]{3,2,1,0:T(8,128)(4,1)}");
+    assert_eq!(words["correct"], "355", "what the model said itself is kept");
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(tensors.tensor("test.images").unwrap().shape(), [360 * 8 * 128]);
+
+    // A tensor of it goes back with `convert`.
+    let folder = out.parent().unwrap();
+    let (tiled, packed) = (folder.join("images.bin"), folder.join("packed.bin"));
+    fs::write(&tiled, tensors.tensor("test.images").unwrap().data()).unwrap();
+    let from = words["layout.test.images"].as_str();
+    assert_eq!(run(&["convert", "--from", from, "--to", "u8[360,1,8,8]", text(&tiled), text(&packed)]).status, 0);
+    let original = fs::read(MODEL).unwrap();
+    let original = safetensors::SafeTensors::deserialize(&original).unwrap();
+    assert_eq!(fs::read(&packed).unwrap(), original.tensor("test.images").unwrap().data());
+}
+
+#[test]
+fn dumps_become_tables() {
+    let dump = "tests/data/hlo/tpu_sum.hlo";
+    let table = run(&["hlo", dump]);
+    assert_eq!(table.status, 0);
+    assert!(table.stdout.contains("f32[40,200]{1,0:T(8,128)}"), "{}", table.stdout);
+    let objects = run(&["hlo", dump, "--json", "--rows", "1"]).objects();
+    assert_eq!((&objects[0]["padded_bytes"], &objects[0]["wasted_bytes"]), (&json!(40_960), &json!(8_960)));
+    assert_eq!(objects.last().unwrap()["unreadable"], 0);
+    assert_eq!(run(&["hlo", "no such file"]).status, 2);
+    let garbled = folder("hlo").join("garbled.txt");
+    fs::write(&garbled, "ENTRY %main () -> f32[] {\n  what is this\n}\n").unwrap();
+    assert_eq!(run(&["hlo", text(&garbled)]).status, 1);
+}

@@ -1,0 +1,60 @@
+//! Running the program as a shell would.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the program with these arguments and nothing on standard input.
+pub(crate) fn run(arguments: &[&str]) -> Run {
+    run_with_input(arguments, "")
+}
+
+pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A program that does not read its input to the end is no error here.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        status: output.status.code().expect("the program was killed by a signal"),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Run {
+    /// Every line of standard output as JSON.
+    #[track_caller]
+    pub(crate) fn objects(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn object(&self) -> Value {
+        let [object] = &self.objects()[..] else { panic!("not one line: {self:?}") };
+        object.clone()
+    }
+}
+
+/// A fresh folder for the files of one test.
+pub(crate) fn folder(test: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

@@ -1,0 +1,86 @@
+//! Pictures agree with the map they are drawn from, whatever the layout.
+
+use tensor_layout::draw::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
+use tensor_layout::notation::Notated;
+use tensor_layout::{Error, ToIndexMap};
+
+fn picture(layout: &str) -> Result<Picture, Error> {
+    let layout: Notated = layout.parse()?;
+    Picture::new(&layout.to_index_map()?, &layout.to_string())
+}
+
+#[test]
+fn figure_1_as_text() {
+    let expected = "\
+f32[3,5]{1,0:T(2,2)}
+15 elements in 24 places: 9 of them are padding
+
+the tensor: where each element lies
+
+          0    1      2    3      4
+   0 │    0    1 │    4    5 │    8  (9)
+   1 │    2    3 │    6    7 │   10 (11)
+     ├───────────┼───────────┼──────────
+   2 │   12   13 │   16   17 │   20 (21)
+     │ (14) (15) │ (18) (19) │ (22) (23)
+
+the memory: what lies where
+
+  0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
+ 12 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··
+";
+    assert_eq!(picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_text(), expected);
+}
+
+#[test]
+fn a_row_pitch_shows_its_padding() {
+    let text = picture("f32[2,3]:[5,1]").unwrap().to_text();
+    assert!(text.contains("   0 │   0   1   2 (3) (4)\n   1 │   5   6   7\n"), "{text}");
+    assert!(text.contains("  0 │ 0,0 0,1 0,2  ··  ··\n  5 │ 1,0 1,1 1,2\n"), "{text}");
+}
+
+#[test]
+fn every_kind_of_layout_can_be_drawn() {
+    for layout in [
+        "f32[]",
+        "f32[0,3]",
+        "f32[7]",
+        "f32[7]{0:T(4)}",
+        "f32[4,8]{1,0:T(2,4)(2,1)}",
+        "bf16[8,8]{1,0:T(4,4)(2,1)}",
+        "f32[2,3,5]{2,1,0:T(*,4)}",
+        "f32[12,4]{1,0:T(6,2)(4,1)}",
+        "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}",
+        "f32[1,3,4,4]:NHWC",
+        "f32[2,2]:[0,3]",
+        "f32[2,2]:[1,1]",
+        "f32[2,3]:[5,1]+4",
+        "f32[3,5]{1,0:T(2,2)L(64)}",
+        "u8[2,0,64]",
+        "s4[3,3]:[3,1]",
+        "f32[1,1,1,1,1,1,1,2]",
+    ] {
+        let picture = picture(layout).unwrap();
+        let (text, svg) = (picture.to_text(), picture.to_svg());
+        assert!(text.lines().all(|line| line.trim_end() == line), "{layout}:\n{text}");
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
+        let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
+        let cells = svg.matches("<g class=").count() as u64;
+        assert!(cells >= map.logical_elements() + map.physical_elements(), "{layout}");
+    }
+}
+
+#[test]
+fn captions_are_escaped() {
+    let map = "f32[2]".parse::<Notated>().unwrap().to_index_map().unwrap();
+    let svg = Picture::new(&map, "a<b>&c").unwrap().to_svg();
+    assert!(svg.contains("a&lt;b&gt;&amp;c") && !svg.contains("a<b>"));
+}
+
+#[test]
+fn what_is_too_large_to_look_at_is_refused() {
+    for layout in ["f32[50,50]", "f32[2,65]", "f32[2]:[4000000000]", "f32[4000,4000]:[0,0]", "f32[0,65]"] {
+        assert_eq!(picture(layout).unwrap_err().code(), "out_of_limits", "{layout}");
+    }
+    picture(&format!("f32[{},{MAX_COLUMNS}]", MAX_ELEMENTS / MAX_COLUMNS)).unwrap();
+}
