@@ -217,7 +217,14 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
             3 => (prop::sample::select(vec![4_u64, 8, 16, 32, 64, 128]), 0..=2_u64).prop_map(|(n, d)| n + d - 1),
         ]
     };
-    let kinds = prop::sample::select(vec![DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128]);
+    let kinds = prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+    ]);
     (near(), near(), 1..=3_u64, kinds, 0..3_u64, prop::sample::select(vec![1_u64, 2, 3, 4, 8, 16])).prop_map(
         |(rows, columns, planes, data_type, gap, block)| {
             let sizes = [planes, rows, columns];
@@ -231,11 +238,12 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
             if block == 16 {
                 // Chunks that are small planes themselves: tiles on both sides, the other way round.
                 let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
-                return (Side::tiled(&text("2,1,0").parse().unwrap()), Side::tiled(&text("1,2,0").parse().unwrap()));
+                let side = |order: &str| Side::tiled(&with_own_bits(text(order).parse().unwrap()));
+                return (side("2,1,0"), side("1,2,0"));
             }
             // Rows interleaved in blocks: (2,1), (3,1), (4,1) ...
             let text = format!("{data_type}[{planes},{rows},{columns}]{{2,1,0:T({block},{columns})({block},1)}}");
-            (desc(&rows_first), Side::tiled(&text.parse().unwrap()))
+            (desc(&rows_first), Side::tiled(&with_own_bits(text.parse().unwrap())))
         },
     )
 }

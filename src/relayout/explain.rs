@@ -79,6 +79,13 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
                     count.destination
                 ),
             ),
+            Kernel::Nibbles { across, along } => line(
+                text,
+                format_args!(
+                    "    transpose {} x {} half bytes: source rows +{}, destination rows +{}",
+                    along.extent, across.extent, along.source, across.destination
+                ),
+            ),
             Kernel::Transpose(plane) => line(
                 text,
                 format_args!(

@@ -50,6 +50,9 @@ pub(super) enum Kernel {
     Places { chunk: usize, places: Vec<(usize, usize)>, count: Stride },
     /// Copies a plane of chunks.
     Transpose(Plane),
+    /// Copies a plane of half bytes: `across` is packed on the source, `along` on the destination, both of even extents.
+    /// Strides are whole bytes.
+    Nibbles { across: Stride, along: Stride },
 }
 
 /// A plane of chunks: chunk (a, b) goes from `a * chunk + along.at(b)` to `across.at(a) + b * chunk`.
@@ -205,6 +208,27 @@ impl Nest {
         Ok(Nest { source, destination, loops, kernel })
     }
 
+    /// The nest of a box of half bytes in which pairs of rows lie on whole bytes, if it is one.
+    pub(super) fn of_nibbles(copy: &CopyBox) -> Option<Nest> {
+        let in_bytes = |elements: u64| elements.is_multiple_of(2).then(|| usize::try_from(elements / 2).ok()).flatten();
+        let (mut across, mut along) = (None, None);
+        let mut loops = SmallVec::new();
+        for step in &copy.loops {
+            let Loop::Strided { extent, source, destination } = *step else { return None };
+            let even = |extent: u64| extent.is_multiple_of(2).then(|| usize::try_from(extent).ok()).flatten();
+            if source == 1 && across.is_none() {
+                across = Some(Stride { extent: even(extent)?, source: 0, destination: in_bytes(destination)? });
+            } else if destination == 1 && along.is_none() {
+                along = Some(Stride { extent: even(extent)?, source: in_bytes(source)?, destination: 0 });
+            } else {
+                let (source, destination) = (in_bytes(source)?, in_bytes(destination)?);
+                loops.push(Step::Strided(Stride { extent: usize::try_from(extent).ok()?, source, destination }));
+            }
+        }
+        let kernel = Kernel::Nibbles { across: across?, along: along? };
+        Some(Nest { source: in_bytes(copy.source)?, destination: in_bytes(copy.destination)?, loops, kernel })
+    }
+
     /// The bytes the nest writes.
     pub(super) fn bytes(&self) -> u64 {
         let outer = self.loops.iter().map(Step::extent).fold(1_u64, |n, extent| n.saturating_mul(extent));
@@ -212,6 +236,8 @@ impl Nest {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
+            // Two elements a byte.
+            Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
         };
         inner.iter().fold(outer, |n, &factor| n.saturating_mul(u64::try_from(factor).unwrap_or(u64::MAX)))
     }
@@ -234,6 +260,12 @@ impl Kernel {
                     last.saturating_mul(stride).saturating_add(largest).saturating_add(*chunk)
                 };
                 (behind(count.source, |place| place.0), behind(count.destination, |place| place.1))
+            }
+            Kernel::Nibbles { across, along } => {
+                let behind = |packed: &Stride, rows: &Stride, stride: usize| {
+                    rows.extent.saturating_sub(1).saturating_mul(stride).saturating_add(packed.extent / 2)
+                };
+                (behind(across, along, along.source), behind(along, across, across.destination))
             }
             Kernel::Transpose(Plane { chunk, across, along, .. }) => {
                 let packed = |axis: &Axis| axis.extent.saturating_mul(*chunk);

@@ -39,6 +39,8 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     }
                 }
             }
+            // `Job::run` has taken it.
+            Kernel::Nibbles { .. } => {}
             Kernel::Transpose(plane) => match plane.chunk {
                 1 => V::plane1(from, to, plane, stream),
                 2 => V::plane2(from, to, plane, stream),

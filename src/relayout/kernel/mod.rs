@@ -13,6 +13,7 @@
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
+mod nibbles;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -43,6 +44,10 @@ impl Job<'_> {
             source_reach <= source.len() && destination_reach <= destination.len(),
             "a kernel reaches past its buffers"
         );
+        if let Kernel::Nibbles { across, along } = kernel {
+            let mut inner = Job { source, destination, stream: self.stream, level: self.level };
+            return nibbles::run(&mut inner, *across, *along);
+        }
         #[cfg(target_arch = "x86_64")]
         match self.level {
             KernelLevel::Portable => {}

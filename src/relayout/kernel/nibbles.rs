@@ -1,0 +1,89 @@
+//! Half bytes: two rows at a time become bytes, and bytes have kernels.
+//!
+//! Two rows of half bytes, taken together, are one row of bytes with a column each: `(low half of row 0, low half of row 1)`,
+//! then the high halves. That is a shuffle inside pairs of bytes, and what is left is a plane of bytes. It goes through a
+//! small buffer that stays in the nearest cache. Safe Rust, which the compiler turns into vectors.
+
+use super::super::schedule::{Axis, Kernel, Offsets, Plane, Stride, Walk};
+use super::Job;
+
+/// Columns in the buffer, and rows of pairs.
+const COLUMNS: usize = 128;
+const PAIRS: usize = 8;
+
+/// Copies a plane of half bytes whose first ones lie at the start of the job's buffers.
+pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
+    let mut buffer = [0_u8; COLUMNS * PAIRS];
+    if along.extent <= across.extent {
+        for first in (0..along.extent).step_by(2 * PAIRS) {
+            let pairs = (along.extent - first).min(2 * PAIRS) / 2;
+            for column in (0..across.extent).step_by(COLUMNS) {
+                let columns = (across.extent - column).min(COLUMNS);
+                for (pair, line) in buffer.chunks_exact_mut(COLUMNS).enumerate().take(pairs) {
+                    let row = |i: usize| {
+                        let start = (first + 2 * pair + i) * along.source + column / 2;
+                        job.source.get(start..start + columns / 2).unwrap_or_default()
+                    };
+                    merge(row(0), row(1), line);
+                }
+                let plane = bytes((columns, across.destination), (pairs, COLUMNS));
+                let to = column * across.destination + first / 2;
+                Job { source: &buffer, destination: job.destination, stream: job.stream, level: job.level }
+                    .run(&plane, 0, to);
+            }
+        }
+        return;
+    }
+    for first in (0..across.extent).step_by(2 * PAIRS) {
+        let pairs = (across.extent - first).min(2 * PAIRS) / 2;
+        for column in (0..along.extent).step_by(COLUMNS) {
+            let columns = (along.extent - column).min(COLUMNS);
+            let plane = bytes((pairs, COLUMNS), (columns, along.source));
+            let from = column * along.source + first / 2;
+            Job { source: job.source, destination: &mut buffer, stream: false, level: job.level }.run(&plane, from, 0);
+            for (pair, line) in buffer.chunks_exact(COLUMNS).enumerate().take(pairs) {
+                for high in 0..2 {
+                    let start = (first + 2 * pair + high) * across.destination + column / 2;
+                    if let Some(row) = job.destination.get_mut(start..start + columns / 2) {
+                        split(line, row, high == 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A plane of bytes: columns that go so far apart, rows that come so far apart.
+fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Kernel {
+    let axis = |extent: usize, stride: usize| Axis { extent, offsets: Offsets::Stride(stride) };
+    let (across, along) = (axis(columns, to), axis(rows, from));
+    Kernel::Transpose(Plane { chunk: 1, across, along, walk: Walk::Source, twist: None })
+}
+
+/// Two rows of half bytes as one row of bytes.
+fn merge(first: &[u8], second: &[u8], line: &mut [u8]) {
+    for ((pair, &a), &b) in line.chunks_exact_mut(2).zip(first).zip(second) {
+        if let [low, high] = pair {
+            *low = (a & 0x0f) | (b << 4);
+            *high = (a >> 4) | (b & 0xf0);
+        }
+    }
+}
+
+/// The low or the high halves of a row of bytes, as a row of half bytes.
+fn split(line: &[u8], row: &mut [u8], high: bool) {
+    let pairs = row.iter_mut().zip(line.chunks_exact(2));
+    if high {
+        pairs.for_each(|(byte, pair)| {
+            if let [a, b] = pair {
+                *byte = (a >> 4) | (b & 0xf0);
+            }
+        });
+    } else {
+        pairs.for_each(|(byte, pair)| {
+            if let [a, b] = pair {
+                *byte = (a & 0x0f) | (b << 4);
+            }
+        });
+    }
+}
