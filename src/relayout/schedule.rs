@@ -308,7 +308,8 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
     };
     if chunk <= LONGEST_TRANSPOSED
         && let Some(across) = position(loops, |stride| stride.source == chunk)
-        && let Some(along) = position(loops, |stride| stride.destination == chunk)
+        // A chunk that is repeated along the destination is filled in, row by row.
+        && let Some(along) = position(loops, |stride| stride.destination == chunk && stride.source > 0)
     {
         // Remove the later one first, so that the other keeps its place.
         let later = take(loops, across.max(along));

@@ -110,8 +110,12 @@ unsafe fn fill<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: usi
     // more than `shift`, as `shift < chunk <= 32` or `shift` is 0.
     unsafe {
         let mut pattern = [0_u8; 128];
-        for place in (0..128).step_by(chunk) {
-            std::ptr::copy_nonoverlapping(from, pattern.as_mut_ptr().add(place), chunk);
+        let pattern_start = pattern.as_mut_ptr();
+        std::ptr::copy_nonoverlapping(from, pattern_start, chunk);
+        let mut filled = chunk;
+        while filled < 128 {
+            std::ptr::copy_nonoverlapping(pattern_start, pattern_start.add(filled), filled);
+            filled *= 2;
         }
         let bytes = chunk * count;
         let mut at = if stream { to.align_offset(V::BYTES).min(bytes) } else { 0 };
@@ -412,6 +416,25 @@ impl<P: Places> Blocks<'_, P> {
         // as `b` is the first aligned column plus a multiple of `N`.
         unsafe {
             let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+            let put = |line: V, column: usize| (line, to.add(self.target.place(a + column)));
+            if UNIT == 1 {
+                // Bytes go by fours first, then as 4-byte units a quarter at a time, so that the registers suffice.
+                let mut fours = [[V::zero(); Q]; 4];
+                for group in 0..Q {
+                    let row = |i: usize| from.add(self.origin.place(b + 4 * group + i));
+                    let rows = [V::load(row(0)), V::load(row(1)), V::load(row(2)), V::load(row(3))];
+                    for (four, line) in fours.iter_mut().zip(shuffled::<V, 1, 4>(rows)) {
+                        four[group] = line;
+                    }
+                }
+                for (quarter, four) in fours.into_iter().enumerate() {
+                    for (column, line) in shuffled::<V, 4, Q>(four).into_iter().enumerate() {
+                        let (line, to) = put(line, quarter * Q + column);
+                        if self.aligned { line.stream(to) } else { line.store(to) }
+                    }
+                }
+                return;
+            }
             let mut lines = [V::zero(); N];
             for (i, line) in lines.iter_mut().enumerate() {
                 *line = V::load(from.add(self.origin.place(b + i)));
@@ -419,9 +442,8 @@ impl<P: Places> Blocks<'_, P> {
             if let Some(twist) = &self.twist {
                 lines = lines.map(|line| line.shuffle(twist));
             }
-            let lines = square::<V, UNIT, N, Q>(lines);
-            for (i, line) in lines.into_iter().enumerate() {
-                let to = to.add(self.target.place(a + i));
+            for (column, line) in shuffled::<V, UNIT, N>(lines).into_iter().enumerate() {
+                let (line, to) = put(line, column);
                 if self.aligned { line.stream(to) } else { line.store(to) }
             }
         }
