@@ -152,6 +152,36 @@ fn arguments_and_results_of_tpu_programs_have_the_size_the_compiler_allocates() 
 }
 
 #[test]
+fn an_asynchronous_operation_has_one_result() {
+    let text = "\
+%wrapped (p: f32[8]) -> f32[4] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %s = f32[4]{0} slice(%p), slice={[0:4]}
+}
+%body (q: f32[2]) -> f32[2] {
+  %q = f32[2]{0} parameter(0)
+  ROOT %n = f32[2]{0} negate(%q)
+}
+ENTRY %main (x: f32[8]) -> f32[4] {
+  %x = f32[8]{0} parameter(0)
+  %start = ((f32[8]{0}), f32[4]{0}, s32[]) async-start(%x), calls=%wrapped
+  %update = ((f32[8]{0}), f32[4]{0}, s32[]) async-update(%start)
+  %loop = f32[2]{0} while(%x), condition=%c, body=%body
+  ROOT %done = f32[4]{0} async-done(%update)
+}
+";
+    let inlined = Inlined::read(text.as_bytes()).unwrap();
+    let mut table = BufferTable::new(9);
+    for record in Reader::new(text.as_bytes()) {
+        table.add(&record.unwrap(), &inlined);
+    }
+    let mut names: Vec<_> =
+        table.rows().iter().map(|row| (row.line, row.instruction.as_str(), row.padded_bytes)).collect();
+    names.sort_unstable();
+    assert_eq!(names, [(7, "n", 8), (10, "x", 32), (11, "start", 4), (11, "start", 16)]);
+}
+
+#[test]
 fn what_cannot_be_read_is_counted_and_shown() {
     let text = "\
 HloModule m

@@ -1,8 +1,9 @@
 //! Any order of digits -> tiles.
 //!
 //! A tile whose entries are 1 or the whole size is a stable partition of the dimensions: those with entry 1
-//! stay in front, the others move behind them. A radix sort on the place each digit is to have, one such tile for each bit
-//! of it, therefore reaches any order. The dimensions of size 1 that are left over are swallowed with `*`.
+//! stay in front, the others move behind them. A radix sort on the place each digit is to have, one such
+//! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
+//! swallowed with `*`.
 
 use std::num::NonZeroU64;
 
@@ -12,12 +13,13 @@ use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
-/// Finds a tiled layout with the places, the element width and the physical size of a map, whatever the order of its digits.
+/// Finds a tiled layout with the places, the element width and the physical size of a map, whatever the
+/// order of its digits.
 ///
-/// Works for every Affine or Split map that begins at 0 and whose strides, in order, divide each other and leave
-/// no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes and
-/// permutations of tiled arrays, and for dense views. The tiles may be many; where a shorter spelling is
-/// known ([`raise`](super::raise), oneDNN tags), use that.
+/// Works for every Affine or Split map that begins at 0 and whose strides, in order, divide each other and
+/// leave no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes
+/// and permutations of tiled arrays, and for dense views. The tiles may be many; where a shorter spelling
+/// is known ([`raise`](super::raise), oneDNN tags), use that.
 ///
 /// # Errors
 ///
@@ -142,8 +144,8 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>) -> Result<(Vec<Plac
     Ok((placed, smallest))
 }
 
-/// What a dimension of the expanded shape is, and its size: the digit at `level` of a dimension, or (if not `single`)
-/// that one and all above it. `None` is a leftover of size 1.
+/// What a dimension of the expanded shape is, and its size: the digit at `level` of a dimension, or (if not
+/// `single`) that one and all above it. `None` is a leftover of size 1.
 type Entry = (Option<(usize, usize, bool)>, u64);
 
 /// The tiles that bring dimensions in this order (major to minor) into this order of digits.
@@ -199,8 +201,8 @@ fn tiles_for(sizes: &[u64], order: &[usize], digits: &[Placed]) -> Result<Vec<Ti
 
 type Digit = (usize, usize, bool);
 
-/// Makes one tile of what `choose` says for each digit (the entry, and what its count and its place are), and applies it.
-/// Leading dimensions that stay as they are need no entry.
+/// Makes one tile of what `choose` says for each digit (the entry, and what its count and its place are),
+/// and applies it. Leading dimensions that stay as they are need no entry.
 fn apply(
     entries: &mut Vec<Entry>,
     choose: impl Fn(Digit, u64) -> (u64, Option<Digit>, Option<Digit>),

@@ -42,7 +42,8 @@ impl BufferRow {
         self.padded_bytes.saturating_sub(self.logical_bytes)
     }
 
-    /// The memory the array lies in, as `S(n)` has it: see [`memory_space_name`](crate::tiled::memory_space_name).
+    /// The memory the array lies in, as `S(n)` has it: see
+    /// [`memory_space_name`](crate::tiled::memory_space_name).
     #[must_use]
     pub fn memory_space(&self) -> u64 {
         self.shape.layout().memory_space()
@@ -110,7 +111,8 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// The most unreadable lines (and arrays whose size is no number) that are kept to be shown; all are counted.
+    /// The most unreadable lines (and arrays whose size is no number) that are kept to be shown; all are
+    /// counted.
     pub const SHOWN: usize = 20;
 
     /// A table that keeps this many of the most wasteful rows.

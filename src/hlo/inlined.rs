@@ -29,12 +29,11 @@ impl Inlined {
         Ok(inlined)
     }
 
-    /// Takes the names from one instruction: those a `while`, `conditional`, `call` or asynchronous
-    /// start does not merely inline.
+    /// Takes the names from one instruction, unless it is a `while`, `conditional` or `call`, which run
+    /// computations that have buffers of their own. What an asynchronous start wraps is inlined: its result is
+    /// already in the tuple of the start.
     pub fn add(&mut self, instruction: &Instruction) {
-        let runs_by_itself = matches!(instruction.opcode.as_str(), "while" | "conditional" | "call")
-            || instruction.opcode.starts_with("async-");
-        if !runs_by_itself {
+        if !matches!(instruction.opcode.as_str(), "while" | "conditional" | "call") {
             self.0.extend(instruction.calls.iter().cloned());
         }
     }

@@ -93,9 +93,10 @@ impl Instruction {
 
     /// Is the result no buffer of its own, but one of its operands or of the computation around it?
     ///
-    /// True for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`, `tuple`, `while`,
-    /// `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-update` and `-done`
-    /// parts of an asynchronous operation. Which other results share memory is up to XLA's buffer assignment and not in this text.
+    /// True for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`, `tuple`,
+    /// `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-update`
+    /// and `-done` parts of an asynchronous operation. Which other results share memory is up to XLA's
+    /// buffer assignment and not in this text.
     #[must_use]
     pub fn is_alias(&self) -> bool {
         const ALIASES: [&str; 9] = [

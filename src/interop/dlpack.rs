@@ -1,8 +1,8 @@
 //! DLPack's `DLTensor`, field for field, and conversions both ways.
 //!
-//! Shape and strides count elements; strides may be negative, which the descriptors here do not have. Types below a byte
-//! are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An element of
-//! several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
+//! Shape and strides count elements; strides may be negative, which the descriptors here do not have. Types
+//! below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An
+//! element of several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
 #![allow(unsafe_code, reason = "the C structure points to its lists")]
 
 use std::ffi::c_void;
@@ -79,7 +79,8 @@ const BFLOAT: u8 = 4;
 const COMPLEX: u8 = 5;
 const BOOL: u8 = 6;
 
-/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have no counterpart.
+/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have
+/// no counterpart.
 const TYPES: [(u8, DataType); 29] = [
     (BOOL, DataType::Pred),
     (SIGNED, DataType::S1),
@@ -166,9 +167,9 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for a negative size or zero lanes; [`Error::RankMismatch`]; [`Error::NotExpressible`] for
-    /// a negative stride, a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
-    /// [`Error::Overflow`].
+    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`];
+    /// [`Error::NotExpressible`] for a negative stride, a byte offset that is no whole number of elements, and a
+    /// type below a byte that is padded to one; [`Error::Overflow`], also for a negative size.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -230,7 +231,8 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64 and for a shape without a pointer, and those of [`DlFields::to_desc`].
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64 and for a shape without a pointer, and those of
+    /// [`DlFields::to_desc`].
     ///
     /// # Safety
     ///

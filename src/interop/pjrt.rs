@@ -186,8 +186,8 @@ impl PjrtMemoryLayout {
     ///
     /// # Safety
     ///
-    /// The lists that the structure's kind says it has must be valid for reads of the lengths it names, and must not
-    /// change while this function runs.
+    /// The lists that the structure's kind says it has must be valid for reads of the lengths it names, and
+    /// must not change while this function runs.
     pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
         check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
         match self.layout_type {

@@ -9,7 +9,8 @@ use super::digits::Digit;
 use super::equality::next_index;
 use super::index_map::IndexMap;
 
-/// The most elements whose offsets are looked at one by one, where dimensions are fused or the layout is Irreducible.
+/// The most elements whose offsets are looked at one by one, where dimensions are fused or the layout is
+/// Irreducible.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
 /// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
@@ -30,7 +31,8 @@ impl IndexMap {
     /// If so, the offsets it takes, in elements.
     ///
     /// Decided exactly from the smallest and the largest offset, so only for layouts in which no two
-    /// elements share a place (all tiled ones); a broadcast dimension longer than 1 inside the ranges gives `None`.
+    /// elements share a place (all tiled ones); a broadcast dimension longer than 1 inside the ranges gives
+    /// `None`.
     ///
     /// # Errors
     ///

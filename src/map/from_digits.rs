@@ -12,7 +12,8 @@ use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
 impl IndexMap {
-    /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a stride.
+    /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a
+    /// stride.
     ///
     /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and its
     /// stride in elements. The size of a dimension is the product of its digits' sizes; no digits are size 1.
@@ -68,8 +69,8 @@ impl IndexMap {
         Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels: None, physical_elements })
     }
 
-    /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as many values as
-    /// it needs. `None` unless the class is Affine or Split. A dimension of size 1 has none.
+    /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as
+    /// many values as it needs. `None` unless the class is Affine or Split. A dimension of size 1 has none.
     pub(crate) fn digits_by_dimension(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         let mut dimensions = vec![Vec::new(); self.sizes().len()];
         if self.levels().is_some() {

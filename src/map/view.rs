@@ -36,7 +36,8 @@ fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> E
 }
 
 impl IndexMap {
-    /// The map with its dimensions in another order: dimension `k` of the result is dimension `order[k]` of this one.
+    /// The map with its dimensions in another order: dimension `k` of the result is dimension `order[k]` of
+    /// this one.
     ///
     /// # Errors
     ///
@@ -77,9 +78,9 @@ impl IndexMap {
 
     /// The part of the tensor inside these ranges, one for each dimension.
     ///
-    /// A dimension of one digit can be sliced anyhow. In a dimension that is cut into blocks, the slice has to begin
-    /// at the edge of a block or to stay inside one block, at every level, and a step has to cut the
-    /// chain like a reshape. Of dimensions that are fused, only the first can be sliced.
+    /// A dimension of one digit can be sliced anyhow. In a dimension that is cut into blocks, the slice has
+    /// to begin at the edge of a block or to stay inside one block, at every level, and a step has to cut
+    /// the chain like a reshape. Of dimensions that are fused, only the first can be sliced.
     ///
     /// # Errors
     ///
@@ -346,8 +347,8 @@ fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0)
 }
 
-/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` lies inside
-/// of and the width reaches out of.
+/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` lies
+/// inside of and the width reaches out of.
 fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
     let divisor = digit.divisor();

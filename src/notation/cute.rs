@@ -1,9 +1,9 @@
 //! CuTe's layouts: `((8,2),(128,2)):((128,2048),(1,1024))`.
 //!
-//! The shape and, behind the colon, the strides, as nested tuples of the same form. Each mode of the top level is
-//! a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one first.
-//! CuTe has no element type, no padding behind the last element and no partial blocks.
-//! Source: CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
+//! The shape and, behind the colon, the strides, as nested tuples of the same form. Each mode of the top
+//! level is a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one
+//! first. CuTe has no element type, no padding behind the last element and no partial blocks. Source:
+//! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
 
 use std::fmt::Write;
 

@@ -169,7 +169,8 @@ impl Tag {
         Ok(tag)
     }
 
-    /// The tag of a map, or why there is none. Padding behind the end and the width of elements are not looked at.
+    /// The tag of a map, or why there is none. Padding behind the end and the width of elements are not
+    /// looked at.
     fn of(map: &IndexMap) -> Result<Tag, String> {
         let rank = map.sizes().len();
         if rank == 0 || rank > MAX_DIMENSIONS {

@@ -1,9 +1,10 @@
 //! The tiles a TPU compiler picks when nobody asks for others.
 //!
-//! The rule was fitted to what the TPU compiler (libtpu 0.0.51, ahead of time, `jit(identity)`) chose for 6,678
-//! arrays. The further 874 of tests/data/tpu_tiles.tsv showed two cases it lacked (2-bit integers on v2 and v3,
-//! and `f4e2m1fn`) and agree in all others; neither set has 1-bit types. The rule says the tiles *given* the order of
-//! the dimensions; which order the compiler picks is not covered, nor what it does inside a program.
+//! The rule was fitted to what the TPU compiler (libtpu 0.0.51, ahead of time, `jit(identity)`) chose for
+//! 6,678 arrays. The further 874 of tests/data/tpu_tiles.tsv showed two cases it lacked (2-bit integers on
+//! v2 and v3, and `f4e2m1fn`) and agree in all others; neither set has 1-bit types. The rule says the tiles
+//! *given* the order of the dimensions; which order the compiler picks is not covered, nor what it does
+//! inside a program.
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,7 +68,8 @@ impl fmt::Display for TpuGeneration {
 }
 
 impl ArrayShape {
-    /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it has.
+    /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it
+    /// has.
     ///
     /// With p elements to a 32-bit word (64-bit types are pairs of words; on v2 and v3 types below a byte
     /// take a byte) and m = 2 on v2 and v3, 1 later:
@@ -78,9 +80,9 @@ impl ArrayShape {
     /// | 1 | `T(n)(128)(p,1)`, n the next power of two of the size, from 128pm to 1024 |
     /// | 2 and more, H the second-fastest size | `T(r,128)(p,1)`, r the next power of two of H, from pm to 8; but 8p on v4 and later where p is 4 or more and 8p divides H |
     ///
-    /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of
-    /// 2 bits have r = 16. What is not covered: the order of dimensions the compiler would choose itself, and what it does inside a
-    /// program (other tiles in VMEM and SMEM, fusions).
+    /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of 2
+    /// bits have r = 16. What is not covered: the order of dimensions the compiler would choose itself, and
+    /// what it does inside a program (other tiles in VMEM and SMEM, fusions).
     ///
     /// # Errors
     ///
