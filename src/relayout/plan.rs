@@ -34,7 +34,7 @@ pub struct Relayout {
     pub(super) destination: IndexMap,
     pub(super) padding: Padding,
     pub(super) route: Route,
-    level: KernelLevel,
+    pub(super) level: KernelLevel,
     /// What a buffer must hold for every element to be inside it.
     source_needs: u64,
     destination_needs: u64,
