@@ -109,6 +109,14 @@ fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
 
+/// The mode with a pattern of at most so many bits.
+fn within(padding: Padding, bits: u32) -> Padding {
+    match padding {
+        Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
+        other => other,
+    }
+}
+
 /// Bytes that tell every place from its neighbours.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
@@ -142,10 +150,7 @@ proptest! {
         (from, to) in pair(), padding in padding(), guard in 0..5_usize, level in level(), shift in 0..3_usize,
     ) {
         let bits = from.map.element_bits();
-        let padding = match padding {
-            Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
-            other => other,
-        };
+        let padding = within(padding, bits);
         let mut distinct = to.offsets.clone();
         distinct.sort_unstable();
         distinct.dedup();
@@ -170,6 +175,55 @@ proptest! {
             }
             Err(error) => prop_assert!(false, "{}", error),
         }
+    }
+
+    #[test]
+    fn pieces_together_are_the_whole_copy(
+        (from, to) in pair(), padding in padding(), pieces in 0..9_usize, guard in 0..5_usize, order: u64,
+    ) {
+        let bits = from.map.element_bits();
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding(within(padding, bits)).unwrap();
+        let source = noise(from.bytes() + guard, 1);
+        let start = noise(to.bytes() + guard, 2);
+        let mut expected = start.clone();
+        relayout.run(&source, &mut expected).unwrap();
+
+        let pieces = relayout.partition(pieces).unwrap();
+        let mut next = 0;
+        for piece in &pieces {
+            prop_assert_eq!(piece.destination_range().start, next);
+            next = piece.destination_range().end;
+        }
+        prop_assert_eq!(next, to.bytes());
+
+        // Each piece into a buffer of its own, which begins with what lies there: exactly its range.
+        let mut joined = start.clone();
+        let mut order: Vec<usize> = (0..pieces.len()).map(|i| (i + order as usize % pieces.len()) % pieces.len()).collect();
+        order.reverse();
+        for piece in order.into_iter().map(|place| &pieces[place]) {
+            let range = piece.destination_range();
+            let mut own = start[range.clone()].to_vec();
+            own.extend([0xa5; 3]);
+            piece.run(&source, &mut own).unwrap();
+            prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote behind its range");
+            joined[range].copy_from_slice(&own);
+        }
+        prop_assert!(joined == expected, "{}", relayout.explain());
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding(within(padding, from.map.element_bits())).unwrap();
+        let source = noise(from.bytes(), 1);
+        let mut expected = noise(to.bytes(), 2);
+        let (mut in_pieces, mut parallel) = (expected.clone(), expected.clone());
+        relayout.run(&source, &mut expected).unwrap();
+        relayout.run_in_pieces(pieces, &source, &mut in_pieces).unwrap();
+        relayout.run_parallel(&source, &mut parallel).unwrap();
+        prop_assert!(in_pieces == expected && parallel == expected, "{}", relayout.explain());
     }
 
     #[test]
@@ -322,4 +376,34 @@ fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
     assert!(destination == expected);
     assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
+}
+
+/// Large copies are cut between tiles, and into as many pieces as were asked for.
+#[test]
+fn the_pieces_of_large_copies_are_of_one_size() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[512,384]{1,0}", "f32[512,384]{0,1}"),
+        ("f32[511,385]{1,0}", "f32[511,385]{1,0:T(8,128)}"),
+        ("bf16[512,384]{0,1}", "bf16[512,384]{1,0:T(8,128)(2,1)}"),
+        ("u16[4800,5]{1,0:T(48,1)}", "u16[4800,5]{1,0:T(32,1)}"),
+        ("s4[512,384]{1,0:E(4)}", "s4[512,384]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(Padding::Zero).unwrap();
+        let source = noise(from.bytes(), 3);
+        let mut expected = vec![1; to.bytes()];
+        relayout.run(&source, &mut expected).unwrap();
+        for count in [2, 3, 7] {
+            let pieces = relayout.partition(count).unwrap();
+            assert_eq!(pieces.len(), count);
+            let mut joined = vec![2; to.bytes()];
+            for piece in &pieces {
+                let length = piece.destination_range().len();
+                assert!(length.abs_diff(to.bytes() / count) <= to.bytes() / count / 4, "{length} of {}", to.bytes());
+                piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
+            }
+            assert!(joined == expected, "{}", relayout.explain());
+        }
+    }
 }

@@ -16,10 +16,15 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod cut;
 mod execute;
 mod explain;
 mod kernel;
 mod padding;
+#[cfg(feature = "rayon")]
+mod parallel;
+mod partition;
+mod place_padding;
 mod plan;
 mod route;
 mod schedule;
@@ -27,4 +32,5 @@ mod small;
 
 pub use kernel::KernelLevel;
 pub use padding::Padding;
+pub use partition::Piece;
 pub use plan::Relayout;
