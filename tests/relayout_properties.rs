@@ -407,3 +407,93 @@ fn the_pieces_of_large_copies_are_of_one_size() {
         }
     }
 }
+
+/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any kind.
+fn exchanged() -> impl Strategy<Value = (Side, Side)> {
+    let size = prop_oneof![3 => 1..=9_u64, 1 => 60..=70_u64, 1 => Just(130_u64)];
+    (size, 1..=3_u64, 0..4_u64, data_type(), 0..6_usize).prop_map(|(size, planes, gap, data_type, kind)| {
+        let desc = |strides: &[u64], sizes: &[u64]| {
+            Side::strided(&BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap())
+        };
+        let text = |layout: &str| {
+            let shape = format!("{data_type}[{planes},{size},{size}]{layout}");
+            Side::tiled(&with_own_bits(shape.parse().unwrap()))
+        };
+        let pitch = size + gap;
+        match kind {
+            0 => {
+                let sizes = [planes, size, size];
+                (desc(&[pitch * size, pitch, 1], &sizes), desc(&[pitch * size, 1, pitch], &sizes))
+            }
+            // Channels that stay together; and planes inside, the exchanged axes outside.
+            1 => {
+                let sizes = [size, size, planes];
+                (desc(&[pitch * planes, planes, 1], &sizes), desc(&[planes, pitch * planes, 1], &sizes))
+            }
+            2 => (text("{2,1,0:T(8,8)}"), text("{1,2,0:T(8,8)}")),
+            3 => (text("{2,1,0:T(4,4)(2,2)}"), text("{1,2,0:T(4,4)(2,2)}")),
+            4 => (text("{2,1,0}"), text("{1,2,0}")),
+            _ => {
+                let sizes = [planes, size, size];
+                (desc(&[1, planes, pitch * planes], &sizes), desc(&[1, pitch * planes, planes], &sizes))
+            }
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn in_place_is_the_same_copy_or_refused(
+        (from, to) in prop_oneof![2 => exchanged(), 1 => pair()], padding in padding(), level in level(), shift in 0..3_usize,
+    ) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let padding = within(padding, from.map.element_bits());
+        let relayout = relayout.with_padding(padding).unwrap().with_kernel_level(level);
+        let before = noise(shift + from.bytes().max(to.bytes()) + 5, 1);
+        let mut expected = before.clone();
+        literal_copy(&from, &to, &before[shift..], &mut expected[shift..], padding);
+        let mut buffer = before.clone();
+        match relayout.run_in_place(&mut buffer[shift..]) {
+            Ok(()) => prop_assert!(buffer == expected, "{}", relayout.explain()),
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_in_place");
+                prop_assert_eq!(buffer, before);
+            }
+        }
+    }
+}
+
+#[test]
+fn exchanges_of_axes_of_one_size_are_done_in_place() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[130,130]{1,0}", "f32[130,130]{0,1}"),
+        ("u8[3,64,64]{2,1,0}", "u8[3,64,64]{1,2,0}"),
+        ("bf16[16,7,16]{2,1,0}", "bf16[16,7,16]{0,1,2}"),
+        ("f64[5,5,3]{2,1,0}", "f64[5,5,3]{2,0,1}"),
+        ("f32[32,32]{1,0:T(8,8)}", "f32[32,32]{0,1:T(8,8)}"),
+        ("f32[30,30]{1,0:T(8,8)}", "f32[30,30]{0,1:T(8,8)}"),
+        ("u16[4,5,5,4]{3,2,1,0}", "u16[4,5,5,4]{0,1,2,3}"),
+        ("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        let mut buffer = noise(from.bytes(), 3);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        relayout.run_in_place(&mut buffer).unwrap();
+        assert!(buffer == expected, "{}", relayout.explain());
+    }
+    let refused = |from: &str, to: &str| {
+        let relayout = Relayout::new(&shape(from), &shape(to)).unwrap();
+        relayout.run_in_place(&mut [0; 64]).unwrap_err().to_string()
+    };
+    let start = "this copy cannot be done inside one buffer: ";
+    let pairs = format!("{start}its elements do not change places in pairs");
+    assert_eq!(refused("u8[2,3]{1,0}", "u8[2,3]{0,1}"), pairs);
+    assert_eq!(refused("u8[2,2,2]{2,1,0}", "u8[2,2,2]{1,0,2}"), pairs);
+    let nibbles = format!("{start}its elements share bytes with their neighbours");
+    assert_eq!(refused("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}"), nibbles);
+}

@@ -89,7 +89,7 @@ impl Work {
         }
     }
 
-    fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
+    pub(super) fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
         let before = *written;
         let bytes = match self {
             Work::Small(copy) => small::run(copy, bits, job.source, job.destination),

@@ -19,6 +19,7 @@
 mod cut;
 mod execute;
 mod explain;
+mod in_place;
 mod kernel;
 mod padding;
 #[cfg(feature = "rayon")]
