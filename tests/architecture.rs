@@ -31,9 +31,8 @@ const GROUND: &[&str] = &["error", "checked", "cursor"];
 /// The only places for `unsafe`.
 const UNSAFE: &[&str] = &["src/relayout/kernel/", "src/interop/"];
 
-/// The most lines of a file, and the files that may be longer: one list of variants each, which nothing is gained by cutting.
+/// The most lines of a file.
 const LINES: usize = 500;
-const LONG_FILES: &[(&str, usize)] = &[("src/relayout/kernel/lines.rs", 800)];
 
 /// Names that say nothing about what is inside.
 const VAGUE: &[&str] = &["util", "utils", "common", "base", "helper", "helpers", "misc", "shared", "stuff", "core"];
@@ -154,9 +153,8 @@ fn unsafe_stays_where_it_belongs() {
 #[test]
 fn files_stay_short() {
     for (path, text) in files("src") {
-        let limit = LONG_FILES.iter().find(|(name, _)| *name == path).map_or(LINES, |&(_, limit)| limit);
         let lines = text.lines().count();
-        assert!(lines <= limit, "{path} has {lines} lines, more than {limit}");
+        assert!(lines <= LINES, "{path} has {lines} lines, more than {LINES}");
     }
 }
 

@@ -108,7 +108,7 @@ fn a_gemm_operand_is_refused_with_its_reason() {
     assert_eq!(reason.code(), "not_expressible");
     assert_eq!(
         reason.to_string(),
-        "there is no matrix operand for this layout: rows are 4:8 and columns 4:2, but one of the two needs stride 1 \
+        "no matrix operand describes this layout: rows are 4:8 and columns 4:2, but one of the two needs stride 1 \
          and the other a stride of at least that one's size"
     );
     assert_eq!(strided(&[4], &[1]).gemm_operand().unwrap_err().code(), "axis_out_of_range");

@@ -53,7 +53,7 @@ fn a_layout_that_ndarray_takes_for_overlapping_is_refused_as_such() {
     let error = view_mut(&strided(&[3, 4], &[4, 3]), &mut [0_u32; 18]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no mutable array view for this layout: no two indices share an element, but ndarray's own quick \
+        "no mutable array view describes this layout: no two indices share an element, but ndarray's own quick \
          test cannot tell"
     );
     assert!(view(&strided(&[3, 4], &[4, 3]), &[0_u32; 18]).is_ok());

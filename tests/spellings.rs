@@ -200,3 +200,21 @@ fn cute_text_of_known_layouts() {
     assert_eq!(cute::layout(DataType::F32, "(0,3):(1,1)").unwrap().physical_elements(), 0);
     assert_eq!(cute::layout(DataType::F32, "9:18446744073709551615").unwrap_err().code(), "overflow");
 }
+
+#[test]
+fn every_notation_reads_what_it_writes() {
+    use tensor_layout::notation::{Notated, Notation};
+    for (text, notation) in [
+        ("f32[3,5]{1,0:T(2,2)}", Notation::Xla),
+        ("f32[2,3]:[5,1]+10", Notation::Strides),
+        ("f16[8,64,56,56]:NHWC", Notation::AxisOrder),
+        ("f32[2,35,9,9]:nChw16c", Notation::OneDnn),
+        ("f32((8,2),128):((1,1024),8)", Notation::CuTe),
+    ] {
+        let read: Notated = text.parse().unwrap();
+        assert_eq!((read.to_string().as_str(), read.notation()), (text, notation));
+    }
+    let same: Notated = "f32[16,128]{1,0:T(8,128)(8,1)}".parse().unwrap();
+    let digits: Notated = "f32((8,2),128):((1,1024),8)".parse().unwrap();
+    assert!(same.to_index_map().unwrap().same_places(&digits.to_index_map().unwrap()));
+}

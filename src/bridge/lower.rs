@@ -76,7 +76,30 @@ impl Lowering {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn lower(shape: &ArrayShape) -> Result<Lowering, Error> {
-    let map = shape.to_index_map()?;
+    lower_in_order(shape.to_index_map()?, shape.layout().minor_to_major().iter().copied())
+}
+
+/// Lowers the layout of any map, such as that of a view or of a CuTe text, to strides: exactly, or not at all.
+///
+/// As [`lower`]; the strides of size-1 dimensions are those of a row-major neighbour.
+///
+/// # Errors
+///
+/// As for [`lower`].
+///
+/// ```
+/// use tensor_layout::{bridge::{lower_map, Lowering}, notation::cute, DataType};
+///
+/// let Lowering::Strided(desc) = lower_map(cute::layout(DataType::F32, "(4,8):(8,1)")?)? else { panic!() };
+/// assert_eq!(desc.strides(), [8, 1]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn lower_map(map: IndexMap) -> Result<Lowering, Error> {
+    let rank = map.sizes().len();
+    lower_in_order(map, (0..rank).rev())
+}
+
+fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) -> Result<Lowering, Error> {
     let reason = match map.class() {
         LayoutClass::Affine | LayoutClass::Split if map.element_bits() != map.data_type().bits() => format!(
             "an element of {} takes {} bits here, and strides count elements of {} bits",
@@ -84,19 +107,19 @@ pub fn lower(shape: &ArrayShape) -> Result<Lowering, Error> {
             map.element_bits(),
             map.data_type().bits()
         ),
-        LayoutClass::Affine => return affine(shape, &map).map(Lowering::Strided),
+        LayoutClass::Affine => return affine(minor_to_major, &map).map(Lowering::Strided),
         LayoutClass::Split => return split(&map).map(Lowering::Split),
         _ => why_not(&map),
     };
     Ok(Lowering::IndexMap { map, reason })
 }
 
-fn affine(shape: &ArrayShape, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let mut strides: Dims = map.strides().unwrap_or_default();
     // A size-1 dimension gets the stride that a packed layout of this order would give it.
     let mut packed = 1;
-    for &dim in shape.layout().minor_to_major() {
-        let (Some(stride), Some(&size)) = (strides.get_mut(dim), shape.sizes().get(dim)) else { continue };
+    for dim in minor_to_major {
+        let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
         if size <= 1 || map.logical_elements() == 0 {
             *stride = packed;
             packed = checked::mul(packed, size.max(1), checked::OFFSET)?;
@@ -104,7 +127,7 @@ fn affine(shape: &ArrayShape, map: &IndexMap) -> Result<BufferTensorDesc, Error>
             packed = packed.max(checked::mul(*stride, size, checked::OFFSET)?);
         }
     }
-    with_total(BufferTensorDesc::new(map.data_type(), shape.sizes(), Some(&strides))?, map)
+    with_total(BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides))?, map)
 }
 
 fn split(map: &IndexMap) -> Result<Split, Error> {
@@ -130,6 +153,7 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
 
 /// DirectML wants totals in multiples of 4 bytes.
 fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+    let desc = desc.with_base_offset(map.base())?;
     let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?.max(desc.min_size_in_bytes());
     desc.with_total_size_in_bytes(total)
 }

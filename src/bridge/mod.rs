@@ -6,6 +6,6 @@ mod lower;
 mod raise;
 mod spell;
 
-pub use lower::{Lowering, Split, lower};
+pub use lower::{Lowering, Split, lower, lower_map};
 pub use raise::{Raised, raise};
 pub use spell::spell;

@@ -161,7 +161,7 @@ impl fmt::Display for Error {
             Error::TooHard { question, work } => {
                 write!(f, "could not decide {question} within {work} search steps")
             }
-            Error::NotExpressible { target, reason } => write!(f, "there is no {target} for this layout: {reason}"),
+            Error::NotExpressible { target, reason } => write!(f, "no {target} describes this layout: {reason}"),
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
             }

@@ -6,6 +6,7 @@
 //! | strides | `f32[2,3]:[5,1]`, `f32[2,3]:[5,1]+10` (base offset) | logical order | its own bits |
 //! | axis order | `f16[8,64,56,56]:NHWC` | logical order (N, C, H, W) | its own bits |
 //! | oneDNN tag | `f32[2,35,9,9]:nChw16c` | the order of the tag's alphabet | its own bits |
+//! | CuTe | `f32((8,2),128):((1,1024),8)` | its own order | its own bits |
 //!
 //! ```
 //! use tensor_layout::{notation::{Notated, Notation}, ToIndexMap};
@@ -43,10 +44,12 @@ pub enum Notation {
     AxisOrder,
     /// `f32[2,35,9,9]:nChw16c`.
     OneDnn,
+    /// `f32((8,2),128):((1,1024),8)`.
+    CuTe,
 }
 
 impl Notation {
-    /// `xla`, `strides`, `axis_order` or `onednn`.
+    /// `xla`, `strides`, `axis_order`, `onednn` or `cute`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,6 +57,7 @@ impl Notation {
             Notation::Strides => "strides",
             Notation::AxisOrder => "axis_order",
             Notation::OneDnn => "onednn",
+            Notation::CuTe => "cute",
         }
     }
 }
@@ -66,6 +70,8 @@ pub enum AnyLayout {
     Strided(BufferTensorDesc),
     /// A dimension order and tiles.
     Tiled(ArrayShape),
+    /// Digits of dimensions, as CuTe writes them.
+    Mapped(IndexMap),
 }
 
 impl ToIndexMap for AnyLayout {
@@ -73,6 +79,7 @@ impl ToIndexMap for AnyLayout {
         match self {
             AnyLayout::Strided(desc) => desc.to_index_map(),
             AnyLayout::Tiled(shape) => shape.to_index_map(),
+            AnyLayout::Mapped(map) => Ok(map.clone()),
         }
     }
 }
@@ -91,6 +98,7 @@ enum Spelling {
     Strides,
     AxisOrder(AxisOrder),
     OneDnn(String),
+    CuTe,
 }
 
 impl Notated {
@@ -108,6 +116,7 @@ impl Notated {
             Spelling::Strides => Notation::Strides,
             Spelling::AxisOrder(_) => Notation::AxisOrder,
             Spelling::OneDnn(_) => Notation::OneDnn,
+            Spelling::CuTe => Notation::CuTe,
         }
     }
 }
@@ -129,6 +138,8 @@ impl fmt::Display for Notated {
             }
             (AnyLayout::Strided(desc), _) => desc.fmt(f),
             (AnyLayout::Tiled(shape), _) => shape.fmt(f),
+            // What was read as CuTe's can be written as CuTe's.
+            (AnyLayout::Mapped(map), _) => write!(f, "{}{}", map.data_type(), cute::text(map).map_err(|_| fmt::Error)?),
         }
     }
 }

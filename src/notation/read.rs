@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 use crate::tiled::read_type_and_sizes;
 
-use super::{AnyLayout, Notated, Spelling, onednn};
+use super::{AnyLayout, Notated, Spelling, cute, onednn};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -20,6 +20,12 @@ impl FromStr for Notated {
             return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
         }
         let mut cursor = Cursor::new(text);
+        if let Some(data_type) = DataType::from_xla_name(cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
+            let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
+            cursor.end("nothing more")?;
+            return Ok(Notated { layout, spelling: Spelling::CuTe });
+        }
+        cursor.move_to(0);
         let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
         if !cursor.eat(":") {
             if !matches!(cursor.peek(), None | Some(b'{')) {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::map::BoxGroups;
 
 use super::execute::Work;
+use super::padding::Padding;
 use super::plan::Relayout;
 use super::route::Route;
 use super::schedule::{Axis, Kernel, Step, Walk};
@@ -27,7 +28,12 @@ impl Relayout {
                 }
             }
         }
-        line(&mut text, format_args!("padding: {:?}", self.padding));
+        line(&mut text, format_args!("kernels: {}", self.level));
+        match self.padding {
+            Padding::Keep => line(&mut text, format_args!("padding: left as it is")),
+            Padding::Zero => line(&mut text, format_args!("padding: zero")),
+            Padding::Fill(pattern) => line(&mut text, format_args!("padding: {pattern:#x} in every element")),
+        }
         text
     }
 }
@@ -65,8 +71,11 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
             Kernel::Rows { chunk, count } => line(
                 text,
                 format_args!(
-                    "    copy {} rows of {chunk} bytes: source +{}, destination +{}",
-                    count.extent, count.source, count.destination
+                    "    copy {} {} of {chunk} bytes: source +{}, destination +{}",
+                    count.extent,
+                    if count.extent == 1 { "row" } else { "rows" },
+                    count.source,
+                    count.destination
                 ),
             ),
             Kernel::Places { chunk, places, count } => line(

@@ -1,8 +1,8 @@
 //! Moving elements from one layout to any other.
 //!
 //! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a
-//! loop nest with the same extents on both sides ([`plan`]). [`schedule`] turns a box into bytes and picks which
-//! loops the inner kernel takes; [`execute`] walks the rest. Nothing divides per element.
+//! loop nest with the same extents on both sides. A box in bytes becomes a nest (schedule.rs says which loops the inner
+//! kernel takes, and why), and [`Relayout::run`] walks the nests. Nothing divides per element.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};

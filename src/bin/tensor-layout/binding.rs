@@ -1,6 +1,6 @@
 //! What a device is told about a layout when it is bound: always sizes and strides.
 
-use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::bridge::{Lowering, lower, lower_map};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
@@ -8,12 +8,19 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
     match layout {
         AnyLayout::Strided(desc) => Ok((desc.clone(), None)),
-        AnyLayout::Tiled(shape) => match lower(shape)? {
-            Lowering::Strided(desc) => Ok((desc, None)),
-            Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
-            _ => Ok((flat(&shape.to_index_map()?)?, Some("bound as one row of elements, for no strides say it"))),
-        },
-        other => Ok((flat(&other.to_index_map()?)?, Some("bound as one row of elements"))),
+        AnyLayout::Tiled(shape) => bound_lowered(lower(shape)?),
+        other => bound_lowered(lower_map(other.to_index_map()?)?),
+    }
+}
+
+fn bound_lowered(lowering: Lowering) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
+    match lowering {
+        Lowering::Strided(desc) => Ok((desc, None)),
+        Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
+        Lowering::IndexMap { map, .. } => {
+            Ok((flat(&map)?, Some("bound as one row of elements, for no strides say it")))
+        }
+        _ => Err(Error::NotExpressible { target: "strided descriptor", reason: "its lowering is unknown".into() }),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use tensor_layout::bridge::{Lowering, Split, lower};
+use tensor_layout::bridge::{Lowering, Split, lower, lower_map};
 use tensor_layout::notation::{AnyLayout, Notated, Notation};
 use tensor_layout::{Error, IndexMap, LayoutClass, ToIndexMap};
 
@@ -53,15 +53,14 @@ pub(crate) struct Lowered {
 
 impl Lowered {
     pub(crate) fn of(layout: &AnyLayout, map: &IndexMap) -> Result<Lowered, Error> {
-        let shape = match layout {
-            AnyLayout::Tiled(shape) => shape,
+        let lowering = match layout {
+            AnyLayout::Tiled(shape) => lower(shape)?,
             AnyLayout::Strided(desc) => {
                 let strides = Some(desc.strides().to_vec());
                 return Ok(Lowered { name: "strided", strides, split: None, reason: None });
             }
-            _ => return Err(Error::NotExpressible { target: "strided descriptor", reason: "it has none".into() }),
+            _ => lower_map(map.clone())?,
         };
-        let lowering = lower(shape)?;
         let name = lowering.name();
         Ok(match lowering {
             Lowering::Strided(desc) => {

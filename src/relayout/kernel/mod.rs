@@ -10,6 +10,8 @@
     reason = "`Job::run` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
 )]
 
+#[cfg(target_arch = "x86_64")]
+mod blocks;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
@@ -17,6 +19,8 @@ mod nibbles;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod weave;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::super::super::schedule::{Kernel, Plane};
-use super::super::lines::{self, Blocks, Places};
+use super::super::blocks::{Blocks, Places};
+use super::super::lines;
 use super::super::vector::Vector;
 use super::Widths;
 

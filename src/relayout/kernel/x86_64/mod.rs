@@ -1,7 +1,7 @@
 //! Vectors of x86-64 CPUs.
 
 use super::super::schedule::Plane;
-use super::lines::{Blocks, Places};
+use super::blocks::{Blocks, Places};
 use super::vector::Vector;
 
 pub(super) mod avx2;
