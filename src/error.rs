@@ -201,6 +201,11 @@ pub enum Error {
         /// The bits an element takes.
         bits: u32,
     },
+    /// A copy that needs a second buffer.
+    NotInPlace {
+        /// Why it does, said of the copy.
+        reason: &'static str,
+    },
     /// A view that would need the data to move, or makes no sense for the tensor.
     NotAView {
         /// What was asked for.

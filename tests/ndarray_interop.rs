@@ -3,7 +3,10 @@
 
 use ndarray::{Array3, ArrayD, Axis, s};
 use proptest::prelude::*;
-use tensor_layout::interop::ndarray::{describe, describe_in, offsets, view, view_bytes, view_bytes_mut, view_mut};
+use tensor_layout::interop::ndarray::{
+    array_from, array_from_bytes, describe, describe_in, offsets, relayout_array, view, view_bytes, view_bytes_mut,
+    view_mut,
+};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -120,4 +123,49 @@ fn half_precision_arrays() {
     let array = ndarray::arr1(&[half::f16::ONE, half::f16::ZERO]);
     assert_eq!(describe(&array).unwrap().data_type(), DataType::F16);
     assert_eq!(describe(&array.mapv(|x| half::bf16::from_f32(x.into()))).unwrap().data_type(), DataType::BF16);
+}
+
+/// Views of all kinds: permuted, sliced, reversed, broadcast.
+#[test]
+fn arrays_go_into_any_layout_and_come_back() {
+    let array = Array3::from_shape_fn((3, 5, 4), |(i, j, k)| (i * 20 + j * 4 + k) as u32);
+    let flat = array.index_axis(Axis(2), 1);
+    let first = array.slice(s![0..1, .., ..]);
+    let views = [
+        array.view().into_dyn(),
+        array.view().permuted_axes([2, 0, 1]).into_dyn(),
+        array.slice(s![.., 1..4, ..;2]).into_dyn(),
+        array.slice(s![..;-1, .., ..]).into_dyn(),
+        array.slice(s![.., ..;-1, 1..2]).into_dyn(),
+        flat.broadcast((2, 3, 5)).unwrap().into_dyn(),
+        first.broadcast((6, 5, 4)).unwrap().into_dyn(),
+        array.slice(s![0..0, .., ..]).into_dyn(),
+    ];
+    for view in &views {
+        let sizes: Vec<String> = view.shape().iter().map(usize::to_string).collect();
+        for layout in ["{2,1,0}", "{0,1,2}", "{2,1,0:T(2,2)}", "{1,0,2:T(*,3)(2,1)}"] {
+            let shape: ArrayShape = format!("u32[{}]{layout}", sizes.join(",")).parse().unwrap();
+            let buffer = relayout_array(view, &shape).unwrap();
+            for (&offset, &element) in offsets(&shape).unwrap().iter().zip(view) {
+                assert_eq!(buffer[offset as usize], element);
+            }
+            assert_eq!(array_from(&shape, &buffer).unwrap(), view);
+            let mut bytes = vec![0];
+            bytes.extend_from_slice(bytemuck::cast_slice(&buffer));
+            assert_eq!(array_from_bytes::<u32>(&shape, &bytes[1..]).unwrap(), view);
+        }
+    }
+}
+
+#[test]
+fn arrays_of_another_type_or_shape_are_refused() {
+    let array = Array3::<u32>::zeros((1, 2, 3));
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let code = |text: &str| relayout_array(&array, &shape(text)).unwrap_err().code();
+    assert_eq!(code("f32[1,2,3]"), "data_type_mismatch");
+    assert_eq!(code("u32[1,2,4]"), "size_mismatch");
+    assert_eq!(code("u32[2,3]"), "rank_mismatch");
+    let back = |text: &str| array_from(&shape(text), &[0_u32; 5]).unwrap_err().code();
+    assert_eq!(back("u32[2,3]"), "buffer_too_short");
+    assert_eq!(back("s32[5]"), "data_type_mismatch");
 }

@@ -109,6 +109,14 @@ fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
 
+/// The mode with a pattern of at most so many bits.
+fn within(padding: Padding, bits: u32) -> Padding {
+    match padding {
+        Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
+        other => other,
+    }
+}
+
 /// Bytes that tell every place from its neighbours.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
@@ -142,10 +150,7 @@ proptest! {
         (from, to) in pair(), padding in padding(), guard in 0..5_usize, level in level(), shift in 0..3_usize,
     ) {
         let bits = from.map.element_bits();
-        let padding = match padding {
-            Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
-            other => other,
-        };
+        let padding = within(padding, bits);
         let mut distinct = to.offsets.clone();
         distinct.sort_unstable();
         distinct.dedup();
@@ -170,6 +175,55 @@ proptest! {
             }
             Err(error) => prop_assert!(false, "{}", error),
         }
+    }
+
+    #[test]
+    fn pieces_together_are_the_whole_copy(
+        (from, to) in pair(), padding in padding(), pieces in 0..9_usize, guard in 0..5_usize, order: u64,
+    ) {
+        let bits = from.map.element_bits();
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding(within(padding, bits)).unwrap();
+        let source = noise(from.bytes() + guard, 1);
+        let start = noise(to.bytes() + guard, 2);
+        let mut expected = start.clone();
+        relayout.run(&source, &mut expected).unwrap();
+
+        let pieces = relayout.partition(pieces).unwrap();
+        let mut next = 0;
+        for piece in &pieces {
+            prop_assert_eq!(piece.destination_range().start, next);
+            next = piece.destination_range().end;
+        }
+        prop_assert_eq!(next, to.bytes());
+
+        // Each piece into a buffer of its own, which begins with what lies there: exactly its range.
+        let mut joined = start.clone();
+        let mut order: Vec<usize> = (0..pieces.len()).map(|i| (i + order as usize % pieces.len()) % pieces.len()).collect();
+        order.reverse();
+        for piece in order.into_iter().map(|place| &pieces[place]) {
+            let range = piece.destination_range();
+            let mut own = start[range.clone()].to_vec();
+            own.extend([0xa5; 3]);
+            piece.run(&source, &mut own).unwrap();
+            prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote behind its range");
+            joined[range].copy_from_slice(&own);
+        }
+        prop_assert!(joined == expected, "{}", relayout.explain());
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding(within(padding, from.map.element_bits())).unwrap();
+        let source = noise(from.bytes(), 1);
+        let mut expected = noise(to.bytes(), 2);
+        let (mut in_pieces, mut parallel) = (expected.clone(), expected.clone());
+        relayout.run(&source, &mut expected).unwrap();
+        relayout.run_in_pieces(pieces, &source, &mut in_pieces).unwrap();
+        relayout.run_parallel(&source, &mut parallel).unwrap();
+        prop_assert!(in_pieces == expected && parallel == expected, "{}", relayout.explain());
     }
 
     #[test]
@@ -322,4 +376,124 @@ fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
     assert!(destination == expected);
     assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
+}
+
+/// Large copies are cut between tiles, and into as many pieces as were asked for.
+#[test]
+fn the_pieces_of_large_copies_are_of_one_size() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[512,384]{1,0}", "f32[512,384]{0,1}"),
+        ("f32[511,385]{1,0}", "f32[511,385]{1,0:T(8,128)}"),
+        ("bf16[512,384]{0,1}", "bf16[512,384]{1,0:T(8,128)(2,1)}"),
+        ("u16[4800,5]{1,0:T(48,1)}", "u16[4800,5]{1,0:T(32,1)}"),
+        ("s4[512,384]{1,0:E(4)}", "s4[512,384]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(Padding::Zero).unwrap();
+        let source = noise(from.bytes(), 3);
+        let mut expected = vec![1; to.bytes()];
+        relayout.run(&source, &mut expected).unwrap();
+        for count in [2, 3, 7] {
+            let pieces = relayout.partition(count).unwrap();
+            assert_eq!(pieces.len(), count);
+            let mut joined = vec![2; to.bytes()];
+            for piece in &pieces {
+                let length = piece.destination_range().len();
+                assert!(length.abs_diff(to.bytes() / count) <= to.bytes() / count / 4, "{length} of {}", to.bytes());
+                piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
+            }
+            assert!(joined == expected, "{}", relayout.explain());
+        }
+    }
+}
+
+/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any kind.
+fn exchanged() -> impl Strategy<Value = (Side, Side)> {
+    let size = prop_oneof![3 => 1..=9_u64, 1 => 60..=70_u64, 1 => Just(130_u64)];
+    (size, 1..=3_u64, 0..4_u64, data_type(), 0..6_usize).prop_map(|(size, planes, gap, data_type, kind)| {
+        let desc = |strides: &[u64], sizes: &[u64]| {
+            Side::strided(&BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap())
+        };
+        let text = |layout: &str| {
+            let shape = format!("{data_type}[{planes},{size},{size}]{layout}");
+            Side::tiled(&with_own_bits(shape.parse().unwrap()))
+        };
+        let pitch = size + gap;
+        match kind {
+            0 => {
+                let sizes = [planes, size, size];
+                (desc(&[pitch * size, pitch, 1], &sizes), desc(&[pitch * size, 1, pitch], &sizes))
+            }
+            // Channels that stay together; and planes inside, the exchanged axes outside.
+            1 => {
+                let sizes = [size, size, planes];
+                (desc(&[pitch * planes, planes, 1], &sizes), desc(&[planes, pitch * planes, 1], &sizes))
+            }
+            2 => (text("{2,1,0:T(8,8)}"), text("{1,2,0:T(8,8)}")),
+            3 => (text("{2,1,0:T(4,4)(2,2)}"), text("{1,2,0:T(4,4)(2,2)}")),
+            4 => (text("{2,1,0}"), text("{1,2,0}")),
+            _ => {
+                let sizes = [planes, size, size];
+                (desc(&[1, planes, pitch * planes], &sizes), desc(&[1, pitch * planes, planes], &sizes))
+            }
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn in_place_is_the_same_copy_or_refused(
+        (from, to) in prop_oneof![2 => exchanged(), 1 => pair()], padding in padding(), level in level(), shift in 0..3_usize,
+    ) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let padding = within(padding, from.map.element_bits());
+        let relayout = relayout.with_padding(padding).unwrap().with_kernel_level(level);
+        let before = noise(shift + from.bytes().max(to.bytes()) + 5, 1);
+        let mut expected = before.clone();
+        literal_copy(&from, &to, &before[shift..], &mut expected[shift..], padding);
+        let mut buffer = before.clone();
+        match relayout.run_in_place(&mut buffer[shift..]) {
+            Ok(()) => prop_assert!(buffer == expected, "{}", relayout.explain()),
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_in_place");
+                prop_assert_eq!(buffer, before);
+            }
+        }
+    }
+}
+
+#[test]
+fn exchanges_of_axes_of_one_size_are_done_in_place() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[130,130]{1,0}", "f32[130,130]{0,1}"),
+        ("u8[3,64,64]{2,1,0}", "u8[3,64,64]{1,2,0}"),
+        ("bf16[16,7,16]{2,1,0}", "bf16[16,7,16]{0,1,2}"),
+        ("f64[5,5,3]{2,1,0}", "f64[5,5,3]{2,0,1}"),
+        ("f32[32,32]{1,0:T(8,8)}", "f32[32,32]{0,1:T(8,8)}"),
+        ("f32[30,30]{1,0:T(8,8)}", "f32[30,30]{0,1:T(8,8)}"),
+        ("u16[4,5,5,4]{3,2,1,0}", "u16[4,5,5,4]{0,1,2,3}"),
+        ("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        let mut buffer = noise(from.bytes(), 3);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        relayout.run_in_place(&mut buffer).unwrap();
+        assert!(buffer == expected, "{}", relayout.explain());
+    }
+    let refused = |from: &str, to: &str| {
+        let relayout = Relayout::new(&shape(from), &shape(to)).unwrap();
+        relayout.run_in_place(&mut [0; 64]).unwrap_err().to_string()
+    };
+    let start = "this copy cannot be done inside one buffer: ";
+    let pairs = format!("{start}its elements do not change places in pairs");
+    assert_eq!(refused("u8[2,3]{1,0}", "u8[2,3]{0,1}"), pairs);
+    assert_eq!(refused("u8[2,2,2]{2,1,0}", "u8[2,2,2]{1,0,2}"), pairs);
+    let nibbles = format!("{start}its elements share bytes with their neighbours");
+    assert_eq!(refused("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}"), nibbles);
 }

@@ -36,6 +36,7 @@ impl Error {
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
+            Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
             Error::ElementCountMismatch { .. } => "element_count_mismatch",
@@ -164,6 +165,7 @@ impl fmt::Display for Error {
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
             }
+            Error::NotInPlace { reason } => write!(f, "this copy cannot be done inside one buffer: {reason}"),
             Error::NotAView { operation, axis, reason } => {
                 write!(f, "{operation} is not possible without moving data: axis {axis} {reason}")
             }

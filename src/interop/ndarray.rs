@@ -1,4 +1,5 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, and the offsets of a layout as an array.
+//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the offsets of a
+//! layout as an array.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 use ndarray::{ArrayD, ArrayRef, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};
@@ -9,6 +10,10 @@ use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
 use super::native::NativeElement;
+
+mod relayout;
+
+pub use relayout::{array_from, array_from_bytes, relayout_array};
 
 /// The descriptor of an array (or a view of one), as a buffer that begins with its first element.
 ///

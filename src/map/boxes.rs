@@ -33,7 +33,19 @@ pub(crate) struct BoxGroups {
     groups: SmallVec<[Vec<Segment>; 6]>,
 }
 
+impl CopyBox {
+    /// The same box with its loops in the order that [`BoxGroups::iter`] gives them.
+    pub(crate) fn in_order(self) -> CopyBox {
+        CopyBox { loops: simplified(self.loops), ..self }
+    }
+}
+
 impl BoxGroups {
+    /// No boxes at all.
+    pub(crate) fn none() -> BoxGroups {
+        BoxGroups { source: 0, destination: 0, groups: smallvec![Vec::new()] }
+    }
+
     /// The boxes that take `source` to `destination`, which have the same sizes.
     ///
     /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in orders that

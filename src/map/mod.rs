@@ -45,4 +45,4 @@ pub use view::SliceRange;
 
 pub(crate) use boxes::{BoxGroups, CopyBox};
 pub(crate) use levels::{Levels, TileEntries};
-pub(crate) use refine::Loop;
+pub(crate) use refine::{Loop, Loops};

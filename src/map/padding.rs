@@ -109,6 +109,15 @@ impl IndexMap {
         }
     }
 
+    /// The boxes of padding, if the layout itself gives them: the digits nest, and there are at most `most` boxes.
+    pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
+        if self.logical_elements() == 0 {
+            return Some(line(0, self.physical_elements));
+        }
+        let boxes = Places::new(self)?.boxes(self).ok()?;
+        (boxes.padding.len() <= most).then_some(boxes.padding)
+    }
+
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
             return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });

@@ -47,6 +47,12 @@ impl Program {
         Ok(Program { boxes, bits, stream, prepared })
     }
 
+    /// Some boxes of another program, or parts of them.
+    pub(super) fn of_parts(&self, parts: Vec<CopyBox>) -> Result<Program, Error> {
+        let prepared = parts.into_iter().map(|part| Work::new(part, self.bits)).collect::<Result<_, _>>()?;
+        Ok(Program { boxes: BoxGroups::none(), bits: self.bits, stream: self.stream, prepared })
+    }
+
     /// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
     pub(super) fn run(
         &self,
@@ -83,7 +89,7 @@ impl Work {
         }
     }
 
-    fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
+    pub(super) fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
         let before = *written;
         let bytes = match self {
             Work::Small(copy) => small::run(copy, bits, job.source, job.destination),

@@ -16,10 +16,16 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod cut;
 mod execute;
 mod explain;
+mod in_place;
 mod kernel;
 mod padding;
+#[cfg(feature = "rayon")]
+mod parallel;
+mod partition;
+mod place_padding;
 mod plan;
 mod route;
 mod schedule;
@@ -27,4 +33,5 @@ mod small;
 
 pub use kernel::KernelLevel;
 pub use padding::Padding;
+pub use partition::Piece;
 pub use plan::Relayout;

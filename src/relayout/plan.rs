@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 
 use super::kernel::KernelLevel;
-use super::padding::{self, Padding};
+use super::padding::Padding;
+use super::place_padding::Blank;
 use super::route::Route;
 
 /// A planned copy of every element from one layout to another.
@@ -33,11 +34,12 @@ pub struct Relayout {
     pub(super) source: IndexMap,
     pub(super) destination: IndexMap,
     pub(super) padding: Padding,
+    pub(super) blank: Blank,
     pub(super) route: Route,
     pub(super) level: KernelLevel,
     /// What a buffer must hold for every element to be inside it.
-    source_needs: u64,
-    destination_needs: u64,
+    pub(super) source_needs: u64,
+    pub(super) destination_needs: u64,
 }
 
 impl Relayout {
@@ -61,7 +63,8 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.min_elements()?, bits)?;
         let route = Route::new(&source, &destination)?;
         let level = KernelLevel::in_use();
-        Ok(Relayout { source, destination, padding: Padding::Keep, route, level, source_needs, destination_needs })
+        let (padding, blank) = (Padding::Keep, Blank::Nothing);
+        Ok(Relayout { source, destination, padding, blank, route, level, source_needs, destination_needs })
     }
 
     /// The same copy with another treatment of the destination's padding.
@@ -71,7 +74,9 @@ impl Relayout {
     /// [`Error::FillTooWide`] if a pattern has bits outside an element.
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.source.element_bits())?;
-        Ok(Relayout { padding, ..self })
+        let direct = matches!(self.route, Route::Direct(_));
+        let blank = Blank::new(&self.destination, padding.pattern(), direct);
+        Ok(Relayout { padding, blank, ..self })
     }
 
     /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
@@ -123,17 +128,19 @@ impl Relayout {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         require("source", source, self.source_needs)?;
-        let whole = self.destination_size_in_bytes();
-        let pattern = self.padding.pattern();
-        require("destination", destination, if pattern.is_some() { whole } else { self.destination_needs })?;
-        let end = usize::try_from(whole).unwrap_or(usize::MAX).min(destination.len());
+        require("destination", destination, self.writes_to())?;
+        let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
+        let end = whole.min(destination.len());
         let destination = destination.get_mut(..end).unwrap_or_default();
-        if let Some(pattern) = pattern
-            && self.has_padding()
-        {
-            padding::fill(destination, self.destination.physical_elements(), self.destination.element_bits(), pattern);
-        }
-        self.route.run(source, destination, self.level, pattern, progress)
+        self.blank.before(destination);
+        self.route.run(source, destination, self.level, self.padding.pattern(), progress)?;
+        self.blank.after(destination);
+        Ok(())
+    }
+
+    /// How many bytes the destination must have.
+    pub(super) fn writes_to(&self) -> u64 {
+        if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }
 
     /// As [`run`](Self::run) for buffers of any plain type as wide as an element.
@@ -159,13 +166,6 @@ impl Relayout {
         }
         self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
     }
-
-    /// Does the destination buffer have places without an element, or bits after the last?
-    fn has_padding(&self) -> bool {
-        let bits =
-            u128::from(self.destination.physical_elements()).saturating_mul(self.destination.element_bits().into());
-        self.destination.physical_elements() != self.destination.logical_elements() || !bits.is_multiple_of(8)
-    }
 }
 
 fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
@@ -188,7 +188,7 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     Ok(())
 }
 
-fn require(what: &'static str, buffer: &[u8], needed: u64) -> Result<(), Error> {
+pub(super) fn require(what: &'static str, buffer: &[u8], needed: u64) -> Result<(), Error> {
     let found = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
     if found < needed { Err(Error::BufferTooShort { what, needed, found }) } else { Ok(()) }
 }

@@ -1,0 +1,111 @@
+//! Arrays into buffers of any layout, and back.
+
+use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
+
+use crate::checked::{BYTES, narrow};
+use crate::error::Error;
+use crate::interop::native::NativeElement;
+use crate::map::{IndexMap, ToIndexMap};
+use crate::relayout::Relayout;
+use crate::strided::BufferTensorDesc;
+
+use super::{describe, to_usize};
+
+/// The elements of an array (or a view of one) as a buffer that is laid out as `layout` says, padding zero.
+///
+/// Views that are permuted or broadcast are read where they lie. One that leaves elements out or runs backwards is packed
+/// first: what lies between its elements may be borrowed by somebody else, and is not ours to look at.
+///
+/// # Errors
+///
+/// As for [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`Error::SizeMismatch`] above all;
+/// [`Error::ElementBitsMismatch`] if an element takes another width in the layout than in Rust;
+/// [`Error::Overflow`] if there is no memory for the buffer.
+///
+/// ```
+/// use ndarray::arr2;
+/// use tensor_layout::{interop::ndarray::relayout_array, ArrayShape};
+///
+/// let array = arr2(&[[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+/// let tiled: ArrayShape = "f32[2,3]{1,0:T(2,2)}".parse()?;
+/// assert_eq!(relayout_array(&array.t(), &tiled)?, [1.0, 3.0, 2.0, 4.0, 5.0, 0.0, 6.0, 0.0]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn relayout_array<A: NativeElement, D: Dimension>(
+    array: &ArrayRef<A, D>,
+    layout: &impl ToIndexMap,
+) -> Result<Vec<A>, Error> {
+    // An axis that is repeated is there once in memory.
+    let mut once = array.view().into_dyn();
+    let repeated = array.shape().iter().zip(array.strides()).map(|(&size, &stride)| size > 1 && stride == 0);
+    for (axis, _) in repeated.enumerate().filter(|&(_, repeated)| repeated) {
+        once.collapse_axis(Axis(axis), 0);
+    }
+    let sizes: Vec<u64> = array.shape().iter().map(|&size| narrow(size, BYTES)).collect::<Result<_, _>>()?;
+    if let (Ok(desc), Some(elements)) = (describe(&once), once.as_slice_memory_order()) {
+        return run(&desc.broadcast_to(&sizes)?, elements, layout);
+    }
+    let packed: Vec<A> = array.iter().copied().collect();
+    run(&BufferTensorDesc::packed(A::DATA_TYPE, &sizes)?, &packed, layout)
+}
+
+/// The tensor in a buffer that is laid out as `layout` says, as an array in standard (row-major) order.
+///
+/// # Errors
+///
+/// As for [`relayout_array`], and [`Error::BufferTooShort`].
+///
+/// ```
+/// use ndarray::arr2;
+/// use tensor_layout::{interop::ndarray::array_from, ArrayShape};
+///
+/// let tiled: ArrayShape = "f32[2,3]{1,0:T(2,2)}".parse()?;
+/// let buffer = [1.0_f32, 3.0, 2.0, 4.0, 5.0, 0.0, 6.0, 0.0];
+/// assert_eq!(array_from(&tiled, &buffer)?, arr2(&[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]).into_dyn());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn array_from<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[A]) -> Result<ArrayD<A>, Error> {
+    array_from_bytes(layout, bytemuck::cast_slice(buffer))
+}
+
+/// As [`array_from`], over the bytes of a buffer, which may begin at any address.
+///
+/// # Errors
+///
+/// As for [`array_from`].
+pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
+    let map = layout.to_index_map()?;
+    let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?;
+    let relayout = Relayout::new(&map, &packed)?;
+    check_width::<A>(&map)?;
+    let mut elements = zeros::<A>(relayout.destination_size_in_bytes())?;
+    relayout.run(buffer, bytemuck::cast_slice_mut(&mut elements))?;
+    ArrayD::from_shape_vec(IxDyn(&to_usize(map.sizes())?), elements)
+        .map_err(|error| Error::NotExpressible { target: "array", reason: error.to_string() })
+}
+
+fn run<A: NativeElement>(desc: &BufferTensorDesc, elements: &[A], layout: &impl ToIndexMap) -> Result<Vec<A>, Error> {
+    let map = layout.to_index_map()?;
+    let relayout = Relayout::new(desc, &map)?;
+    check_width::<A>(&map)?;
+    let mut buffer = zeros(relayout.destination_size_in_bytes())?;
+    relayout.run_typed(elements, &mut buffer)?;
+    Ok(buffer)
+}
+
+fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
+    let expected = map.element_bits();
+    let found: u32 = narrow(size_of::<A>().saturating_mul(8), BYTES)?;
+    if found == expected { Ok(()) } else { Err(Error::ElementBitsMismatch { expected, found }) }
+}
+
+/// As many zero elements as take `bytes` bytes.
+fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
+    let bytes: usize = narrow(bytes, BYTES)?;
+    let count = bytes.div_ceil(size_of::<A>());
+    let mut elements = Vec::new();
+    // A layout may describe more than any memory holds: that is no reason to end the process.
+    elements.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: BYTES, bits: usize::BITS })?;
+    elements.resize(count, A::zeroed());
+    Ok(elements)
+}

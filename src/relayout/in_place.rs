@@ -1,0 +1,252 @@
+//! A copy inside one buffer.
+//!
+//! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes from p to q comes back
+//! from q to p. Square transposes are of this kind, and every exchange of two axes of one size, in strides or in tiles.
+//! Then no second buffer is needed. Other permutations go in longer rounds, which have to be followed element by element with a
+//! mark for each; those are refused.
+
+use smallvec::SmallVec;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{CopyBox, Loop, Loops};
+
+use super::execute::{Work, each_element};
+use super::kernel::Job;
+use super::place_padding::Blank;
+use super::plan::{Relayout, require};
+use super::route::Route;
+
+/// Layouts of more boxes than this are refused: that each has its counterpart is decided by comparing them.
+const MOST_BOXES: u64 = 1 << 10;
+
+/// The elements on a side of the blocks that change places: two of them stay in the cache, and their rows are a few lines long.
+const BLOCK: u64 = 64;
+
+/// Elements from this many bytes on change places directly.
+const LARGE: usize = 64;
+
+impl Relayout {
+    /// Moves the elements inside one buffer, which holds the source before and the destination after.
+    ///
+    /// That is possible without a second buffer if the elements change places in pairs: transposes of square planes, and
+    /// exchanges of axes of one size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotInPlace`] for all other copies; [`Error::BufferTooShort`].
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[3,3]{1,0}".parse()?, "u8[3,3]{0,1}".parse()?);
+    /// let mut plane = *b"abcdefghi";
+    /// Relayout::new(&rows, &columns)?.run_in_place(&mut plane)?;
+    /// assert_eq!(&plane, b"adgbehcfi");
+    ///
+    /// let wide: (ArrayShape, ArrayShape) = ("u8[2,4]{1,0}".parse()?, "u8[2,4]{0,1}".parse()?);
+    /// assert_eq!(Relayout::new(&wide.0, &wide.1)?.run_in_place(&mut plane).unwrap_err().code(), "not_in_place");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn run_in_place(&self, buffer: &mut [u8]) -> Result<(), Error> {
+        let boxes = self.exchanges()?;
+        require("buffer", buffer, self.source_needs.max(self.writes_to()))?;
+        let bits = self.destination.element_bits();
+        let bytes: usize = checked::narrow(bits.div_euclid(8), checked::BYTES)?;
+        let mut blocks = Blocks { bits, scratch: [Vec::new(), Vec::new()] };
+        for copy in &boxes {
+            let (copy, width) = absorbed(copy, bytes);
+            match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE) {
+                Some((place, size)) => blocks.exchange(self, buffer, copy, place, size)?,
+                None => each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
+                    // Each pair comes twice, once from either end.
+                    if from < to {
+                        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_mul(bytes);
+                        swap(buffer, at(from), at(to), width);
+                    }
+                }),
+            }
+        }
+        self.blank.after(buffer);
+        Ok(())
+    }
+
+    /// The boxes of a copy that moves elements in pairs.
+    fn exchanges(&self) -> Result<Vec<CopyBox>, Error> {
+        let refused = |reason| Err(Error::NotInPlace { reason });
+        if !self.destination.element_bits().is_multiple_of(8) {
+            return refused("its elements share bytes with their neighbours");
+        }
+        let Route::Direct(program) = &self.route else {
+            return refused("it takes several passes");
+        };
+        if program.boxes.count() > MOST_BOXES {
+            return refused("it falls into too many boxes");
+        }
+        if matches!(self.blank, Blank::Everything { .. }) {
+            return refused("its padding is no short list of boxes");
+        }
+        if self.source.check_injective().is_err() {
+            return refused("elements of the source lie at one place");
+        }
+        let boxes: Vec<CopyBox> = program.boxes.iter().collect();
+        let mut there: Vec<Canonical> = boxes.iter().map(|copy| canonical(copy, false)).collect();
+        let mut back: Vec<Canonical> = boxes.iter().map(|copy| canonical(copy, true)).collect();
+        there.sort_unstable();
+        back.sort_unstable();
+        if there == back { Ok(boxes) } else { refused("its elements do not change places in pairs") }
+    }
+}
+
+/// A box in a form that is the same for every order of its loops: the bases, and for each loop its pairs of offsets or its
+/// extent and strides.
+type Canonical = (u64, u64, Vec<Vec<(u64, u64)>>);
+
+fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
+    let turn = |(a, b): (u64, u64)| if exchanged { (b, a) } else { (a, b) };
+    let mut loops: Vec<Vec<(u64, u64)>> = copy
+        .loops
+        .iter()
+        .map(|step| match step {
+            Loop::Strided { extent, source, destination } => vec![(*extent, *extent), turn((*source, *destination))],
+            Loop::Table(entries) => {
+                let mut entries: Vec<_> = entries.iter().map(|&entry| turn(entry)).collect();
+                entries.sort_unstable();
+                entries
+            }
+        })
+        .collect();
+    loops.sort_unstable();
+    let (source, destination) = turn((copy.source, copy.destination));
+    (source, destination, loops)
+}
+
+/// The box without a loop that is packed on both sides, and how many bytes then move together.
+fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
+    let mut copy = copy.clone();
+    let packed = |step: &Loop| matches!(step, Loop::Strided { source: 1, destination: 1, .. });
+    if let Some(place) = copy.loops.iter().position(packed)
+        && let Loop::Strided { extent, .. } = copy.loops.remove(place)
+    {
+        // Cannot saturate: it is the length of a piece of the buffer.
+        let width = usize::try_from(extent).unwrap_or(usize::MAX).saturating_mul(bytes);
+        return (copy, width);
+    }
+    (copy, bytes)
+}
+
+/// Two strided loops that exchange their strides while all others stay in place: where they are in the list, and their extent.
+fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
+    let mut moved: SmallVec<[(usize, u64, u64, u64); 2]> = SmallVec::new();
+    for (place, step) in copy.loops.iter().enumerate() {
+        match step {
+            Loop::Strided { source, destination, .. } if source == destination => {}
+            Loop::Strided { extent, source, destination } => moved.push((place, *extent, *source, *destination)),
+            Loop::Table(_) => return None,
+        }
+    }
+    match moved.as_slice() {
+        [first, second]
+            if copy.source == copy.destination && first.1 == second.1 && first.2 == second.3 && first.3 == second.2 =>
+        {
+            Some(([first.0, second.0], first.1))
+        }
+        _ => None,
+    }
+}
+
+/// Exchanges two disjoint pieces of `width` bytes; the first lies in front.
+fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
+    let Some((front, back)) = buffer.split_at_mut_checked(second) else { return };
+    let first = front.get_mut(first..first.saturating_add(width));
+    if let (Some(first), Some(second)) = (first, back.get_mut(..width)) {
+        first.swap_with_slice(second);
+    }
+}
+
+/// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own, and from
+/// there written to each other's place.
+struct Blocks {
+    bits: u32,
+    scratch: [Vec<u8>; 2],
+}
+
+impl Blocks {
+    fn exchange(
+        &mut self,
+        relayout: &Relayout,
+        buffer: &mut [u8],
+        mut copy: CopyBox,
+        [first, second]: [usize; 2],
+        size: u64,
+    ) -> Result<(), Error> {
+        let stride = |place: usize| match copy.loops.get(place) {
+            Some(Loop::Strided { source, destination, .. }) => (*source, *destination),
+            _ => (0, 0),
+        };
+        // The rows of the plane on the source are `pitch` apart, their elements `step`.
+        let (one, other) = stride(first);
+        let (pitch, step) = (one.max(other), one.min(other));
+        copy.loops.remove(first.max(second));
+        copy.loops.remove(first.min(second));
+        let mut failed = None;
+        each_element(&copy.loops, copy.source, copy.destination, &mut |plane, _| {
+            // Nothing here saturates: these are offsets of elements.
+            let at = |row: u64, column: u64| {
+                plane.saturating_add(row.saturating_mul(pitch)).saturating_add(column.saturating_mul(step))
+            };
+            let starts = || (0..size.div_ceil(BLOCK)).map(|block| block.saturating_mul(BLOCK));
+            for row in starts() {
+                for column in starts().take_while(|&column| column <= row) {
+                    let (rows, columns) = (BLOCK.min(size.saturating_sub(row)), BLOCK.min(size.saturating_sub(column)));
+                    let (below, above) = (at(row, column), at(column, row));
+                    let result = self.pair(relayout, buffer, [below, above], [rows, columns], [pitch, step]);
+                    failed = failed.take().or(result.err());
+                }
+            }
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The block of `rows` by `columns` below the diagonal, and its mirror image above.
+    fn pair(
+        &mut self,
+        relayout: &Relayout,
+        buffer: &mut [u8],
+        [below, above]: [u64; 2],
+        [rows, columns]: [u64; 2],
+        [pitch, step]: [u64; 2],
+    ) -> Result<(), Error> {
+        // Both are gathered in the order of the places they go to.
+        let gather = |from, [across, along]: [u64; 2]| block(from, 0, [(across, step, along), (along, pitch, 1)]);
+        let scatter = |to, [across, along]: [u64; 2]| block(0, to, [(across, along, pitch), (along, 1, step)]);
+        let [upper, lower] = &mut self.scratch;
+        let bytes: usize =
+            checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
+        for (scratch, copy) in
+            [(&mut *upper, gather(below, [columns, rows])), (&mut *lower, gather(above, [rows, columns]))]
+        {
+            scratch.resize(bytes, 0);
+            once(copy, self.bits, relayout, buffer, scratch)?;
+        }
+        once(scatter(above, [columns, rows]), self.bits, relayout, upper, buffer)?;
+        if below != above {
+            once(scatter(below, [rows, columns]), self.bits, relayout, lower, buffer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Two loops: extent, source stride, destination stride.
+fn block(source: u64, destination: u64, loops: [(u64, u64, u64); 2]) -> CopyBox {
+    let longer = loops.into_iter().filter(|&(extent, ..)| extent > 1);
+    let loops: Loops =
+        longer.map(|(extent, source, destination)| Loop::Strided { extent, source, destination }).collect();
+    CopyBox { source, destination, loops }
+}
+
+fn once(copy: CopyBox, bits: u32, relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+    let mut job = Job { source, destination, stream: false, level: relayout.level };
+    Work::new(copy, bits)?.run(bits, &mut job, &mut 0, &mut |_| {});
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! A copy on all threads of a pool.
+
+use rayon::prelude::*;
+
+use crate::error::Error;
+
+use super::plan::{Relayout, require};
+
+/// A piece below this many bytes is not worth waking a thread for.
+const LEAST: u64 = 1 << 18;
+
+/// Pieces for each thread: a thread that was kept waiting leaves its next piece to another.
+const PIECES: usize = 4;
+
+impl Relayout {
+    /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread alone.
+    ///
+    /// The pieces are cut anew on every call, which takes some microseconds. To cut once and run often, or
+    /// on threads of another kind, use [`partition`](Self::partition).
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,512]{1,0}".parse()?, "f32[1024,512]{0,1}".parse()?);
+    /// let source = vec![7; 1 << 21];
+    /// let mut destination = vec![0; 1 << 21];
+    /// Relayout::new(&rows, &columns)?.run_parallel(&source, &mut destination)?;
+    /// assert!(source == destination);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn run_parallel(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        let worthwhile = self.destination_size_in_bytes().div_euclid(LEAST);
+        let most = rayon::current_num_threads().saturating_mul(PIECES);
+        let pieces = usize::try_from(worthwhile).unwrap_or(most).min(most);
+        if pieces < 2 || rayon::current_num_threads() < 2 {
+            return self.run(source, destination);
+        }
+        self.run_in_pieces(pieces, source, destination)
+    }
+
+    /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of `pieces`
+    /// whatever the size, for tests and measurements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        // Checked here for all pieces, so that none runs if one cannot.
+        require("source", source, self.source_needs)?;
+        require("destination", destination, self.writes_to())?;
+        let pieces = self.partition(pieces)?;
+        let mut rest = destination;
+        let mut work = Vec::with_capacity(pieces.len());
+        for piece in &pieces {
+            // The last range may be longer than the buffer: kept padding at the end may be missing.
+            let (own, after) = rest.split_at_mut(piece.destination_range().len().min(rest.len()));
+            work.push((piece, own));
+            rest = after;
+        }
+        work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))
+    }
+}
