@@ -55,7 +55,12 @@ pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const R
         let mut lines = [V::zero(); ROWS];
         for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load(from.add(i * source + first * UNIT));
+                let row = from.add(i * source + first * UNIT);
+                if stream {
+                    // The next tile of the same rows.
+                    V::prefetch(row.wrapping_add(columns * UNIT));
+                }
+                *line = V::load(row);
             }
             for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
                 let to = to.add(first * UNIT * ROWS + i * V::BYTES);
