@@ -30,7 +30,7 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     super::portable::run(kernel, source, destination);
                 } else {
                     // Where the hardware sees no stream: far rows in a long loop, or the next tile of the same rows.
-                    let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { chunk };
+                    let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { 2 * chunk };
                     for step in 0..count.extent {
                         if stream && chunk <= 2048 {
                             for at in (0..chunk).step_by(V::BYTES) {
