@@ -166,6 +166,11 @@ unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream:
             unsafe {
                 let (from, to) = (from.add(a * chunk), to.add(across.at(a)));
                 let mut b = first;
+                if stream {
+                    for b in last..(last + piece).min(along.extent) {
+                        V::prefetch(from.wrapping_add(along.at(b)));
+                    }
+                }
                 while aligned && halves && b + 2 <= last {
                     V::load_halves(from.add(along.at(b)), from.add(along.at(b + 1))).stream(to.add(b * chunk));
                     b += 2;
