@@ -178,6 +178,9 @@ const LONG_ENOUGH: usize = 512;
 /// The most steps a table of offsets may have.
 const LARGEST_TABLE: usize = 4096;
 
+/// Rows of a plane up to this long are done with after a few blocks.
+const SHORT_ROW: usize = 1024;
+
 /// Source rows as far apart as this, or multiples of it, share cache sets and pages.
 const PAGE: usize = 4096;
 
@@ -357,9 +360,15 @@ fn plane(loops: &mut SmallVec<[Step; 6]>, chunk: usize, across: Stride, along: S
             }
         }
     }
-    let source_row = across.extent.saturating_mul(chunk);
+    let packed = |axis: &Axis| axis.extent.saturating_mul(chunk);
     let crowded = along.stride().is_some_and(|pitch| pitch.is_multiple_of(PAGE));
-    let walk = if source_row <= 1024 || crowded { Walk::Destination } else { Walk::Source };
+    // Short destination rows side by side: walking along the source fills them all. Short source rows, or
+    // rows that share cache sets, are better left soon.
+    let side_by_side = packed(&along) <= SHORT_ROW && across.stride() == Some(packed(&along));
+    let walk = match (side_by_side, packed(&across) <= SHORT_ROW || crowded) {
+        (false, true) => Walk::Destination,
+        _ => Walk::Source,
+    };
     Plane { chunk, across, along, walk, twist: None }
 }
 

@@ -132,7 +132,7 @@ impl<P: Places> Blocks<'_, P> {
                 match walk {
                     Walk::Source => {
                         for i in 0..rows {
-                            V::prefetch(from.wrapping_add(self.origin.place(b + i) + 2 * V::BYTES));
+                            V::prefetch(from.wrapping_add(self.origin.place(b + i) + 4 * V::BYTES));
                         }
                     }
                     Walk::Destination => {
