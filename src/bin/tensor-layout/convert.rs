@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use indicatif::ProgressBar;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::input_file::{open, read, zeroed};
+use crate::input_file::{Bytes, open, zeroed};
 use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict};
@@ -106,18 +107,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
                 return Ok(Verdict::Failed);
             }
         };
-        let mut destination = zeroed(plan.destination_size_in_bytes())?;
         let bits = u64::from(from.map.element_bits());
         let bar = progress::bar(from.map.logical_elements().saturating_mul(bits).div_ceil(8));
+        let mut new = NewFile::create(target)?;
+        let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
+        new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
+        new.append(&header)?;
         let source = file.get(start..).unwrap_or(&[]);
-        let done = plan.run_with_progress(source, &mut destination, &mut |bytes| bar.set_position(bytes));
+        let done = write_pieces(&plan, source, &mut new, &bar)?;
         bar.finish_and_clear();
         if let Err(error) = done {
             return output.refuse(&input.to_string_lossy(), &error);
         }
-        let mut new = NewFile::create(target)?;
-        new.append(&header)?;
-        new.append(&destination)?;
         new.finish()?;
         if !output.is_json() {
             let size = long_bytes(plan.destination_size_in_bytes());
@@ -130,13 +131,43 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
+/// The most bytes of the output that are in memory at once, where the copy can be cut into pieces.
+const PIECE: u64 = 64 << 20;
+
+/// Converts piece by piece, in the order of the output.
+fn write_pieces(
+    plan: &Relayout,
+    source: &[u8],
+    new: &mut NewFile,
+    bar: &ProgressBar,
+) -> Result<Result<(), Error>, Stop> {
+    let pieces = match plan.partition(usize::try_from(plan.destination_size_in_bytes().div_ceil(PIECE)).unwrap_or(1)) {
+        Ok(pieces) => pieces,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut buffer = Vec::new();
+    for (done, piece) in pieces.iter().enumerate() {
+        let length = piece.destination_range().len();
+        if buffer.len() < length {
+            buffer = zeroed(length as u64)?;
+        }
+        let bytes = buffer.get_mut(..length).unwrap_or_default();
+        if let Err(error) = piece.run(source, bytes) {
+            return Ok(Err(error));
+        }
+        new.append(bytes)?;
+        bar.set_position(bar.length().unwrap_or(0).saturating_mul(done as u64 + 1) / pieces.len() as u64);
+    }
+    Ok(Ok(()))
+}
+
 fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
 /// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are not in the layout.
-fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Vec<u8>, usize), String>, Stop> {
-    let (mut file, length) = open(path)?;
+fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
+    let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
     if !is_npy(path) {
         // A buffer of DirectML's is rounded up to 4 bytes.
@@ -144,9 +175,9 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Vec<u8>, 
         if length != needed && length != rounded {
             return Ok(Err(format!("has {}, but {} takes {}", long_bytes(length), from.text, long_bytes(needed))));
         }
-        return Ok(Ok((read(&mut file, length, path)?, 0)));
+        return Ok(Ok((Bytes::of(file, length, path)?, 0)));
     }
-    let bytes = read(&mut file, length, path)?;
+    let bytes = Bytes::of(file, length, path)?;
     let (header, start) = match npy::read_header(&bytes) {
         Ok(read) => read,
         Err(sentence) => return Ok(Err(sentence)),

@@ -154,6 +154,8 @@ impl<'a> Description<'a> {
             Notation::Xla => "XLA",
             Notation::Strides => "sizes and strides",
             Notation::AxisOrder => "axis order",
+            Notation::OneDnn => "oneDNN tag",
+            Notation::CuTe => "CuTe",
             other => other.name(),
         };
         let bits = map.element_bits();

@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::Deref;
 use std::path::Path;
+
+use tensor_layout::interop::mapped_file::MappedFile;
 
 use crate::output::Stop;
 use crate::table::short_bytes;
@@ -16,6 +19,32 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), Stop> {
         return Err(unreadable("it is a directory".into()));
     }
     Ok((file, metadata.len()))
+}
+
+/// The bytes of a file: mapped where that is possible, read where it is not (a pipe has no pages).
+pub(crate) enum Bytes {
+    Mapped(MappedFile),
+    Read(Vec<u8>),
+}
+
+impl Bytes {
+    pub(crate) fn of(mut file: File, length: u64, path: &Path) -> Result<Bytes, Stop> {
+        match file.try_clone().and_then(MappedFile::open) {
+            Ok(map) if map.len() as u64 == length => Ok(Bytes::Mapped(map)),
+            _ => read(&mut file, length, path).map(Bytes::Read),
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Read(bytes) => bytes,
+        }
+    }
 }
 
 /// The next `length` bytes of a file.

@@ -39,6 +39,12 @@ impl NewFile {
         file.finish()
     }
 
+    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is computed.
+    pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
+        let reserved = self.writer.as_ref().map_or(Ok(()), |writer| writer.get_ref().set_len(length));
+        reserved.map_err(|error| unwritable(&self.target, &error))
+    }
+
     /// Writes on.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.write_all(bytes));

@@ -13,6 +13,9 @@ use super::vector::Vector;
 use super::weave::{unweave, unweave_three, weave, weave_three};
 use super::x86_64::Widths;
 
+/// From this many rows on, the rows to come are asked for; before, what lies behind the row at hand.
+const FAR_ROWS: usize = 16;
+
 /// Runs a kernel.
 #[inline(always)]
 pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
@@ -26,7 +29,14 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                 } else if chunk < 16 {
                     super::portable::run(kernel, source, destination);
                 } else {
+                    // Where the hardware sees no stream: far rows in a long loop, or the next tile of the same rows.
+                    let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { 2 * chunk };
                     for step in 0..count.extent {
+                        if stream && chunk <= 2048 {
+                            for at in (0..chunk).step_by(V::BYTES) {
+                                V::prefetch(from.wrapping_add(step * count.source + ahead + at));
+                            }
+                        }
                         row::<V>(from.add(step * count.source), to.add(step * count.destination), chunk, stream);
                     }
                 }
@@ -156,6 +166,11 @@ unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream:
             unsafe {
                 let (from, to) = (from.add(a * chunk), to.add(across.at(a)));
                 let mut b = first;
+                if stream {
+                    for b in last..(last + piece).min(along.extent) {
+                        V::prefetch(from.wrapping_add(along.at(b)));
+                    }
+                }
                 while aligned && halves && b + 2 <= last {
                     V::load_halves(from.add(along.at(b)), from.add(along.at(b + 1))).stream(to.add(b * chunk));
                     b += 2;

@@ -37,7 +37,7 @@ unsafe fn unshuffled<V: Vector, const UNIT: usize, const ROWS: usize>(mut lines:
 }
 
 /// How far ahead a woven row is asked for, in bytes: the next tile of a row of tiles lies about there.
-const AHEAD: usize = 2048;
+const AHEAD: usize = 4096;
 
 /// `ROWS` rows of `columns` units become one row in which they take turns.
 #[inline(always)]
@@ -55,7 +55,12 @@ pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const R
         let mut lines = [V::zero(); ROWS];
         for first in (0..whole).step_by(N) {
             for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load(from.add(i * source + first * UNIT));
+                let row = from.add(i * source + first * UNIT);
+                if stream {
+                    // The next tile of the same rows.
+                    V::prefetch(row.wrapping_add(2 * columns * UNIT));
+                }
+                *line = V::load(row);
             }
             for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
                 let to = to.add(first * UNIT * ROWS + i * V::BYTES);
