@@ -497,3 +497,32 @@ fn exchanges_of_axes_of_one_size_are_done_in_place() {
     let nibbles = format!("{start}its elements share bytes with their neighbours");
     assert_eq!(refused("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}"), nibbles);
 }
+
+/// Padding of all kinds, in copies large enough to be done in blocks.
+#[test]
+fn padding_of_large_copies_is_written() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        // Runs of a few bytes, everywhere; long ones; half bytes.
+        ("u16[1500000,3]{1,0}", "u16[1500000,3]{1,0:T(1,4)}"),
+        ("f32[1001,1500]{0,1}", "f32[1001,1500]{1,0:T(8,128)}"),
+        ("s4[3001,3003]{0,1:E(4)}", "s4[3001,3003]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let source = noise(from.bytes(), 3);
+        for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0b0101)] {
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(padding).unwrap();
+            let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+            let mut last = 0;
+            relayout
+                .run_with_progress(&source, &mut destination, &mut |done| {
+                    assert!(done >= last);
+                    last = done;
+                })
+                .unwrap();
+            literal_copy(&from, &to, &source, &mut expected, padding);
+            assert!(destination == expected, "{padding:?}");
+            assert_eq!(last, (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8) as u64);
+        }
+    }
+}

@@ -30,6 +30,9 @@ const SLACK: u64 = 16;
 /// Otherwise it ends between two cache lines, where the elements allow it.
 const LINE_BITS: u64 = 512;
 
+/// A block that is set and then copied over, in bytes: it stays in the cache meanwhile.
+const BLOCK: usize = 1 << 22;
+
 /// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any order, on any
 /// thread or machine that has the source.
 ///
@@ -95,6 +98,35 @@ impl Relayout {
         }
         let size: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         Ok(vec![Piece { range: 0..size, needs: self.writes_to(), work: Work::Whole(Box::new(self.clone())) }])
+    }
+
+    /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to the other. `false`
+    /// if there is nothing to cut; then nothing was done.
+    pub(super) fn run_in_blocks(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<bool, Error> {
+        let size = destination.len();
+        let blocks = size.div_euclid(BLOCK);
+        if blocks < 2 || matches!(self.route, Route::Staged(_)) {
+            return Ok(false);
+        }
+        let pieces = self.partition(blocks)?;
+        if pieces.len() < 2 {
+            return Ok(false);
+        }
+        let elements = self.destination.logical_elements();
+        let bytes = u128::from(checked::bytes_for(elements, self.destination.element_bits())?);
+        for piece in &pieces {
+            let range = piece.destination_range();
+            let done = bytes.saturating_mul(checked::narrow(range.end, checked::BYTES)?);
+            piece.run(source, destination.get_mut(range).unwrap_or_default())?;
+            let done = done.checked_div(checked::narrow(size, checked::BYTES)?).unwrap_or(bytes);
+            progress(checked::narrow(done, checked::BYTES)?);
+        }
+        Ok(true)
     }
 
     /// Where pieces begin and end, in elements of the destination: at most `pieces` of them.

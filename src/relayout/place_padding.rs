@@ -1,4 +1,4 @@
-//! Where the pattern of a destination's padding is written, so that no byte is written twice.
+//! Where the pattern of a destination's padding is written: with the elements, not in a sweep of its own.
 
 use std::ops::Range;
 
@@ -11,13 +11,17 @@ use super::padding;
 /// Padding in more boxes than this is written the other way.
 const MOST_BOXES: usize = 1 << 10;
 
+/// Runs of padding below this many bytes take longer to visit than to be written twice.
+const LINE: u64 = 64;
+
 /// What is written besides the elements.
 #[derive(Debug, Clone)]
 pub(super) enum Blank {
     /// Nothing: there is no padding, or it is kept.
     Nothing,
-    /// Everything is set before elements are copied over it. This is for elements that share bytes with their neighbours, for
-    /// layouts whose padding is no short list of boxes, and for copies of several passes, which carry the padding along.
+    /// Everything is set before elements are copied over it, block by block if there is much of it. This is for elements that
+    /// share bytes with their neighbours, for padding in runs shorter than a line or in very many boxes, and for copies of
+    /// several passes, which carry the padding along.
     Everything { elements: u64, bits: u32, pattern: u128 },
     /// The padding alone.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128 },
@@ -31,6 +35,7 @@ impl Blank {
         let whole_bytes = bits.is_multiple_of(8).then(|| usize::try_from(bits / 8).ok()).flatten();
         if let Some(bytes) = whole_bytes.filter(|_| direct)
             && let Some(boxes) = map.padding_boxes(MOST_BOXES)
+            && !is_fine(&boxes, bytes)
         {
             return Blank::Boxes { boxes: boxes.iter().map(destination_alone).collect(), bytes, pattern };
         }
@@ -53,6 +58,11 @@ impl Blank {
                 Blank::Boxes { boxes: parts, bytes: *bytes, pattern: *pattern }
             }
         })
+    }
+
+    /// Is everything set before elements are copied?
+    pub(super) fn is_first(&self) -> bool {
+        matches!(self, Blank::Everything { .. })
     }
 
     /// What must be done before the elements are copied.
@@ -79,6 +89,18 @@ impl Blank {
             });
         }
     }
+}
+
+/// Does padding come in runs of less than a line on average?
+fn is_fine(boxes: &[OffsetBox], bytes: usize) -> bool {
+    let (mut elements, mut runs) = (0_u64, 0_u64);
+    for padding in boxes {
+        let run = padding.loops().last().filter(|&&(_, stride)| stride == 1).map_or(1, |&(extent, _)| extent);
+        elements = elements.saturating_add(padding.elements());
+        runs = runs.saturating_add(padding.elements().checked_div(run).unwrap_or(0));
+    }
+    let line = LINE.div_ceil(u64::try_from(bytes).unwrap_or(u64::MAX).max(1));
+    elements < runs.saturating_mul(line)
 }
 
 /// Does the buffer have places without an element, or bits after the last?

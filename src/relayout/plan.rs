@@ -132,6 +132,9 @@ impl Relayout {
         let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
         let end = whole.min(destination.len());
         let destination = destination.get_mut(..end).unwrap_or_default();
+        if self.blank.is_first() && self.run_in_blocks(source, destination, progress)? {
+            return Ok(());
+        }
         self.blank.before(destination);
         self.route.run(source, destination, self.level, self.padding.pattern(), progress)?;
         self.blank.after(destination);

@@ -1,0 +1,187 @@
+//! The bench `relayout` with other crates beside this one: everything they can express as a strided copy.
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use candle_core::{Device, Tensor, WithDType};
+use ndarray::{ArrayView, ArrayViewMut, IxDyn, ShapeBuilder};
+use rten_tensor::{TensorView, TensorViewMut};
+use strided_view::{StridedView, StridedViewMut};
+use tensor_layout::bridge::{Lowering, lower_map};
+use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
+use threadteam::Exec;
+
+#[path = "../../../suite/mod.rs"]
+mod suite;
+
+use suite::{Case, Contestant, Options};
+
+fn main() {
+    suite::run(&Options::from_arguments(), contestants);
+}
+
+/// A copy as all these crates see it: one loop nest, strides on both sides, by falling destination stride.
+#[derive(Clone)]
+struct Problem {
+    sizes: Vec<usize>,
+    from: Vec<usize>,
+    to: Vec<usize>,
+}
+
+fn contestants(case: &Case) -> Vec<Contestant<'static>> {
+    let (from, to) = (case.from.to_index_map().unwrap(), case.to.to_index_map().unwrap());
+    let Some(problem) = Problem::new(&from, &to) else { return Vec::new() };
+    match from.element_bits() {
+        8 => contestants_of::<u8>(&problem),
+        16 => contestants_of::<half::f16>(&problem),
+        32 => contestants_of::<f32>(&problem),
+        64 => contestants_of::<f64>(&problem),
+        _ => Vec::new(),
+    }
+}
+
+impl Problem {
+    /// `None` if the copy is no single loop nest.
+    fn new(from: &IndexMap, to: &IndexMap) -> Option<Problem> {
+        let (from, to) = match (lower_map(from.clone()).ok()?, lower_map(to.clone()).ok()?) {
+            (Lowering::Strided(from), Lowering::Strided(to)) => (from, to),
+            (Lowering::Strided(from), Lowering::Split(to)) => (divided(&from, to.desc.sizes(), &to.dims)?, to.desc),
+            (Lowering::Split(from), Lowering::Strided(to)) => {
+                let to = divided(&to, from.desc.sizes(), &from.dims)?;
+                (from.desc, to)
+            }
+            _ => return None,
+        };
+        let mut axes: Vec<(usize, usize, usize)> = (0..from.sizes().len())
+            .map(|axis| (from.sizes()[axis] as usize, from.strides()[axis] as usize, to.strides()[axis] as usize))
+            .filter(|&(size, ..)| size > 1)
+            .collect();
+        axes.sort_by_key(|&(_, _, to)| std::cmp::Reverse(to));
+        let sizes = axes.iter().map(|axis| axis.0).collect();
+        Some(Problem {
+            sizes,
+            from: axes.iter().map(|axis| axis.1).collect(),
+            to: axes.iter().map(|axis| axis.2).collect(),
+        })
+    }
+
+    fn source_length(&self) -> usize {
+        self.sizes.iter().zip(&self.from).map(|(size, stride)| (size - 1) * stride).sum::<usize>() + 1
+    }
+
+    fn destination_length(&self) -> usize {
+        self.sizes.iter().zip(&self.to).map(|(size, stride)| (size - 1) * stride).sum::<usize>() + 1
+    }
+
+    /// The axes by falling source stride, if the source is packed in that order.
+    fn source_order(&self) -> Option<Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.sizes.len()).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(self.from[axis]));
+        is_packed(order.iter().map(|&axis| (self.sizes[axis], self.from[axis]))).then_some(order)
+    }
+
+    fn destination_is_packed(&self) -> bool {
+        is_packed(self.sizes.iter().copied().zip(self.to.iter().copied()))
+    }
+}
+
+fn is_packed(axes: impl DoubleEndedIterator<Item = (usize, usize)>) -> bool {
+    let mut next = 1;
+    axes.rev().all(|(size, stride)| {
+        let packed = stride == next;
+        next *= size;
+        packed
+    })
+}
+
+/// A strided tensor with its axes cut as a tiled one cuts them, if no tile is partial.
+fn divided(desc: &BufferTensorDesc, sizes: &[u64], dims: &[usize]) -> Option<BufferTensorDesc> {
+    let mut strides = vec![0; sizes.len()];
+    for dim in 0..desc.sizes().len() {
+        let mut stride = desc.strides()[dim];
+        let mut count = 1;
+        for axis in (0..sizes.len()).rev().filter(|&axis| dims[axis] == dim) {
+            strides[axis] = stride;
+            stride *= sizes[axis];
+            count *= sizes[axis];
+        }
+        if count != desc.sizes()[dim] {
+            return None;
+        }
+    }
+    BufferTensorDesc::new(desc.data_type(), sizes, Some(&strides)).ok()
+}
+
+fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contestant<'static>> {
+    let mut found: Vec<Contestant<'static>> = Vec::new();
+    let mut add = |name, copy: suite::Copy<'static>| found.push(Contestant { name, copy });
+    let p = problem.clone();
+    add(
+        "ndarray",
+        Box::new(move |source, destination| {
+            let shape = |strides: &[usize]| IxDyn(&p.sizes).strides(IxDyn(strides));
+            let source: &[T] = cast_slice(source);
+            let from = ArrayView::from_shape(shape(&p.from), source).unwrap();
+            ArrayViewMut::from_shape(shape(&p.to), cast_slice_mut(destination)).unwrap().assign(&from);
+        }),
+    );
+    let p = problem.clone();
+    add(
+        "rten-tensor",
+        Box::new(move |source, destination| {
+            let source: &[T] = cast_slice(source);
+            let from = TensorView::from_slice_with_strides(&p.sizes, &source[..p.source_length()], &p.from).unwrap();
+            let destination: &mut [T] = &mut cast_slice_mut(destination)[..p.destination_length()];
+            TensorViewMut::from_data_with_strides(&p.sizes, destination, &p.to).unwrap().copy_from(&from);
+        }),
+    );
+    let p = problem.clone();
+    add(
+        "strided-perm",
+        Box::new(move |source, destination| {
+            let signed = |strides: &[usize]| strides.iter().map(|&stride| stride as isize).collect::<Vec<_>>();
+            let source: &[T] = cast_slice(source);
+            let from = StridedView::<T>::new(source, &p.sizes, &signed(&p.from), 0).unwrap();
+            let destination: &mut [T] = cast_slice_mut(destination);
+            let mut to = StridedViewMut::<T>::new(destination, &p.sizes, &signed(&p.to), 0).unwrap();
+            strided_perm::copy_into(&mut to, &from, Exec::serial()).unwrap();
+        }),
+    );
+    if let ([rows, columns], true, Some(order)) =
+        (problem.sizes.as_slice(), problem.destination_is_packed(), problem.source_order())
+        && order == [1, 0]
+    {
+        // Its width is the length of a source row.
+        let (width, height) = (*rows, *columns);
+        add(
+            "transpose",
+            Box::new(move |source, destination| {
+                let source: &[T] = cast_slice(source);
+                transpose::transpose(source, cast_slice_mut(destination), width, height);
+            }),
+        );
+    }
+    if let (Some(order), true) = (problem.source_order(), problem.destination_is_packed()) {
+        // It owns its buffers and makes a new one for every result; the comparison of bytes reads the result back, which is
+        // left out of the timing from the second call on.
+        let p = problem.clone();
+        let mut tensor: Option<Tensor> = None;
+        add(
+            "candle-core",
+            Box::new(move |source, destination| {
+                let packed: Vec<usize> = order.iter().map(|&axis| p.sizes[axis]).collect();
+                let places: Vec<usize> =
+                    (0..order.len()).map(|axis| order.iter().position(|&other| other == axis).unwrap()).collect();
+                let first = tensor.is_none();
+                let tensor = tensor.get_or_insert_with(|| {
+                    let elements: Vec<T> = cast_slice(source).to_vec();
+                    Tensor::from_vec(elements, packed, &Device::Cpu).unwrap()
+                });
+                let result = tensor.permute(places).unwrap().contiguous().unwrap();
+                if first {
+                    let elements: Vec<T> = result.flatten_all().unwrap().to_vec1().unwrap();
+                    destination.copy_from_slice(cast_slice(&elements));
+                }
+            }),
+        );
+    }
+    found
+}

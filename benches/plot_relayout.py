@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Turns the CSV of `cargo bench --bench relayout -- --csv` into tables and a picture.
+
+    python3 benches/plot_relayout.py RUN.csv [RUN.csv ...] --page docs/PERFORMANCE.md --svg docs/pictures/relayout.svg
+
+Several runs of the same suite stand side by side in the tables. Without --page the tables are printed. With it, what
+stands in the page between `<!-- NAME:begin -->` and `<!-- NAME:end -->` is replaced, for `machine`, `means`
+and `cases`. The machine is the one this script runs on.
+"""
+
+import argparse
+import csv
+import html
+import math
+import platform
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+LEVELS = ("portable", "avx2", "avx512")
+SIZES = ("large", "small", "tiny")
+COLOURS = {"own": "#2a6f97", "peer": "#e07a1f", "axis": "#999999", "text": "#222222"}
+
+
+def read(paths):
+    """Runs: for each, (threads, size, case) -> who -> row. `own` is this crate, at whatever level it ran."""
+    runs = []
+    for path in paths:
+        run = defaultdict(dict)
+        with open(path, newline="") as file:
+            # A build may have written lines in front of the header, and several outputs may follow each other.
+            lines = [line for line in file if line.count(",") == 8]
+            lines = lines[:1] + [line for line in lines[1:] if line != lines[0]]
+        for row in csv.DictReader(lines):
+            who = "own" if row["level"] in LEVELS else row["level"]
+            run[int(row["threads"]), row["size"], row["case"]][who] = row
+        if not run:
+            sys.exit(f"{path}: no line of the bench's CSV in it")
+        runs.append(run)
+    return runs
+
+
+def keys(runs):
+    """Every case of any run: one thread first, then in the order of the suite."""
+    seen = {}
+    for run in runs:
+        for key in run:
+            seen.setdefault(key, len(seen))
+    return sorted(seen, key=lambda key: (key[0], SIZES.index(key[1]), seen[key]))
+
+
+def ratio(cell, column="ratio"):
+    return float(cell[column]) if cell else None
+
+
+def shown(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def best_peer(runs, key):
+    """The lowest ratio of any other crate, and whose it is."""
+    others = [(ratio(row), who) for run in runs for who, row in run.get(key, {}).items() if who != "own"]
+    return min(others, default=(None, None))
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def machine():
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    model = re.search(r"model name\s*:\s*(.*)", text)
+    flags = set(re.search(r"flags\s*:\s*(.*)|$", text).group(1).split()) if "flags" in text else set()
+    memory = Path("/proc/meminfo").read_text() if Path("/proc/meminfo").exists() else ""
+    total = re.search(r"MemTotal:\s*(\d+)", memory)
+    caches = []
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        caches.append(f"L{level} {kind.lower()} {size}")
+    vectors = [name for name in ("avx2", "avx512f", "avx512bw", "avx512vbmi") if name in flags]
+    return [
+        ("processor", model.group(1) if model else platform.processor() or platform.machine()),
+        ("logical CPUs", str(text.count("processor\t")) if text else "?"),
+        ("vectors", ", ".join(vectors) or "none named"),
+        ("caches", ", ".join(caches) or "?"),
+        ("memory", f"{int(total.group(1)) / 2**20:.0f} GiB" if total else "?"),
+        ("system", f"{platform.system()} {platform.release()}"),
+    ]
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def means_table(runs):
+    rows = []
+    for threads, size in dict.fromkeys((key[0], key[1]) for key in keys(runs)):
+        cells = []
+        for run in runs:
+            own = [(ratio(row["own"]), key[2]) for key, row in run.items() if key[:2] == (threads, size) and "own" in row]
+            if own:
+                worst, case = max(own)
+                cells += [f"{geometric_mean([value for value, _ in own]):.2f}", f"{worst:.2f} ({case})"]
+            else:
+                cells += ["-", "-"]
+        rows.append([size, str(threads), *cells])
+    header = ["group", "threads"]
+    for place in range(len(runs)):
+        header += [f"run {place + 1}: geometric mean", "worst"]
+    return table(header, rows)
+
+
+def cases_table(runs):
+    rows = []
+    for key in keys(runs):
+        threads, size, case = key
+        cells = []
+        for run in runs:
+            own = run.get(key, {}).get("own")
+            cells += [shown(ratio(own)), shown(ratio(own, "ratio_median") if own else None)]
+        peer, who = best_peer(runs, key)
+        rows.append([f"{size} {case}", str(threads), *cells, "-" if who is None else f"{peer:.2f} {who}"])
+    header = ["case", "threads"]
+    for place in range(len(runs)):
+        header += [f"run {place + 1}", "median"]
+    return table(header + ["best other crate"], rows)
+
+
+def picture(runs):
+    """Bars on a logarithmic scale: this crate's ratio, and a mark at the best other crate's."""
+    wanted = [key for key in keys(runs) if key[0] == min(key[0] for key in keys(runs))]
+    wanted = [key for key in wanted if any("own" in run.get(key, {}) for run in runs)]
+    rows = []
+    for key in wanted:
+        own = min(ratio(run[key]["own"]) for run in runs if "own" in run.get(key, {}))
+        rows.append((key, own, best_peer(runs, key)))
+    top = max([2.5] + [value for _, own, (peer, _) in rows for value in (own, peer) if value is not None])
+    low, high = math.log(0.5), math.log(top * 1.1)
+    left, width, line, head = 250, 560, 16, 56
+    height = head + line * len(rows) + 24
+
+    def x(value):
+        return left + (math.log(max(value, 0.5)) - low) / (high - low) * width
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 70}" height="{height}" '
+        f'viewBox="0 0 {left + width + 70} {height}" font-family="sans-serif" font-size="11" fill="{COLOURS["text"]}">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        '<text x="10" y="18" font-size="14">Time of a relayout over the time of the best plain copy of as many bytes</text>',
+        f'<rect x="10" y="27" width="14" height="9" fill="{COLOURS["own"]}"/><text x="30" y="36">tensor-layout</text>',
+        f'<circle cx="127" cy="32" r="4" fill="{COLOURS["peer"]}"/><text x="137" y="36">best other crate</text>',
+    ]
+    ticks = [value for value in (0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256) if value <= top * 1.1]
+    for tick in ticks:
+        weight = 1.5 if tick == 1 else 0.5
+        parts.append(
+            f'<line x1="{x(tick):.1f}" y1="{head - 4}" x2="{x(tick):.1f}" y2="{height - 20}" '
+            f'stroke="{COLOURS["axis"]}" stroke-width="{weight}"/>'
+            f'<text x="{x(tick):.1f}" y="{height - 8}" text-anchor="middle">{tick:g}</text>'
+        )
+    for place, ((_, size, case), own, (peer, who)) in enumerate(rows):
+        y = head + place * line
+        start, end = sorted((x(1), x(own)))
+        parts.append(f'<text x="{left - 8}" y="{y + 9}" text-anchor="end">{html.escape(f"{size} {case}")}</text>')
+        parts.append(
+            f'<rect x="{start:.1f}" y="{y}" width="{max(end - start, 1.5):.1f}" height="11" fill="{COLOURS["own"]}">'
+            f"<title>{own:.2f}</title></rect>"
+        )
+        if who is not None:
+            parts.append(
+                f'<circle cx="{x(peer):.1f}" cy="{y + 5.5}" r="4" fill="{COLOURS["peer"]}">'
+                f"<title>{html.escape(who)} {peer:.2f}</title></circle>"
+            )
+    return "\n".join(parts + ["</svg>", ""])
+
+
+def replace(page, name, text):
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    if begin not in page or end not in page:
+        sys.exit(f"the page has no place for `{name}`")
+    before, rest = page.split(begin, 1)
+    return f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs="+", metavar="RUN.csv", help="output of the bench")
+    parser.add_argument("--page", type=Path, help="the page whose tables are replaced")
+    parser.add_argument("--svg", type=Path, help="where the picture goes")
+    options = parser.parse_args()
+    runs = read(options.runs)
+    tables = {
+        "machine": table(["what", "this machine"], [list(row) for row in machine()]),
+        "means": means_table(runs),
+        "cases": cases_table(runs),
+    }
+    if options.page:
+        page = options.page.read_text()
+        for name, text in tables.items():
+            page = replace(page, name, text)
+        options.page.write_text(page)
+    else:
+        print("\n\n".join(tables.values()))
+    if options.svg:
+        options.svg.write_text(picture(runs))
+
+
+if __name__ == "__main__":
+    main()

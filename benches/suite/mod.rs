@@ -1,0 +1,240 @@
+// The relayout suite: its cases, and how they are timed beside a plain copy. Shared by the bench and by the program that
+// measures the other crates, so that both are measured alike.
+
+use std::time::Instant;
+
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{KernelLevel, Relayout};
+use tensor_layout::{BufferTensorDesc, DataType};
+
+pub(crate) const HEADER: &str =
+    "size,case,threads,level,seconds_min,seconds_median,copy_seconds_min,ratio,ratio_median";
+
+pub(crate) struct Options {
+    pub(crate) csv: bool,
+    /// Measure the other crates as well.
+    pub(crate) peers: bool,
+    only: String,
+    rounds: usize,
+    pub(crate) threads: usize,
+}
+
+impl Options {
+    pub(crate) fn from_arguments() -> Options {
+        let mut options = Options { csv: false, peers: false, only: "*".into(), rounds: 0, threads: 1 };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_else(|| panic!("{argument} needs a value"));
+            match argument.as_str() {
+                "--csv" => options.csv = true,
+                "--peers" => options.peers = true,
+                "--only" => options.only = value(),
+                "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
+                "--threads" => options.threads = value().parse().expect("a number of threads"),
+                "--bench" => {}
+                other => panic!("unknown argument {other}"),
+            }
+        }
+        options
+    }
+}
+
+/// A line of relayout_suite.tsv.
+pub(crate) struct Case {
+    pub(crate) size: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) from: Notated,
+    pub(crate) to: Notated,
+}
+
+/// Copies from the one buffer to the other.
+pub(crate) type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
+
+/// Something that does the same copy.
+pub(crate) struct Contestant<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) copy: Copy<'a>,
+}
+
+/// Runs all cases asked for, each with the contestants that `others` finds for it.
+pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
+    println!("{HEADER}");
+    let mut means: Vec<(&str, Vec<f64>)> = Vec::new();
+    let suite = include_str!("../relayout_suite.tsv");
+    for line in suite.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let fields: Vec<&'static str> = line.split('\t').collect();
+        let [size, name, from, to] = fields[..] else { panic!("a line of four fields: {line}") };
+        if !matches_glob(&options.only, &format!("{size}/{name}")) && !matches_glob(&options.only, name) {
+            continue;
+        }
+        let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap() };
+        let ratio = run_case(&case, options, others(&case));
+        match means.iter_mut().find(|(name, _)| *name == size) {
+            Some((_, ratios)) => ratios.push(ratio),
+            None => means.push((size, vec![ratio])),
+        }
+    }
+    if !options.csv {
+        for (size, ratios) in means {
+            let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+            println!("{size}: geometric mean {mean:.3} of {} cases", ratios.len());
+        }
+    }
+}
+
+/// Times a case, prints a line for this crate and for each contestant, and gives this crate's ratio.
+fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
+    let threads = Threads::new(options.threads);
+    let relayout = Relayout::new(&case.from, &case.to).unwrap();
+    let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
+    let source = Lines::new(lengths.0);
+    let mut destination = Lines::new(lengths.1);
+    let half = lengths.0.midpoint(lengths.1);
+    let copied = Lines::new(half);
+    let mut copy = Lines::new(half);
+    let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();
+    let plain = Relayout::new(&bytes, &bytes).unwrap();
+    let mut theirs = Lines::new(if others.is_empty() { 0 } else { lengths.1 });
+    others.retain_mut(|other| {
+        // Padding may hold anything, as long as it is the same.
+        destination.bytes_mut().fill(0);
+        theirs.bytes_mut().fill(0);
+        relayout.run(source.bytes(), destination.bytes_mut()).unwrap();
+        (other.copy)(source.bytes(), theirs.bytes_mut());
+        let right = destination.bytes() == theirs.bytes();
+        if !right {
+            eprintln!("{}/{}: {} gives other bytes and is left out", case.size, case.name, other.name);
+        }
+        right
+    });
+    // Enough repetitions that a measurement takes some microseconds, and enough rounds for a minimum.
+    let repeats = (2_000_000 / half.max(1)).clamp(1, 200);
+    let rounds = if options.rounds > 0 { options.rounds } else { (3_000_000_000 / (half * repeats)).clamp(9, 60) };
+    // For each round: the copy, this crate, the others.
+    let mut samples: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..=rounds {
+        let library = time(repeats, || threads.copy(std::hint::black_box(copied.bytes()), copy.bytes_mut()));
+        let own = time(repeats, || threads.run(&plain, copied.bytes(), copy.bytes_mut()));
+        let mut sample = vec![library.min(own)];
+        sample.push(time(repeats, || threads.run(&relayout, source.bytes(), destination.bytes_mut())));
+        for other in &mut others {
+            sample.push(time(repeats, || (other.copy)(source.bytes(), theirs.bytes_mut())));
+        }
+        samples.push(sample);
+    }
+    // The first round faults the pages in.
+    samples.remove(0);
+    let column = |place: usize| samples.iter().map(move |sample| sample[place]);
+    let minimum = |place: usize| column(place).fold(f64::INFINITY, f64::min);
+    let copy_seconds = minimum(0);
+    let level = KernelLevel::in_use().to_string();
+    let names = std::iter::once(level.as_str()).chain(others.iter().map(|other| other.name));
+    for (place, name) in names.enumerate() {
+        let place = place + 1;
+        println!(
+            "{},{},{},{name},{:.3e},{:.3e},{copy_seconds:.3e},{:.3},{:.3}",
+            case.size,
+            case.name,
+            options.threads,
+            minimum(place),
+            median(column(place).collect()),
+            minimum(place) / copy_seconds,
+            median(samples.iter().map(|sample| sample[place] / sample[0]).collect()),
+        );
+    }
+    minimum(1) / copy_seconds
+}
+
+/// How copies are run: here, or on the threads of a pool.
+struct Threads {
+    #[cfg(feature = "rayon")]
+    pool: Option<rayon::ThreadPool>,
+}
+
+#[cfg(feature = "rayon")]
+impl Threads {
+    fn new(threads: usize) -> Threads {
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        Threads { pool: (threads > 1).then(pool) }
+    }
+
+    fn copy(&self, source: &[u8], destination: &mut [u8]) {
+        use rayon::prelude::*;
+        let Some(pool) = &self.pool else { return destination.copy_from_slice(source) };
+        let share = source.len().div_ceil(pool.current_num_threads()).max(1 << 12);
+        let parts = destination.par_chunks_mut(share).zip(source.par_chunks(share));
+        pool.install(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
+    }
+
+    fn run(&self, relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
+        match &self.pool {
+            None => relayout.run(source, destination),
+            Some(pool) => pool.install(|| relayout.run_parallel(source, destination)),
+        }
+        .unwrap();
+    }
+}
+
+#[cfg(not(feature = "rayon"))]
+impl Threads {
+    fn new(threads: usize) -> Threads {
+        assert!(threads == 1, "more than one thread needs `--features rayon`");
+        Threads {}
+    }
+
+    fn copy(&self, source: &[u8], destination: &mut [u8]) {
+        destination.copy_from_slice(source);
+    }
+
+    fn run(&self, relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
+        relayout.run(source, destination).unwrap();
+    }
+}
+
+/// Seconds of one call, over `repeats` of them.
+fn time(repeats: usize, mut call: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..repeats {
+        call();
+    }
+    start.elapsed().as_secs_f64() / repeats as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// `*` stands for anything.
+fn matches_glob(glob: &str, name: &str) -> bool {
+    match glob.split_once('*') {
+        None => glob == name,
+        Some((start, rest)) => {
+            let Some(name) = name.strip_prefix(start) else { return false };
+            rest.is_empty() || (0..=name.len()).any(|skip| matches_glob(rest, &name[skip..]))
+        }
+    }
+}
+
+/// Bytes that begin at a page, as the buffers of an engine do.
+struct Lines {
+    memory: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Lines {
+    fn new(length: usize) -> Lines {
+        let memory: Vec<u8> = (0..length + 4096).map(|i| (i ^ (i >> 8)) as u8).collect();
+        let start = memory.as_ptr().align_offset(4096);
+        Lines { memory, start, length }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..self.start + self.length]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..self.start + self.length]
+    }
+}
