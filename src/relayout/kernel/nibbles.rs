@@ -34,6 +34,7 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
         }
         return;
     }
+    let mut rows = [0_u8; COLUMNS * PAIRS];
     for first in (0..across.extent).step_by(2 * PAIRS) {
         let pairs = (across.extent - first).min(2 * PAIRS) / 2;
         for column in (0..along.extent).step_by(COLUMNS) {
@@ -41,14 +42,14 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
             let plane = bytes((pairs, COLUMNS), (columns, along.source));
             let from = column * along.source + first / 2;
             Job { source: job.source, destination: &mut buffer, stream: false, level: job.level }.run(&plane, from, 0);
-            for (pair, line) in buffer.chunks_exact(COLUMNS).enumerate().take(pairs) {
-                for high in 0..2 {
-                    let start = (first + 2 * pair + high) * across.destination + column / 2;
-                    if let Some(row) = job.destination.get_mut(start..start + columns / 2) {
-                        split(line, row, high == 1);
-                    }
-                }
+            let lines = buffer.chunks_exact(COLUMNS).flat_map(|line| [(line, false), (line, true)]);
+            for ((line, high), row) in lines.take(2 * pairs).zip(rows.chunks_exact_mut(COLUMNS / 2)) {
+                split(line, row, high);
             }
+            let count = Stride { extent: 2 * pairs, source: COLUMNS / 2, destination: across.destination };
+            let copy = Kernel::Rows { chunk: columns / 2, count };
+            let to = first * across.destination + column / 2;
+            Job { source: &rows, destination: job.destination, stream: job.stream, level: job.level }.run(&copy, 0, to);
         }
     }
 }
@@ -62,28 +63,18 @@ fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Kernel 
 
 /// Two rows of half bytes as one row of bytes.
 fn merge(first: &[u8], second: &[u8], line: &mut [u8]) {
-    for ((pair, &a), &b) in line.chunks_exact_mut(2).zip(first).zip(second) {
-        if let [low, high] = pair {
-            *low = (a & 0x0f) | (b << 4);
-            *high = (a >> 4) | (b & 0xf0);
-        }
+    let (pairs, _) = line.as_chunks_mut::<2>();
+    for ((pair, &a), &b) in pairs.iter_mut().zip(first).zip(second) {
+        *pair = [(a & 0x0f) | (b << 4), (a >> 4) | (b & 0xf0)];
     }
 }
 
 /// The low or the high halves of a row of bytes, as a row of half bytes.
 fn split(line: &[u8], row: &mut [u8], high: bool) {
-    let pairs = row.iter_mut().zip(line.chunks_exact(2));
+    let (pairs, _) = line.as_chunks::<2>();
     if high {
-        pairs.for_each(|(byte, pair)| {
-            if let [a, b] = pair {
-                *byte = (a >> 4) | (b & 0xf0);
-            }
-        });
+        row.iter_mut().zip(pairs).for_each(|(byte, [a, b])| *byte = (a >> 4) | (b & 0xf0));
     } else {
-        pairs.for_each(|(byte, pair)| {
-            if let [a, b] = pair {
-                *byte = (a & 0x0f) | (b << 4);
-            }
-        });
+        row.iter_mut().zip(pairs).for_each(|(byte, [a, b])| *byte = (a & 0x0f) | (b << 4));
     }
 }
