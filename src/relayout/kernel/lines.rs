@@ -283,3 +283,38 @@ unsafe fn thin<const UNIT: usize>(from: *const u8, to: *mut u8, plane: &Plane) {
         }
     }
 }
+
+/// Two rows of half bytes as one row of bytes, as far as whole registers go; says how many bytes of a row that is.
+#[inline(always)]
+pub(super) unsafe fn merge<V: Vector>(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
+    let bytes = first.len().min(second.len()).min(line.len() / 2);
+    let whole = bytes - bytes % V::BYTES;
+    for at in (0..whole).step_by(V::BYTES) {
+        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
+        unsafe {
+            let (low, high) = V::load(first.as_ptr().add(at)).exchange_halves(V::load(second.as_ptr().add(at)));
+            let (a, b) = low.interleave::<1>(high);
+            a.store(line.as_mut_ptr().add(2 * at));
+            b.store(line.as_mut_ptr().add(2 * at + V::BYTES));
+        }
+    }
+    whole
+}
+
+/// Undoes [`merge`], as far as whole registers go; says how many bytes of a row that is.
+#[inline(always)]
+pub(super) unsafe fn split<V: Vector>(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
+    let bytes = low.len().min(high.len()).min(line.len() / 2);
+    let whole = bytes - bytes % V::BYTES;
+    for at in (0..whole).step_by(V::BYTES) {
+        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
+        unsafe {
+            let from = line.as_ptr().add(2 * at);
+            let (a, b) = V::load(from).deinterleave::<1>(V::load(from.add(V::BYTES)));
+            let (lows, highs) = a.exchange_halves(b);
+            lows.store(low.as_mut_ptr().add(at));
+            highs.store(high.as_mut_ptr().add(at));
+        }
+    }
+    whole
+}

@@ -2,10 +2,12 @@
 //!
 //! Two rows of half bytes, taken together, are one row of bytes with a column each: `(low half of row 0, low half of row 1)`,
 //! then the high halves. That is a shuffle inside pairs of bytes, and what is left is a plane of bytes. It goes through a
-//! small buffer that stays in the nearest cache. Safe Rust, which the compiler turns into vectors.
+//! small buffer that stays in the nearest cache.
 
 use super::super::schedule::{Axis, Kernel, Offsets, Plane, Stride, Walk};
-use super::Job;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64::{avx2, avx512};
+use super::{Job, KernelLevel};
 
 /// Columns in the buffer, and rows of pairs.
 const COLUMNS: usize = 128;
@@ -24,7 +26,7 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
                         let start = (first + 2 * pair + i) * along.source + column / 2;
                         job.source.get(start..start + columns / 2).unwrap_or_default()
                     };
-                    merge(row(0), row(1), line);
+                    merge(job.level, row(0), row(1), line);
                 }
                 let plane = bytes((columns, across.destination), (pairs, COLUMNS));
                 let to = column * across.destination + first / 2;
@@ -42,9 +44,10 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
             let plane = bytes((pairs, COLUMNS), (columns, along.source));
             let from = column * along.source + first / 2;
             Job { source: job.source, destination: &mut buffer, stream: false, level: job.level }.run(&plane, from, 0);
-            let lines = buffer.chunks_exact(COLUMNS).flat_map(|line| [(line, false), (line, true)]);
-            for ((line, high), row) in lines.take(2 * pairs).zip(rows.chunks_exact_mut(COLUMNS / 2)) {
-                split(line, row, high);
+            let targets = rows.chunks_exact_mut(COLUMNS);
+            for (line, target) in buffer.chunks_exact(COLUMNS).zip(targets).take(pairs) {
+                let (low, high) = target.split_at_mut(COLUMNS / 2);
+                split(job.level, line, low, high);
             }
             let count = Stride { extent: 2 * pairs, source: COLUMNS / 2, destination: across.destination };
             let copy = Kernel::Rows { chunk: columns / 2, count };
@@ -62,19 +65,35 @@ fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Kernel 
 }
 
 /// Two rows of half bytes as one row of bytes.
-fn merge(first: &[u8], second: &[u8], line: &mut [u8]) {
+fn merge(level: KernelLevel, first: &[u8], second: &[u8], line: &mut [u8]) {
+    let done = match level {
+        // SAFETY: a job's level is one this CPU has.
+        #[cfg(target_arch = "x86_64")]
+        KernelLevel::Avx512 => unsafe { avx512::merge(first, second, line) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        KernelLevel::Avx2 => unsafe { avx2::merge(first, second, line) },
+        _ => 0,
+    };
     let (pairs, _) = line.as_chunks_mut::<2>();
-    for ((pair, &a), &b) in pairs.iter_mut().zip(first).zip(second) {
+    for ((pair, &a), &b) in pairs.iter_mut().zip(first).zip(second).skip(done) {
         *pair = [(a & 0x0f) | (b << 4), (a >> 4) | (b & 0xf0)];
     }
 }
 
-/// The low or the high halves of a row of bytes, as a row of half bytes.
-fn split(line: &[u8], row: &mut [u8], high: bool) {
+/// A row of bytes as two rows of half bytes: undoes [`merge`].
+fn split(level: KernelLevel, line: &[u8], low: &mut [u8], high: &mut [u8]) {
+    let done = match level {
+        // SAFETY: a job's level is one this CPU has.
+        #[cfg(target_arch = "x86_64")]
+        KernelLevel::Avx512 => unsafe { avx512::split(line, low, high) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        KernelLevel::Avx2 => unsafe { avx2::split(line, low, high) },
+        _ => 0,
+    };
     let (pairs, _) = line.as_chunks::<2>();
-    if high {
-        row.iter_mut().zip(pairs).for_each(|(byte, [a, b])| *byte = (a >> 4) | (b & 0xf0));
-    } else {
-        row.iter_mut().zip(pairs).for_each(|(byte, [a, b])| *byte = (a & 0x0f) | (b << 4));
+    for ((low, high), &[a, b]) in low.iter_mut().zip(high).zip(pairs).skip(done) {
+        (*low, *high) = ((a & 0x0f) | (b << 4), (a >> 4) | (b & 0xf0));
     }
 }

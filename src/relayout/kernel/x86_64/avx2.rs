@@ -19,6 +19,28 @@ pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: 
     unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
 }
 
+/// [`lines::merge`] with these registers.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[target_feature(enable = "avx2")]
+pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { lines::merge::<Ymm>(first, second, line) }
+}
+
+/// [`lines::split`] with these registers.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[target_feature(enable = "avx2")]
+pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { lines::split::<Ymm>(line, low, high) }
+}
+
 #[derive(Clone, Copy)]
 struct Ymm(__m256i);
 
@@ -161,6 +183,19 @@ impl Vector for Ymm {
                 |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
             let (a, b) = (sorted(self.0), sorted(other.0));
             (Ymm(_mm256_permute2x128_si256::<0x20>(a, b)), Ymm(_mm256_permute2x128_si256::<0x31>(a, b)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange_halves(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            let low = _mm256_set1_epi8(0x0f);
+            // Shifts cross from byte to byte; the masks drop what has.
+            let lows = _mm256_or_si256(_mm256_and_si256(low, a), _mm256_andnot_si256(low, _mm256_slli_epi16::<4>(b)));
+            let highs = _mm256_or_si256(_mm256_and_si256(low, _mm256_srli_epi16::<4>(a)), _mm256_andnot_si256(low, b));
+            (Ymm(lows), Ymm(highs))
         }
     }
 

@@ -19,6 +19,28 @@ pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: 
     unsafe { lines::run::<Zmm>(kernel, source, destination, stream) }
 }
 
+/// [`lines::merge`] with these registers.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { lines::merge::<Zmm>(first, second, line) }
+}
+
+/// [`lines::split`] with these registers.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { lines::split::<Zmm>(line, low, high) }
+}
+
 #[derive(Clone, Copy)]
 struct Zmm(__m512i);
 
@@ -203,6 +225,19 @@ impl Vector for Zmm {
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         // SAFETY: the trait's contract.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::EVEN), self.choose::<UNIT>(other, &Choice::<UNIT>::ODD)) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange_halves(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            let low = _mm512_set1_epi8(0x0f);
+            // Shifts cross from byte to byte; the masks drop what has.
+            let lows = _mm512_or_si512(_mm512_and_si512(low, a), _mm512_andnot_si512(low, _mm512_slli_epi16::<4>(b)));
+            let highs = _mm512_or_si512(_mm512_and_si512(low, _mm512_srli_epi16::<4>(a)), _mm512_andnot_si512(low, b));
+            (Zmm(lows), Zmm(highs))
+        }
     }
 
     #[inline(always)]
