@@ -217,15 +217,77 @@ impl Vector for Ymm {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
     }
 
-    const HAS_THREE: bool = false;
+    const HAS_THREE: bool = true;
 
     #[inline(always)]
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
-        rows
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe {
+            let [a, b, c] = three(rows, &Three::<UNIT>::WEAVE).map(|line| line.0);
+            [
+                Ymm(_mm256_permute2x128_si256::<0x20>(a, b)),
+                Ymm(_mm256_permute2x128_si256::<0x30>(c, a)),
+                Ymm(_mm256_permute2x128_si256::<0x31>(b, c)),
+            ]
+        }
     }
 
     #[inline(always)]
     unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
-        lines
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe {
+            let [a, b, c] = lines.map(|line| line.0);
+            let halves = [
+                Ymm(_mm256_permute2x128_si256::<0x30>(a, b)),
+                Ymm(_mm256_permute2x128_si256::<0x21>(a, c)),
+                Ymm(_mm256_permute2x128_si256::<0x30>(b, c)),
+            ];
+            three(halves, &Three::<UNIT>::UNWEAVE)
+        }
+    }
+}
+
+/// In each 16-byte half: three registers out of three, each byte picked from one of them.
+///
+/// # Safety
+///
+/// As for [`Vector`].
+#[inline(always)]
+unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
+    let mut result = from;
+    for (line, choices) in result.iter_mut().zip(table) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (a, b) = (from[0].shuffle(&choices[0]), from[1].shuffle(&choices[1]));
+            let c = from[2].shuffle(&choices[2]);
+            *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));
+        }
+    }
+    result
+}
+
+/// For each byte of three halves in a row, which byte of three others it is: 0x80 says that it comes from another one.
+struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    const WEAVE: [[[u8; 16]; 3]; 3] = Self::table(true);
+    const UNWEAVE: [[[u8; 16]; 3]; 3] = Self::table(false);
+
+    const fn table(weave: bool) -> [[[u8; 16]; 3]; 3] {
+        let mut table = [[[0x80; 16]; 3]; 3];
+        let mut i = 0;
+        while i < 48 {
+            let (unit, inside) = (i / UNIT, i % UNIT);
+            let units = 16 / UNIT;
+            let origin =
+                if weave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            let origin = origin + inside;
+            #[allow(clippy::as_conversions, reason = "below 16; `try_from` is not const")]
+            {
+                table[i / 16][origin / 16][i % 16] = (origin % 16) as u8;
+            }
+            i += 1;
+        }
+        table
     }
 }
