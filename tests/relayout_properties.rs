@@ -526,3 +526,19 @@ fn padding_of_large_copies_is_written() {
         }
     }
 }
+
+#[test]
+fn progress_only_rises_and_ends_at_all_bytes() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in
+        [("f32[2048,3000]{1,0}", "f32[2048,3000]{0,1:T(8,128)}"), ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1:E(4)}")]
+    {
+        let relayout = Relayout::new(&shape(from), &shape(to)).unwrap();
+        let source = vec![1; relayout.source_size_in_bytes() as usize];
+        let mut destination = vec![0; relayout.destination_size_in_bytes() as usize];
+        let mut told = Vec::new();
+        relayout.run_with_progress(&source, &mut destination, &mut |bytes| told.push(bytes)).unwrap();
+        assert!(told.is_sorted(), "{told:?}");
+        assert_eq!(told.last(), Some(&relayout.source_size_in_bytes()));
+    }
+}

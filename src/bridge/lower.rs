@@ -58,8 +58,8 @@ impl Lowering {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::UnsupportedElementBits`] if the layout
-/// stores elements in another width than their type's, which a descriptor cannot say.
+/// [`Error::Overflow`] if the padded size passes 64 bits. A layout that stores elements in another width than their
+/// type's, which a descriptor cannot say, lowers to [`Lowering::IndexMap`].
 ///
 /// ```
 /// use tensor_layout::{bridge::{lower, Lowering}, ArrayShape};

@@ -96,7 +96,7 @@ impl fmt::Display for Error {
         match self {
             Error::Overflow { quantity, bits } => write!(f, "{quantity} does not fit into {bits} bits"),
             Error::RankMismatch { what, expected, found } => {
-                write!(f, "expected {expected} {what}, one for each axis, but found {found}")
+                write!(f, "the number of {what} must be {expected}, one for each axis, but is {found}")
             }
             Error::AxisOutOfRange { axis, rank } => write!(f, "axis {axis} does not exist: the rank is {rank}"),
             Error::IndexOutOfRange { axis, index, size } => {

@@ -145,7 +145,7 @@ impl<P: Places> Blocks<'_, P> {
             if rows == N && columns == N {
                 self.whole_block::<V, UNIT, N, Q>(a, b);
             } else {
-                V::edge::<UNIT, N, Q, P>(self, (a, b), (rows, columns));
+                V::edge::<UNIT, N, P>(self, (a, b), (rows, columns));
             }
         }
     }
@@ -191,7 +191,7 @@ impl<P: Places> Blocks<'_, P> {
 
     /// A block at the edge of the plane, `rows` by `columns`.
     #[inline(always)]
-    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(
+    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize>(
         &self,
         (a, b): (usize, usize),
         (rows, columns): (usize, usize),
@@ -206,34 +206,9 @@ impl<P: Places> Blocks<'_, P> {
             if let Some(twist) = &self.twist {
                 lines = lines.map(|line| line.shuffle(twist));
             }
-            for (i, line) in square::<V, UNIT, N, Q>(lines).into_iter().enumerate().take(columns) {
+            for (i, line) in shuffled::<V, UNIT, N>(lines).into_iter().enumerate().take(columns) {
                 line.store_partial(to.add(self.target.place(a + i)), rows * UNIT);
             }
         }
-    }
-}
-
-/// A square of `N` by `N` units, transposed. Bytes go by fours first, so that the registers suffice.
-#[inline(always)]
-unsafe fn square<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(lines: [V; N]) -> [V; N] {
-    // SAFETY: no memory is touched; the features are the caller's promise.
-    unsafe {
-        if UNIT > 1 {
-            return shuffled::<V, UNIT, N>(lines);
-        }
-        let mut fours = [[V::zero(); Q]; 4];
-        for group in 0..Q {
-            let rows = [lines[4 * group], lines[4 * group + 1], lines[4 * group + 2], lines[4 * group + 3]];
-            for (four, line) in fours.iter_mut().zip(shuffled::<V, 1, 4>(rows)) {
-                four[group] = line;
-            }
-        }
-        let mut result = lines;
-        for (quarter, four) in fours.into_iter().enumerate() {
-            for (column, line) in shuffled::<V, 4, Q>(four).into_iter().enumerate() {
-                result[quarter * Q + column] = line;
-            }
-        }
-        result
     }
 }

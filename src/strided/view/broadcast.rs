@@ -64,7 +64,11 @@ impl BufferTensorDesc {
 
     fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
-            return Err(Error::RankMismatch { what: "sizes or more", expected: self.rank(), found: sizes.len() });
+            return Err(Error::RankMismatch {
+                what: "sizes (or more of them)",
+                expected: self.rank(),
+                found: sizes.len(),
+            });
         };
         let first = match side {
             Side::Front => new_axes,

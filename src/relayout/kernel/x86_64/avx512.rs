@@ -166,13 +166,13 @@ impl Widths for Zmm {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn edge<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
+    unsafe fn edge<const UNIT: usize, const N: usize, P: Places>(
         job: &Blocks<'_, P>,
         place: (usize, usize),
         size: (usize, usize),
     ) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { job.edge::<Self, UNIT, N, Q>(place, size) }
+        unsafe { job.edge::<Self, UNIT, N>(place, size) }
     }
 }
 

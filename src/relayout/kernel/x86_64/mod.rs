@@ -33,7 +33,7 @@ pub(super) trait Widths: Vector {
     );
 
     /// [`Blocks::edge`] as a function of its own.
-    unsafe fn edge<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
+    unsafe fn edge<const UNIT: usize, const N: usize, P: Places>(
         job: &Blocks<'_, P>,
         place: (usize, usize),
         size: (usize, usize),
