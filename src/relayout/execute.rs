@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::kernel::{Job, KernelLevel};
-use super::schedule::{Nest, Step};
+use super::schedule::{Nest, Step, Stride};
 use super::small;
 
 /// Boxes that are scheduled when the copy is planned. More are scheduled as they are run.
@@ -14,8 +14,14 @@ const PREPARED: u64 = 64;
 /// below this size that is cheaper than memory.
 const STREAM_FROM: u64 = 24 << 20;
 
-/// Above this many bytes a copy reports its progress between the steps of its outermost loops.
+/// From this many bytes on a box reports its progress between the steps of its outermost loop.
 const REPORT_FROM: u64 = 1 << 24;
+
+/// About so many bytes lie between two reports.
+const REPORT_EACH: u64 = 1 << 21;
+
+/// From this many bytes on, read and written, a copy asks for what it will read: less is in the level-2 cache as it is.
+const FETCH_FROM: u64 = 1 << 20;
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
@@ -23,6 +29,7 @@ pub(super) struct Program {
     pub(super) boxes: BoxGroups,
     bits: u32,
     pub(super) stream: bool,
+    fetch: bool,
     prepared: Vec<Work>,
 }
 
@@ -38,19 +45,20 @@ pub(super) enum Work {
 impl Program {
     /// `elements` are those read and written.
     pub(super) fn new(boxes: BoxGroups, bits: u32, elements: u64) -> Result<Program, Error> {
-        let stream = elements.saturating_mul(bits.into()) / 8 >= STREAM_FROM;
+        let bytes = elements.saturating_mul(bits.into()) / 8;
+        let (stream, fetch) = (bytes >= STREAM_FROM, bytes >= FETCH_FROM);
         let prepared = if boxes.count() <= PREPARED {
             boxes.iter().map(|copy| Work::new(copy, bits)).collect::<Result<_, _>>()?
         } else {
             Vec::new()
         };
-        Ok(Program { boxes, bits, stream, prepared })
+        Ok(Program { boxes, bits, stream, fetch, prepared })
     }
 
     /// Some boxes of another program, or parts of them.
     pub(super) fn of_parts(&self, parts: Vec<CopyBox>) -> Result<Program, Error> {
         let prepared = parts.into_iter().map(|part| Work::new(part, self.bits)).collect::<Result<_, _>>()?;
-        Ok(Program { boxes: BoxGroups::none(), bits: self.bits, stream: self.stream, prepared })
+        Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 
     /// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
@@ -61,7 +69,7 @@ impl Program {
         destination: &mut [u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let mut job = Job { source, destination, stream: self.stream, level };
+        let mut job = Job { source, destination, stream: self.stream, fetch: self.fetch, level };
         let mut written = 0_u64;
         for work in &self.prepared {
             work.run(self.bits, &mut job, &mut written, progress);
@@ -104,45 +112,27 @@ impl Work {
     }
 }
 
+/// Runs a nest, a large one in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
 fn walk(nest: &Nest, bytes: u64, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
-    let Some((outermost, rest)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
-        return descend(nest, &nest.loops, job, nest.source, nest.destination);
+    let Some((Step::Strided(outermost), _)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
+        return job.run(&nest.kernel, &nest.loops, (nest.source, nest.destination));
     };
-    let steps = outermost.extent();
-    let mut done = 0_u64;
-    each(outermost, nest.source, nest.destination, &mut |from, to| {
-        descend(nest, rest, job, from, to);
-        done = done.saturating_add(1);
-        let share = u128::from(bytes).saturating_mul(done.into()).checked_div(steps.into());
-        progress(share.and_then(|share| u64::try_from(share).ok()).unwrap_or(bytes));
-    });
-}
-
-/// Runs the loops from outer to inner, and the kernel inside the last.
-fn descend(nest: &Nest, loops: &[Step], job: &mut Job<'_>, from: usize, to: usize) {
-    match loops.split_first() {
-        None => job.run(&nest.kernel, from, to),
-        Some((step, rest)) => each(step, from, to, &mut |from, to| descend(nest, rest, job, from, to)),
-    }
-}
-
-/// The offsets of a loop's steps.
-fn each(step: &Step, from: usize, to: usize, visit: &mut dyn FnMut(usize, usize)) {
-    // Nothing here can saturate: all offsets lie inside the buffers.
-    match step {
-        Step::Strided(stride) => {
-            let (mut from, mut to) = (from, to);
-            for _ in 0..stride.extent {
-                visit(from, to);
-                from = from.saturating_add(stride.source);
-                to = to.saturating_add(stride.destination);
-            }
+    let steps = u64::try_from(outermost.extent).unwrap_or(u64::MAX).max(1);
+    let each = bytes.div_ceil(steps).max(1);
+    let part = usize::try_from(REPORT_EACH.div_ceil(each)).unwrap_or(usize::MAX);
+    let mut loops = nest.loops.clone();
+    let mut done = 0_usize;
+    while done < outermost.extent {
+        let extent = part.min(outermost.extent.saturating_sub(done));
+        if let Some(first) = loops.first_mut() {
+            *first = Step::Strided(Stride { extent, ..*outermost });
         }
-        Step::Table(entries) => {
-            for &(a, b) in entries {
-                visit(from.saturating_add(a), to.saturating_add(b));
-            }
-        }
+        // Nothing here can saturate: all offsets lie inside the buffers.
+        let from = nest.source.saturating_add(done.saturating_mul(outermost.source));
+        let to = nest.destination.saturating_add(done.saturating_mul(outermost.destination));
+        job.run(&nest.kernel, &loops, (from, to));
+        done = done.saturating_add(extent);
+        progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));
     }
 }
 

@@ -8,7 +8,7 @@ use super::execute::Work;
 use super::padding::Padding;
 use super::plan::Relayout;
 use super::route::Route;
-use super::schedule::{Axis, Kernel, Step, Walk};
+use super::schedule::{Axis, Kernel, Step};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -98,17 +98,13 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
             Kernel::Transpose(plane) => line(
                 text,
                 format_args!(
-                    "    transpose {} x {} chunks of {} bytes{}: source rows {}, destination rows {}, walked along the {}",
+                    "    transpose {} x {} chunks of {} bytes{}: source rows {}, destination rows {}",
                     plane.along.extent,
                     plane.across.extent,
                     plane.chunk,
                     if plane.twist.is_some() { " (each transposed itself)" } else { "" },
                     pitch(&plane.along),
                     pitch(&plane.across),
-                    match plane.walk {
-                        Walk::Source => "source",
-                        Walk::Destination => "destination",
-                    }
                 ),
             ),
         }

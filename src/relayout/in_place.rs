@@ -246,7 +246,7 @@ fn block(source: u64, destination: u64, loops: [(u64, u64, u64); 2]) -> CopyBox 
 }
 
 fn once(copy: CopyBox, bits: u32, relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-    let mut job = Job { source, destination, stream: false, level: relayout.level };
+    let mut job = Job { source, destination, stream: false, fetch: false, level: relayout.level };
     Work::new(copy, bits)?.run(bits, &mut job, &mut 0, &mut |_| {});
     Ok(())
 }

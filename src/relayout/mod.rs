@@ -16,6 +16,7 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod calls;
 mod cut;
 mod execute;
 mod explain;

@@ -63,7 +63,6 @@ pub(super) struct Plane {
     pub(super) across: Axis,
     /// Packed on the destination; offsets are the source's.
     pub(super) along: Axis,
-    pub(super) walk: Walk,
     /// A chunk is itself a small plane, which is transposed on the way.
     pub(super) twist: Option<Twist>,
 }
@@ -155,17 +154,6 @@ impl Axis {
     }
 }
 
-/// In which order the blocks of a plane are visited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Walk {
-    /// Along the source rows first: reads are long runs that the hardware fetches ahead; writes are single lines.
-    Source,
-    /// Along the destination rows first: writes are long runs.
-    Destination,
-}
-
-const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
-
 /// Chunks up to this many bytes are worth transposing; longer ones fill cache lines by themselves.
 const LONGEST_TRANSPOSED: usize = 128;
 
@@ -177,12 +165,6 @@ const LONG_ENOUGH: usize = 512;
 
 /// The most steps a table of offsets may have.
 const LARGEST_TABLE: usize = 4096;
-
-/// Rows of a plane up to this long are done with after a few blocks.
-const SHORT_ROW: usize = 1024;
-
-/// Source rows as far apart as this, or multiples of it, share cache sets and pages.
-const PAGE: usize = 4096;
 
 impl Nest {
     /// The nest of a box whose elements have `bytes` whole bytes.
@@ -234,7 +216,7 @@ impl Nest {
 
     /// The bytes the nest writes.
     pub(super) fn bytes(&self) -> u64 {
-        let outer = self.loops.iter().map(Step::extent).fold(1_u64, |n, extent| n.saturating_mul(extent));
+        let outer = count_of_calls(&self.loops);
         let inner = match &self.kernel {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
@@ -246,9 +228,22 @@ impl Nest {
     }
 }
 
+fn count_of_calls(loops: &[Step]) -> u64 {
+    let extents = loops.iter().map(|step| u64::try_from(step.extent()).unwrap_or(u64::MAX));
+    extents.fold(1, u64::saturating_mul)
+}
+
 impl Kernel {
-    /// How many bytes behind its first chunk, that one included, a kernel reads and writes.
-    pub(super) fn reach(&self) -> (usize, usize) {
+    /// How many bytes behind its first chunk, that one included, a kernel reads and writes inside some loops.
+    pub(super) fn reach_in(&self, loops: &[Step]) -> (usize, usize) {
+        // Where this saturates, the kernel is refused.
+        loops.iter().map(Step::reach).fold(self.reach(), |(source, destination), reach| {
+            (source.saturating_add(reach.0), destination.saturating_add(reach.1))
+        })
+    }
+
+    /// How many bytes behind its first chunk, that one included, one call of a kernel reads and writes.
+    fn reach(&self) -> (usize, usize) {
         // Where this saturates, the kernel is refused.
         match self {
             Kernel::Rows { chunk, count } => {
@@ -278,13 +273,37 @@ impl Kernel {
     }
 }
 
+impl Stride {
+    /// No loop at all.
+    pub(super) const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
+}
+
 impl Step {
-    pub(super) fn extent(&self) -> u64 {
-        let extent = match self {
+    /// How many steps.
+    pub(super) fn extent(&self) -> usize {
+        match self {
             Step::Strided(stride) => stride.extent,
             Step::Table(entries) => entries.len(),
-        };
-        u64::try_from(extent).unwrap_or(u64::MAX)
+        }
+    }
+
+    /// Where step `i` lies, source and destination.
+    pub(super) fn at(&self, i: usize) -> (usize, usize) {
+        match self {
+            // Nothing saturates: all steps lie in a buffer.
+            Step::Strided(stride) => (stride.source.saturating_mul(i), stride.destination.saturating_mul(i)),
+            Step::Table(entries) => entries.get(i).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The largest offsets of a step, source and destination.
+    fn reach(&self) -> (usize, usize) {
+        match self {
+            Step::Strided(stride) => self.at(stride.extent.saturating_sub(1)),
+            Step::Table(entries) => {
+                entries.iter().fold((0, 0), |largest, entry| (largest.0.max(entry.0), largest.1.max(entry.1)))
+            }
+        }
     }
 }
 
@@ -307,7 +326,7 @@ fn position(loops: &[Step], mut test: impl FnMut(Stride) -> bool) -> Option<usiz
 fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
     let take = |loops: &mut SmallVec<[Step; 6]>, place: usize| match loops.remove(place) {
         Step::Strided(stride) => stride,
-        Step::Table(_) => ONCE,
+        Step::Table(_) => Stride::ONCE,
     };
     if chunk <= LONGEST_TRANSPOSED
         && let Some(across) = position(loops, |stride| stride.source == chunk)
@@ -322,7 +341,7 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
     }
     // The innermost strided loop: the loops come in order of falling destination stride.
     let last = loops.len().checked_sub(1).filter(|&last| matches!(loops.get(last), Some(Step::Strided(_))));
-    let count = last.map_or(ONCE, |last| take(loops, last));
+    let count = last.map_or(Stride::ONCE, |last| take(loops, last));
     // A table goes inside: its places are near each other on the destination.
     if let Some(place) = loops.iter().position(|step| matches!(step, Step::Table(_)))
         && let Step::Table(places) = loops.remove(place)
@@ -360,16 +379,7 @@ fn plane(loops: &mut SmallVec<[Step; 6]>, chunk: usize, across: Stride, along: S
             }
         }
     }
-    let packed = |axis: &Axis| axis.extent.saturating_mul(chunk);
-    let crowded = along.stride().is_some_and(|pitch| pitch.is_multiple_of(PAGE));
-    // Short destination rows side by side: walking along the source fills them all. Short source rows, or
-    // rows that share cache sets, are better left soon.
-    let side_by_side = packed(&along) <= SHORT_ROW && across.stride() == Some(packed(&along));
-    let walk = match (side_by_side, packed(&across) <= SHORT_ROW || crowded) {
-        (false, true) => Walk::Destination,
-        _ => Walk::Source,
-    };
-    Plane { chunk, across, along, walk, twist: None }
+    Plane { chunk, across, along, twist: None }
 }
 
 /// A plane whose chunks are small planes themselves, if the loops around them make one.

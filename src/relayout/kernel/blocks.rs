@@ -1,13 +1,38 @@
-//! Planes that are long both ways: blocks of one register by one register.
+//! Planes that are long both ways: blocks of one line by one register.
+//!
+//! Every block reads whole registers and writes whole lines once, so only the order matters, to the memory behind the caches. What
+//! was found by measuring, on large planes:
+//!
+//! * Writes want neighbours soon: lines at the same place of different pages (rows a multiple of 4096 bytes apart) collide in
+//!   the memory controller once some 48 of them follow each other. So the blocks of one strip, one line of the source wide,
+//!   come first, which leaves runs in its destination rows.
+//! * Reads want long runs of few rows, which is the opposite. So they are decoupled: while a panel of [`PANEL`] bytes
+//!   is transposed, the lines of the next one are asked for, row by row, one for every line that is read. They are
+//!   in the level-2 cache when their turn comes.
 //!
 //! # Safety
 //!
-//! As for [`lines`](super::lines): the features of `V`, and a plane that lies inside both sides.
+//! As for [`lines`](super::lines): the features of `V`, and calls whose planes lie inside both sides.
 
-use super::super::schedule::{Axis, Plane, Twist, Walk};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::super::schedule::{Axis, Plane, Twist};
+use super::task::Task;
 use super::vector::Vector;
-use super::weave::shuffled;
 use super::x86_64::Widths;
+
+/// A cache line.
+const LINE: usize = 64;
+
+/// The bytes of a panel: two of them fit a level-2 cache.
+const PANEL: usize = 1 << 17;
+
+/// The source rows of a panel, at most.
+const PANEL_ROWS: usize = 512;
+
+/// The bytes of a panel's row, at most.
+const PANEL_WIDTH: usize = 1 << 12;
 
 /// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
 /// once for any axis.
@@ -29,186 +54,268 @@ impl Places for &Axis {
     }
 }
 
-/// Blocks of a plane whose axes are plain strides, or any.
+/// Transposes planes whose axes are plain strides, or any.
 #[inline(always)]
-pub(super) unsafe fn blocks_at<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
-    from: *const u8,
-    to: *mut u8,
+pub(super) unsafe fn blocks_at<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
+    task: &Task<'_>,
     plane: &Plane,
-    stream: bool,
 ) {
     // SAFETY: the caller's promise, passed on.
     unsafe {
         match (plane.across.stride(), plane.along.stride()) {
-            (Some(across), Some(along)) => blocks::<V, UNIT, N, Q, usize>(from, to, plane, (across, along), stream),
-            _ => blocks::<V, UNIT, N, Q, &Axis>(from, to, plane, (&plane.across, &plane.along), stream),
+            (Some(across), Some(along)) => blocks::<V, UNIT, N, K, LANES, usize>(task, plane, (across, along)),
+            _ => blocks::<V, UNIT, N, K, LANES, &Axis>(task, plane, (&plane.across, &plane.along)),
         }
     }
 }
 
-/// Blocks of `N` by `N` units.
-///
-/// Every block reads and writes whole lines once, so only the order matters: to the memory behind the caches. Walking along the
-/// source lets the hardware see its rows as streams; walking along the destination leaves runs of lines there. Either
-/// way a strip of 16 lines is finished before the next is begun, and the lines of a block two ahead are asked for.
+/// Transposes planes, panel by panel.
 #[inline(always)]
-unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const Q: usize, P: Places>(
-    from: *const u8,
-    to: *mut u8,
+unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+    task: &Task<'_>,
     plane: &Plane,
     (target, origin): (P, P),
-    stream: bool,
 ) {
-    let Plane { across, along, walk, .. } = plane;
-    // Whole lines can only be stored round the cache if every destination row has them at the same places.
-    let ahead = to.align_offset(V::BYTES);
-    let aligned = stream && across.are_multiples_of(V::BYTES) && ahead.is_multiple_of(UNIT);
-    let head = if aligned { (ahead / UNIT).min(along.extent) } else { 0 };
+    let (across, along) = (plane.across.extent, plane.along.extent);
+    let lines_fit = task.stream && plane.across.are_multiples_of(LINE);
     let twist = plane.twist.map(Twist::bytes);
-    let job = Blocks { from, to, plane, target, origin, aligned, stream, twist };
-    let strip = 16 * N;
-    // SAFETY: the blocks lie inside the plane, which the caller promised for.
-    unsafe {
-        if head > 0 {
-            for a in (0..across.extent).step_by(N) {
-                V::block::<UNIT, N, Q, P>(&job, a, 0, head);
+    let panel_rows = along.min(PANEL_ROWS);
+    let width = (PANEL / (panel_rows * UNIT)).min(PANEL_WIDTH / UNIT);
+    let width = (width - width % (LINE / UNIT)).max(LINE / UNIT);
+    for visit in task.visits(across * along * UNIT) {
+        let (from, to) = (visit.from, visit.to);
+        // Whole lines can only be stored round the cache if every destination row has them at the same places.
+        let ahead = to.align_offset(LINE);
+        let aligned = lines_fit && ahead.is_multiple_of(UNIT);
+        let head = if aligned { (ahead / UNIT).min(along) } else { 0 };
+        let job = Blocks { from, to, across, target, origin, aligned, twist };
+        let fetch = |from: *const u8, a: usize, b: usize| Fetch {
+            from: from.wrapping_add(a * UNIT),
+            origin,
+            row: b,
+            rows: (b + panel_rows).min(along),
+            line: 0,
+            lines: ((across - a).min(width) * UNIT).div_ceil(LINE),
+        };
+        // SAFETY: the blocks lie inside the plane, which the caller promised for.
+        unsafe {
+            if head > 0 {
+                job.panel::<V, UNIT, N, K, LANES>(0..across, 0..head, &mut fetch(from, 0, along));
+            }
+            for b in (head..along).step_by(panel_rows) {
+                for a in (0..across).step_by(width) {
+                    let mut next = match (task.fetch, a + width < across, b + panel_rows < along, visit.ahead) {
+                        (true, true, ..) => fetch(from, a + width, b),
+                        (true, _, true, _) => fetch(from, 0, b + panel_rows),
+                        (true, _, _, Some(ahead)) => fetch(ahead, 0, 0),
+                        _ => fetch(from, 0, along),
+                    };
+                    let (columns, rows) = (a..(a + width).min(across), b..(b + panel_rows).min(along));
+                    job.panel::<V, UNIT, N, K, LANES>(columns, rows, &mut next);
+                }
             }
         }
-        for first_b in (head..along.extent).step_by(strip) {
-            let rows = first_b..(first_b + strip).min(along.extent);
-            for first_a in (0..across.extent).step_by(strip) {
-                let columns = first_a..(first_a + strip).min(across.extent);
-                match walk {
-                    Walk::Destination => {
-                        for a in columns.step_by(N) {
-                            for b in rows.clone().step_by(N) {
-                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
-                            }
-                        }
-                    }
-                    Walk::Source => {
-                        for b in rows.clone().step_by(N) {
-                            for a in columns.clone().step_by(N) {
-                                V::block::<UNIT, N, Q, P>(&job, a, b, N);
-                            }
-                        }
-                    }
-                }
+    }
+}
+
+/// The lines of a panel that will be read next.
+pub(super) struct Fetch<P> {
+    from: *const u8,
+    origin: P,
+    row: usize,
+    rows: usize,
+    line: usize,
+    lines: usize,
+}
+
+impl<P: Places> Fetch<P> {
+    /// Asks for some more lines.
+    #[inline(always)]
+    unsafe fn more<V: Vector>(&mut self, lines: usize) {
+        let mut left = lines;
+        while self.row < self.rows && left > 0 {
+            let row = self.from.wrapping_add(self.origin.place(self.row));
+            let some = (self.lines - self.line).min(left);
+            for line in self.line..self.line + some {
+                // SAFETY: the features are the caller's promise.
+                unsafe { V::prefetch(row.wrapping_add(line * LINE)) };
+            }
+            left -= some;
+            self.line += some;
+            if self.line == self.lines {
+                (self.line, self.row) = (0, self.row + 1);
             }
         }
     }
 }
 
 /// What all blocks of a plane share.
-pub(super) struct Blocks<'a, P> {
+pub(super) struct Blocks<P> {
     from: *const u8,
     to: *mut u8,
-    plane: &'a Plane,
+    across: usize,
     /// Where destination rows lie, and source rows.
     target: P,
     origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
-    stream: bool,
     /// Where the bytes of 16 come from, if chunks are transposed themselves.
     twist: Option<[u8; 16]>,
 }
 
-impl<P: Places> Blocks<'_, P> {
-    /// The block at (a, b): at most `rows` rows of the source, `N` units each, become `N` rows of the destination.
+impl<P: Places> Blocks<P> {
+    /// Some columns of some rows, strip by strip.
     #[inline(always)]
-    pub(super) unsafe fn block<V: Widths, const UNIT: usize, const N: usize, const Q: usize>(
+    unsafe fn panel<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        fetch: &mut Fetch<P>,
+    ) {
+        for a in columns.step_by(N) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { V::strip::<UNIT, N, K, LANES, P>(self, a, rows.clone(), fetch) };
+        }
+        // SAFETY: the features are the caller's promise.
+        unsafe { fetch.more::<V>(usize::MAX) };
+    }
+
+    /// At most `N` columns of some rows, block by block.
+    #[inline(always)]
+    pub(super) unsafe fn strip<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
         &self,
         a: usize,
-        b: usize,
-        rows: usize,
+        rows: Range<usize>,
+        fetch: &mut Fetch<P>,
     ) {
-        let Plane { across, along, walk, .. } = self.plane;
-        let (rows, columns) = (rows.min(along.extent - b), N.min(across.extent - a));
-        // SAFETY: the block lies inside the plane; prefetching touches no memory.
+        let (columns, deep) = (N.min(self.across - a), LINE / UNIT);
+        let mut b = rows.start;
+        // SAFETY: the blocks lie inside the plane.
         unsafe {
-            if self.stream {
-                let from = self.from.add(a * UNIT);
-                match walk {
-                    Walk::Source => {
-                        for i in 0..rows {
-                            V::prefetch(from.wrapping_add(self.origin.place(b + i) + 4 * V::BYTES));
-                        }
-                    }
-                    Walk::Destination => {
-                        for b in b + N..(b + 2 * N).min(along.extent) {
-                            V::prefetch(from.wrapping_add(self.origin.place(b)));
-                        }
-                    }
-                }
+            while columns == N && b + deep <= rows.end {
+                fetch.more::<V>(N);
+                self.whole_block::<V, UNIT, N, K, LANES>(a, b);
+                b += deep;
             }
-            if rows == N && columns == N {
-                self.whole_block::<V, UNIT, N, Q>(a, b);
-            } else {
-                V::edge::<UNIT, N, P>(self, (a, b), (rows, columns));
+            while b < rows.end {
+                fetch.more::<V>(N);
+                V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep.min(rows.end - b), columns));
+                b += deep;
             }
         }
     }
 
+    /// A line of rows, `N` columns.
     #[inline(always)]
-    unsafe fn whole_block<V: Vector, const UNIT: usize, const N: usize, const Q: usize>(&self, a: usize, b: usize) {
-        // SAFETY: reads `N` units of `N` rows and writes as many, all inside the plane; lines that are streamed are aligned,
-        // as `b` is the first aligned column plus a multiple of `N`.
+    unsafe fn whole_block<V: Vector, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
+        &self,
+        a: usize,
+        b: usize,
+    ) {
+        // SAFETY: reads `N` units of as many rows as fill a line, and writes a line of `N` rows, all inside the plane; lines
+        // that are streamed are aligned, as `b` is the first aligned column plus a multiple of a line. `lanes` fills
+        // what it is given.
         unsafe {
-            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
-            let put = |line: V, column: usize| (line, to.add(self.target.place(a + column)));
-            if UNIT == 1 {
-                // Bytes go by fours first, then as 4-byte units a quarter at a time, so that the registers suffice.
-                let mut fours = [[V::zero(); Q]; 4];
-                for group in 0..Q {
-                    let row = |i: usize| from.add(self.origin.place(b + 4 * group + i));
-                    let rows = [V::load(row(0)), V::load(row(1)), V::load(row(2)), V::load(row(3))];
-                    for (four, line) in fours.iter_mut().zip(shuffled::<V, 1, 4>(rows)) {
-                        four[group] = line;
-                    }
-                }
-                for (quarter, four) in fours.into_iter().enumerate() {
-                    for (column, line) in shuffled::<V, 4, Q>(four).into_iter().enumerate() {
-                        let (line, to) = put(line, quarter * Q + column);
+            let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            let first = self.lanes::<V, UNIT, K, LANES>((a, b), (N, V::BYTES), &mut first);
+            if V::BYTES == LINE {
+                for (group, lanes) in first.iter().enumerate() {
+                    for (column, line) in unpacked::<V, UNIT, K>(lanes).into_iter().enumerate() {
+                        let to = self.to.add(b * UNIT + self.target.place(a + group * K + column));
                         if self.aligned { line.stream(to) } else { line.store(to) }
                     }
                 }
                 return;
             }
-            let mut lines = [V::zero(); N];
-            for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load(from.add(self.origin.place(b + i)));
-            }
-            if let Some(twist) = &self.twist {
-                lines = lines.map(|line| line.shuffle(twist));
-            }
-            for (column, line) in shuffled::<V, UNIT, N>(lines).into_iter().enumerate() {
-                let (line, to) = put(line, column);
-                if self.aligned { line.stream(to) } else { line.store(to) }
+            // Both halves of a line one after the other.
+            let second = self.lanes::<V, UNIT, K, LANES>((a, b + N), (N, V::BYTES), &mut second);
+            for (group, (first, second)) in first.iter().zip(second).enumerate() {
+                let halves = unpacked::<V, UNIT, K>(first).into_iter().zip(unpacked::<V, UNIT, K>(second));
+                for (column, (first, second)) in halves.enumerate() {
+                    let to = self.to.add(b * UNIT + self.target.place(a + group * K + column));
+                    if self.aligned {
+                        first.stream(to);
+                        second.stream(to.add(V::BYTES));
+                    } else {
+                        first.store(to);
+                        second.store(to.add(V::BYTES));
+                    }
+                }
             }
         }
     }
 
-    /// A block at the edge of the plane, `rows` by `columns`.
+    /// `rows` rows of `bytes` bytes, at most `N` units each way, so that lane `l` of register `i` in group `g` holds the units of
+    /// group `g` of row `i + K * l`. What is missing is zero.
     #[inline(always)]
-    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize>(
+    unsafe fn lanes<'g, V: Vector, const UNIT: usize, const K: usize, const LANES: usize>(
+        &self,
+        (a, b): (usize, usize),
+        (rows, bytes): (usize, usize),
+        groups: &'g mut MaybeUninit<[[V; K]; LANES]>,
+    ) -> &'g [[V; K]; LANES] {
+        let target = groups.as_mut_ptr().cast::<V>();
+        // SAFETY: the rows that are read lie inside the plane; all registers of all groups are written.
+        unsafe {
+            let from = self.from.add(a * UNIT);
+            for i in 0..K {
+                let mut lines = [V::zero(); LANES];
+                for (lane, line) in lines.iter_mut().enumerate() {
+                    let row = i + K * lane;
+                    if rows == K * LANES && bytes == V::BYTES {
+                        *line = V::load(from.add(self.origin.place(b + row)));
+                    } else if row < rows {
+                        *line = V::load_partial(from.add(self.origin.place(b + row)), bytes);
+                    }
+                    if let Some(twist) = &self.twist {
+                        *line = line.shuffle(twist);
+                    }
+                }
+                for (group, line) in V::swap_lanes::<LANES>(lines).into_iter().enumerate() {
+                    target.add(group * K + i).write(line);
+                }
+            }
+            groups.assume_init_ref()
+        }
+    }
+
+    /// A block at the edge of the plane, at most a line of rows by `N` columns.
+    #[inline(always)]
+    pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
         &self,
         (a, b): (usize, usize),
         (rows, columns): (usize, usize),
     ) {
-        // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane.
-        unsafe {
-            let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
-            let mut lines = [V::zero(); N];
-            for (i, line) in lines.iter_mut().enumerate().take(rows) {
-                *line = V::load_partial(from.add(self.origin.place(b + i)), columns * UNIT);
-            }
-            if let Some(twist) = &self.twist {
-                lines = lines.map(|line| line.shuffle(twist));
-            }
-            for (i, line) in shuffled::<V, UNIT, N>(lines).into_iter().enumerate().take(columns) {
-                line.store_partial(to.add(self.target.place(a + i)), rows * UNIT);
+        for first in (0..rows).step_by(N) {
+            let rows = (rows - first).min(N);
+            // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane.
+            unsafe {
+                let to = self.to.add((b + first) * UNIT);
+                let mut groups = MaybeUninit::uninit();
+                let groups = self.lanes::<V, UNIT, K, LANES>((a, b + first), (rows, columns * UNIT), &mut groups);
+                for (group, lanes) in groups.iter().enumerate() {
+                    for (column, line) in unpacked::<V, UNIT, K>(lanes).into_iter().enumerate() {
+                        let column = group * K + column;
+                        if column < columns {
+                            line.store_partial(to.add(self.target.place(a + column)), rows * UNIT);
+                        }
+                    }
+                }
             }
         }
     }
+}
+
+/// Transposes the units of every lane of `K` registers, which hold `K` units each: rounds of a perfect shuffle.
+#[inline(always)]
+unsafe fn unpacked<V: Vector, const UNIT: usize, const K: usize>(lanes: &[V; K]) -> [V; K] {
+    let mut lines = *lanes;
+    for _ in 0..K.ilog2() {
+        let old = lines;
+        for i in 0..K / 2 {
+            // SAFETY: no memory is touched; the features are the caller's promise.
+            (lines[2 * i], lines[2 * i + 1]) = unsafe { old[i].unpack::<UNIT>(old[i + K / 2]) };
+        }
+    }
+    lines
 }

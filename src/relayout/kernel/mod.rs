@@ -12,11 +12,17 @@
 
 #[cfg(target_arch = "x86_64")]
 mod blocks;
+#[cfg(target_arch = "x86_64")]
+mod chunks;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 mod nibbles;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod rows;
+#[cfg(target_arch = "x86_64")]
+mod task;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
@@ -26,42 +32,54 @@ mod x86_64;
 
 pub use level::KernelLevel;
 
-use super::schedule::Kernel;
+use super::calls::Calls;
+use super::schedule::{Kernel, Step};
 
-/// Where a kernel works, and how it stores.
+/// Where kernels work, and how they read and store.
 pub(super) struct Job<'a> {
     pub(super) source: &'a [u8],
     pub(super) destination: &'a mut [u8],
     /// Store round the cache: worth it for copies much larger than the cache.
     pub(super) stream: bool,
+    /// Ask for what will be read: worth it for copies that are not in the level-2 cache.
+    pub(super) fetch: bool,
     pub(super) level: KernelLevel,
 }
 
 impl Job<'_> {
-    /// Runs a kernel whose first chunk lies at `from` and goes to `to`.
-    pub(super) fn run(&mut self, kernel: &Kernel, from: usize, to: usize) {
-        let (Some(source), Some(destination)) = (self.source.get(from..), self.destination.get_mut(to..)) else {
-            return;
-        };
-        let (source_reach, destination_reach) = kernel.reach();
+    /// Runs a kernel inside some loops; its first chunk lies at `start`, source and destination.
+    pub(super) fn run(&mut self, kernel: &Kernel, loops: &[Step], start: (usize, usize)) {
+        let (source_reach, destination_reach) = kernel.reach_in(loops);
         assert!(
-            source_reach <= source.len() && destination_reach <= destination.len(),
+            start.0.saturating_add(source_reach) <= self.source.len()
+                && start.1.saturating_add(destination_reach) <= self.destination.len(),
             "a kernel reaches past its buffers"
         );
+        let Job { source, destination, stream, fetch, level } = self;
         if let Kernel::Nibbles { across, along } = kernel {
-            let mut inner = Job { source, destination, stream: self.stream, level: self.level };
-            return nibbles::run(&mut inner, *across, *along);
+            for (from, to) in Calls::new(loops, start) {
+                let (source, destination) = (&source[from..], &mut destination[to..]);
+                let mut inner = Job { source, destination, stream: *stream, fetch: *fetch, level: *level };
+                nibbles::run(&mut inner, *across, *along);
+            }
+            return;
         }
         #[cfg(target_arch = "x86_64")]
-        match self.level {
-            KernelLevel::Portable => {}
-            // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
-            // contract: the kernel reads and writes inside the two slices.
-            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
-            // SAFETY: as above.
-            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
+        {
+            let ends = (source.as_ptr(), destination.as_mut_ptr());
+            let task = task::Task { ends, loops, start, stream: *stream, fetch: *fetch };
+            match level {
+                KernelLevel::Portable => {}
+                // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of
+                // the contract: all calls of the kernel read and write inside the two slices.
+                KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, &task) },
+                // SAFETY: as above.
+                KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, &task) },
+            }
         }
-        portable::run(kernel, source, destination);
+        for (from, to) in Calls::new(loops, start) {
+            portable::run(kernel, &source[from..], &mut destination[to..]);
+        }
     }
 
     /// Makes streamed stores visible to other threads, in order with what follows.

@@ -4,7 +4,7 @@
 //! then the high halves. That is a shuffle inside pairs of bytes, and what is left is a plane of bytes. It goes through a
 //! small buffer that stays in the nearest cache.
 
-use super::super::schedule::{Axis, Kernel, Offsets, Plane, Stride, Walk};
+use super::super::schedule::{Axis, Kernel, Offsets, Plane, Stride};
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::{avx2, avx512};
 use super::{Job, KernelLevel};
@@ -30,8 +30,12 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
                 }
                 let plane = bytes((columns, across.destination), (pairs, COLUMNS));
                 let to = column * across.destination + first / 2;
-                Job { source: &buffer, destination: job.destination, stream: job.stream, level: job.level }
-                    .run(&plane, 0, to);
+                let Job { stream, level, .. } = *job;
+                Job { source: &buffer, destination: job.destination, stream, fetch: false, level }.run(
+                    &plane,
+                    &[],
+                    (0, to),
+                );
             }
         }
         return;
@@ -43,7 +47,12 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
             let columns = (along.extent - column).min(COLUMNS);
             let plane = bytes((pairs, COLUMNS), (columns, along.source));
             let from = column * along.source + first / 2;
-            Job { source: job.source, destination: &mut buffer, stream: false, level: job.level }.run(&plane, from, 0);
+            let Job { stream, fetch, level, .. } = *job;
+            Job { source: job.source, destination: &mut buffer, stream: false, fetch, level }.run(
+                &plane,
+                &[],
+                (from, 0),
+            );
             let targets = rows.chunks_exact_mut(COLUMNS);
             for (line, target) in buffer.chunks_exact(COLUMNS).zip(targets).take(pairs) {
                 let (low, high) = target.split_at_mut(COLUMNS / 2);
@@ -52,7 +61,7 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
             let count = Stride { extent: 2 * pairs, source: COLUMNS / 2, destination: across.destination };
             let copy = Kernel::Rows { chunk: columns / 2, count };
             let to = first * across.destination + column / 2;
-            Job { source: &rows, destination: job.destination, stream: job.stream, level: job.level }.run(&copy, 0, to);
+            Job { source: &rows, destination: job.destination, stream, fetch: false, level }.run(&copy, &[], (0, to));
         }
     }
 }
@@ -61,7 +70,7 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
 fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Kernel {
     let axis = |extent: usize, stride: usize| Axis { extent, offsets: Offsets::Stride(stride) };
     let (across, along) = (axis(columns, to), axis(rows, from));
-    Kernel::Transpose(Plane { chunk: 1, across, along, walk: Walk::Source, twist: None })
+    Kernel::Transpose(Plane { chunk: 1, across, along, twist: None })
 }
 
 /// Two rows of half bytes as one row of bytes.

@@ -28,6 +28,13 @@ pub(super) trait Vector: Copy {
     /// Writes `BYTES` bytes round the cache; `to` must be a multiple of `BYTES`.
     unsafe fn stream(self, to: *mut u8);
 
+    /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of register `i`.
+    unsafe fn swap_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
+
+    /// In every lane, the units of `UNIT` bytes of two registers in turn, a b a b ...: the first half of each lane's, and the
+    /// second.
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
     /// The units of `UNIT` bytes of two registers in turn, a b a b ...: as two registers.
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
 
@@ -43,11 +50,8 @@ pub(super) trait Vector: Copy {
     /// Reads `BYTES / 2` bytes from either place.
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
 
-    /// Asks for the line at `from`, which may lie anywhere.
+    /// Asks for the line at `from`, which may lie anywhere, to come to the level-2 cache.
     unsafe fn prefetch(from: *const u8);
-
-    /// Can three registers be woven?
-    const HAS_THREE: bool;
 
     /// The units of three registers in turn, as three registers in a row.
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3];

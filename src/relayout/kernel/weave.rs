@@ -8,6 +8,7 @@
 //!
 //! As for [`lines`](super::lines): the features of `V`, and a plane that lies inside both sides.
 
+use super::task::{Task, Visit};
 use super::vector::Vector;
 
 /// The rows in `lines`, interleaved unit by unit.
@@ -36,86 +37,86 @@ unsafe fn unshuffled<V: Vector, const UNIT: usize, const ROWS: usize>(mut lines:
     lines
 }
 
-/// How far ahead a woven row is asked for, in bytes: the next tile of a row of tiles lies about there.
-const AHEAD: usize = 4096;
-
-/// `ROWS` rows of `columns` units become one row in which they take turns.
+/// Several rows of `columns` units become one row in which they take turns.
 #[inline(always)]
 pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
-    from: *const u8,
-    to: *mut u8,
+    task: &Task<'_>,
     columns: usize,
     source: usize,
-    stream: bool,
 ) {
-    let aligned = stream && to.align_offset(V::BYTES) == 0;
-    let whole = columns - columns % N;
-    // SAFETY: reads `columns` units of `ROWS` rows and writes as many in a row, as promised.
-    unsafe {
-        let mut lines = [V::zero(); ROWS];
-        for first in (0..whole).step_by(N) {
-            for (i, line) in lines.iter_mut().enumerate() {
-                let row = from.add(i * source + first * UNIT);
-                if stream {
-                    // The next tile of the same rows.
-                    V::prefetch(row.wrapping_add(2 * columns * UNIT));
+    let (whole, row) = (columns - columns % N, columns * UNIT);
+    for visit in task.visits(row * ROWS) {
+        let Visit { from, to, .. } = visit;
+        let ahead = visit.ahead_of_row(row);
+        let aligned = task.stream && to.align_offset(V::BYTES) == 0;
+        // SAFETY: reads `columns` units of `ROWS` rows and writes as many in a row, as promised.
+        unsafe {
+            let mut lines = [V::zero(); ROWS];
+            for first in (0..whole).step_by(N) {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    let place = i * source + first * UNIT;
+                    if let Some(ahead) = ahead {
+                        V::prefetch(ahead.wrapping_add(place));
+                    }
+                    *line = V::load(from.add(place));
                 }
-                *line = V::load(row);
+                for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                    let to = to.add(first * UNIT * ROWS + i * V::BYTES);
+                    if aligned { line.stream(to) } else { line.store(to) }
+                }
             }
-            for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                let to = to.add(first * UNIT * ROWS + i * V::BYTES);
-                if aligned { line.stream(to) } else { line.store(to) }
-            }
-        }
-        let bytes = (columns - whole) * UNIT;
-        if bytes > 0 {
-            for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load_partial(from.add(i * source + whole * UNIT), bytes);
-            }
-            let to = to.add(whole * UNIT * ROWS);
-            for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
-                line.store_partial(to.wrapping_add(i * V::BYTES), left);
+            let bytes = row - whole * UNIT;
+            if bytes > 0 {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    *line = V::load_partial(from.add(i * source + whole * UNIT), bytes);
+                }
+                let to = to.add(whole * UNIT * ROWS);
+                for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                    let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                    line.store_partial(to.wrapping_add(i * V::BYTES), left);
+                }
             }
         }
     }
 }
 
-/// One row in which `ROWS` rows of `columns` units take turns becomes those rows.
+/// One row in which several rows of `columns` units take turns becomes those rows.
 #[inline(always)]
 pub(super) unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
-    from: *const u8,
-    to: *mut u8,
+    task: &Task<'_>,
     columns: usize,
     destination: usize,
-    stream: bool,
 ) {
-    let aligned = stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
-    let whole = columns - columns % N;
-    // SAFETY: reads `columns * ROWS` units in a row and writes `columns` units of `ROWS` rows, as promised.
-    unsafe {
-        let mut lines = [V::zero(); ROWS];
-        for first in (0..whole).step_by(N) {
-            for (i, line) in lines.iter_mut().enumerate() {
-                let from = from.add(first * UNIT * ROWS + i * V::BYTES);
-                if stream {
-                    V::prefetch(from.wrapping_add(AHEAD));
+    let (whole, row) = (columns - columns % N, columns * UNIT);
+    for visit in task.visits(row * ROWS) {
+        let Visit { from, to, .. } = visit;
+        let ahead = visit.ahead_of_row(row * ROWS);
+        let aligned = task.stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
+        // SAFETY: reads `columns * ROWS` units in a row and writes `columns` units of `ROWS` rows, as promised.
+        unsafe {
+            let mut lines = [V::zero(); ROWS];
+            for first in (0..whole).step_by(N) {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    let place = first * UNIT * ROWS + i * V::BYTES;
+                    if let Some(ahead) = ahead {
+                        V::prefetch(ahead.wrapping_add(place));
+                    }
+                    *line = V::load(from.add(place));
                 }
-                *line = V::load(from);
+                for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                    let to = to.add(i * destination + first * UNIT);
+                    if aligned { line.stream(to) } else { line.store(to) }
+                }
             }
-            for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                let to = to.add(i * destination + first * UNIT);
-                if aligned { line.stream(to) } else { line.store(to) }
-            }
-        }
-        let bytes = (columns - whole) * UNIT;
-        if bytes > 0 {
-            for (i, line) in lines.iter_mut().enumerate() {
-                let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
-                *line = V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), left);
-            }
-            for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
-                line.store_partial(to.add(i * destination + whole * UNIT), bytes);
+            let bytes = row - whole * UNIT;
+            if bytes > 0 {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+                    *line = V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), left);
+                }
+                for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                    line.store_partial(to.add(i * destination + whole * UNIT), bytes);
+                }
             }
         }
     }
@@ -124,32 +125,39 @@ pub(super) unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const
 /// Three rows of `columns` units become one row in which they take turns.
 #[inline(always)]
 pub(super) unsafe fn weave_three<V: Vector, const UNIT: usize, const N: usize>(
-    from: *const u8,
-    to: *mut u8,
+    task: &Task<'_>,
     columns: usize,
     source: usize,
-    stream: bool,
 ) {
-    let aligned = stream && to.align_offset(V::BYTES) == 0;
-    // SAFETY: reads `columns` units of three rows and writes as many in a row, as promised.
-    unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut lines = [V::zero(); 3];
-            for (i, line) in lines.iter_mut().enumerate() {
-                let row = from.add(i * source + first * UNIT);
-                *line = if bytes == V::BYTES { V::load(row) } else { V::load_partial(row, bytes) };
-            }
-            let to = to.add(first * UNIT * 3);
-            for (i, line) in V::weave_three::<UNIT>(lines).into_iter().enumerate() {
-                let to = to.add(i * V::BYTES);
-                let left = (bytes * 3).saturating_sub(i * V::BYTES);
-                if left < V::BYTES {
-                    line.store_partial(to, left);
-                } else if aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
+    let row = columns * UNIT;
+    for visit in task.visits(row * 3) {
+        let Visit { from, to, .. } = visit;
+        let ahead = visit.ahead_of_row(row);
+        let aligned = task.stream && to.align_offset(V::BYTES) == 0;
+        // SAFETY: reads `columns` units of three rows and writes as many in a row, as promised.
+        unsafe {
+            for first in (0..columns).step_by(N) {
+                let bytes = (columns - first).min(N) * UNIT;
+                let mut lines = [V::zero(); 3];
+                for (i, line) in lines.iter_mut().enumerate() {
+                    let place = i * source + first * UNIT;
+                    if let Some(ahead) = ahead {
+                        V::prefetch(ahead.wrapping_add(place));
+                    }
+                    let from = from.add(place);
+                    *line = if bytes == V::BYTES { V::load(from) } else { V::load_partial(from, bytes) };
+                }
+                let to = to.add(first * UNIT * 3);
+                for (i, line) in V::weave_three::<UNIT>(lines).into_iter().enumerate() {
+                    let to = to.add(i * V::BYTES);
+                    let left = (bytes * 3).saturating_sub(i * V::BYTES);
+                    if left < V::BYTES {
+                        line.store_partial(to, left);
+                    } else if aligned {
+                        line.stream(to);
+                    } else {
+                        line.store(to);
+                    }
                 }
             }
         }
@@ -159,31 +167,38 @@ pub(super) unsafe fn weave_three<V: Vector, const UNIT: usize, const N: usize>(
 /// One row in which three rows of `columns` units take turns becomes those rows.
 #[inline(always)]
 pub(super) unsafe fn unweave_three<V: Vector, const UNIT: usize, const N: usize>(
-    from: *const u8,
-    to: *mut u8,
+    task: &Task<'_>,
     columns: usize,
     destination: usize,
-    stream: bool,
 ) {
-    let aligned = stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
-    // SAFETY: reads three times `columns` units in a row and writes `columns` units of three rows, as promised.
-    unsafe {
-        for first in (0..columns).step_by(N) {
-            let bytes = (columns - first).min(N) * UNIT;
-            let mut lines = [V::zero(); 3];
-            for (i, line) in lines.iter_mut().enumerate() {
-                let left = (bytes * 3).saturating_sub(i * V::BYTES);
-                let from = from.wrapping_add(first * UNIT * 3 + i * V::BYTES);
-                *line = if left >= V::BYTES { V::load(from) } else { V::load_partial(from, left) };
-            }
-            for (i, line) in V::unweave_three::<UNIT>(lines).into_iter().enumerate() {
-                let to = to.add(i * destination + first * UNIT);
-                if bytes < V::BYTES {
-                    line.store_partial(to, bytes);
-                } else if aligned {
-                    line.stream(to);
-                } else {
-                    line.store(to);
+    let row = columns * UNIT;
+    for visit in task.visits(row * 3) {
+        let Visit { from, to, .. } = visit;
+        let ahead = visit.ahead_of_row(row * 3);
+        let aligned = task.stream && to.align_offset(V::BYTES) == 0 && destination.is_multiple_of(V::BYTES);
+        // SAFETY: reads three times `columns` units in a row and writes `columns` units of three rows, as promised.
+        unsafe {
+            for first in (0..columns).step_by(N) {
+                let bytes = (columns - first).min(N) * UNIT;
+                let mut lines = [V::zero(); 3];
+                for (i, line) in lines.iter_mut().enumerate() {
+                    let left = (bytes * 3).saturating_sub(i * V::BYTES);
+                    let place = first * UNIT * 3 + i * V::BYTES;
+                    if let Some(ahead) = ahead {
+                        V::prefetch(ahead.wrapping_add(place));
+                    }
+                    let from = from.wrapping_add(place);
+                    *line = if left >= V::BYTES { V::load(from) } else { V::load_partial(from, left) };
+                }
+                for (i, line) in V::unweave_three::<UNIT>(lines).into_iter().enumerate() {
+                    let to = to.add(i * destination + first * UNIT);
+                    if bytes < V::BYTES {
+                        line.store_partial(to, bytes);
+                    } else if aligned {
+                        line.stream(to);
+                    } else {
+                        line.store(to);
+                    }
                 }
             }
         }

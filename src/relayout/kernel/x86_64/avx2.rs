@@ -1,10 +1,13 @@
 //! Registers of 32 bytes, half a cache line: AVX2.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 use super::super::super::schedule::{Kernel, Plane};
-use super::super::blocks::{Blocks, Places};
+use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
+use super::super::rows::short;
+use super::super::task::Task;
 use super::super::vector::Vector;
 use super::Widths;
 
@@ -12,11 +15,11 @@ use super::Widths;
 ///
 /// # Safety
 ///
-/// The CPU must have AVX2; the kernel must stay inside the two slices.
+/// The CPU must have AVX2; all calls of the kernel must stay inside source and destination.
 #[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     // SAFETY: the caller's promise, passed on.
-    unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
+    unsafe { lines::run::<Ymm>(kernel, task) }
 }
 
 /// [`lines::merge`] with these registers.
@@ -46,54 +49,54 @@ struct Ymm(__m256i);
 
 impl Widths for Ymm {
     #[target_feature(enable = "avx2")]
-    unsafe fn plane1(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane1(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 1, 32, 8>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 1, 32, 16, 2>(task, plane) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn plane2(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane2(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 2, 16, 4>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 2, 16, 8, 2>(task, plane) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn plane4(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane4(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 4, 8, 2>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 4, 8, 4, 2>(task, plane) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn plane8(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane8(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 8, 4, 1>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 8, 4, 2, 2>(task, plane) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn plane16(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 16, 2, 1>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 16, 2, 1, 2>(task, plane) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn block<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         a: usize,
-        b: usize,
-        rows: usize,
+        rows: Range<usize>,
+        fetch: &mut Fetch<P>,
     ) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { job.block::<Self, UNIT, N, Q>(a, b, rows) }
+        unsafe { job.strip::<Self, UNIT, N, K, LANES>(a, rows, fetch) }
     }
 
     #[target_feature(enable = "avx2")]
-    unsafe fn edge<const UNIT: usize, const N: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         place: (usize, usize),
         size: (usize, usize),
     ) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { job.edge::<Self, UNIT, N>(place, size) }
+        unsafe { job.edge::<Self, UNIT, N, K, LANES>(place, size) }
     }
 }
 
@@ -117,7 +120,7 @@ impl Vector for Ymm {
         let mut whole = [0_u8; 32];
         // SAFETY: `bytes` bytes are readable by the trait's contract, and the array has at least as many.
         unsafe {
-            std::ptr::copy_nonoverlapping(from, whole.as_mut_ptr(), bytes.min(32));
+            short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
         }
     }
@@ -134,7 +137,7 @@ impl Vector for Ymm {
         // SAFETY: `bytes` bytes are writable by the trait's contract, and the array has at least as many.
         unsafe {
             self.store(whole.as_mut_ptr());
-            std::ptr::copy_nonoverlapping(whole.as_ptr(), to, bytes.min(32));
+            short(whole.as_ptr(), to, bytes.min(32));
         }
     }
 
@@ -145,19 +148,39 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        let (a, b) = (self.0, other.0);
+    unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        let (a, b) = (rows[0].0, rows[1].0);
         // SAFETY: the trait's contract.
         unsafe {
-            // The unpack instructions work inside the 16-byte halves; the halves are put in order behind them.
-            let (low, high) = match UNIT {
+            rows[0] = Ymm(_mm256_permute2x128_si256::<0x20>(a, b));
+            rows[1] = Ymm(_mm256_permute2x128_si256::<0x31>(a, b));
+        }
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        let (low, high) = unsafe {
+            match UNIT {
                 1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
                 2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
                 4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
                 8 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
                 _ => (a, b),
-            };
-            (Ymm(_mm256_permute2x128_si256::<0x20>(low, high)), Ymm(_mm256_permute2x128_si256::<0x31>(low, high)))
+            }
+        };
+        (Ymm(low), Ymm(high))
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (low, high) = self.unpack::<UNIT>(other);
+            let [first, second] = Self::swap_lanes([low, high]);
+            (first, second)
         }
     }
 
@@ -214,10 +237,8 @@ impl Vector for Ymm {
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
     }
-
-    const HAS_THREE: bool = true;
 
     #[inline(always)]
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {

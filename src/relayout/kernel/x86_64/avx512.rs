@@ -1,10 +1,12 @@
 //! Registers of 64 bytes, a whole cache line: AVX-512 F, BW, VL and VBMI.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 use super::super::super::schedule::{Kernel, Plane};
-use super::super::blocks::{Blocks, Places};
+use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
+use super::super::task::Task;
 use super::super::vector::Vector;
 use super::Widths;
 
@@ -12,11 +14,11 @@ use super::Widths;
 ///
 /// # Safety
 ///
-/// The CPU must have AVX-512 F, BW, VL and VBMI; the kernel must stay inside the two slices.
+/// The CPU must have AVX-512 F, BW, VL and VBMI; all calls of the kernel must stay inside source and destination.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     // SAFETY: the caller's promise, passed on.
-    unsafe { lines::run::<Zmm>(kernel, source, destination, stream) }
+    unsafe { lines::run::<Zmm>(kernel, task) }
 }
 
 /// [`lines::merge`] with these registers.
@@ -125,54 +127,54 @@ fn first(bytes: usize) -> __mmask64 {
 
 impl Widths for Zmm {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane1(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane1(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 1, 64, 16>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 1, 64, 16, 4>(task, plane) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane2(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane2(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 2, 32, 8>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 2, 32, 8, 4>(task, plane) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane4(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane4(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 4, 16, 4>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 4, 16, 4, 4>(task, plane) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane8(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane8(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 8, 8, 2>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 8, 8, 2, 4>(task, plane) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane16(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+    unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 16, 4, 1>(from, to, plane, stream) }
+        unsafe { lines::plane::<Self, 16, 4, 1, 4>(task, plane) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn block<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         a: usize,
-        b: usize,
-        rows: usize,
+        rows: Range<usize>,
+        fetch: &mut Fetch<P>,
     ) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { job.block::<Self, UNIT, N, Q>(a, b, rows) }
+        unsafe { job.strip::<Self, UNIT, N, K, LANES>(a, rows, fetch) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn edge<const UNIT: usize, const N: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         place: (usize, usize),
         size: (usize, usize),
     ) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { job.edge::<Self, UNIT, N>(place, size) }
+        unsafe { job.edge::<Self, UNIT, N, K, LANES>(place, size) }
     }
 }
 
@@ -213,6 +215,37 @@ impl Vector for Zmm {
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (first, second) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
+            let (third, fourth) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
+            rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
+            rows[1] = Zmm(_mm512_shuffle_i64x2::<0xdd>(first, second));
+            rows[2] = Zmm(_mm512_shuffle_i64x2::<0x88>(third, fourth));
+            rows[3] = Zmm(_mm512_shuffle_i64x2::<0xdd>(third, fourth));
+        }
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        let (low, high) = unsafe {
+            match UNIT {
+                1 => (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)),
+                2 => (_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)),
+                4 => (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)),
+                8 => (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
+                _ => (a, b),
+            }
+        };
+        (Zmm(low), Zmm(high))
     }
 
     #[inline(always)]
@@ -258,10 +291,8 @@ impl Vector for Zmm {
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
     }
-
-    const HAS_THREE: bool = true;
 
     #[inline(always)]
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {

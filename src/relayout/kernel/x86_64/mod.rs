@@ -1,7 +1,10 @@
 //! Vectors of x86-64 CPUs.
 
+use std::ops::Range;
+
 use super::super::schedule::Plane;
-use super::blocks::{Blocks, Places};
+use super::blocks::{Blocks, Fetch, Places};
+use super::task::Task;
 use super::vector::Vector;
 
 pub(super) mod avx2;
@@ -13,28 +16,28 @@ pub(super) mod avx512;
 ///
 /// As for the functions of [`super::lines`].
 pub(super) trait Widths: Vector {
-    /// Transposes a plane of bytes.
-    unsafe fn plane1(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
-    /// Transposes a plane of 2-byte units.
-    unsafe fn plane2(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
-    /// Transposes a plane of 4-byte units.
-    unsafe fn plane4(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
-    /// Transposes a plane of 8-byte units.
-    unsafe fn plane8(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
-    /// Transposes a plane of 16-byte units.
-    unsafe fn plane16(from: *const u8, to: *mut u8, plane: &Plane, stream: bool);
+    /// Transposes planes of bytes.
+    unsafe fn plane1(task: &Task<'_>, plane: &Plane);
+    /// Transposes planes of 2-byte units.
+    unsafe fn plane2(task: &Task<'_>, plane: &Plane);
+    /// Transposes planes of 4-byte units.
+    unsafe fn plane4(task: &Task<'_>, plane: &Plane);
+    /// Transposes planes of 8-byte units.
+    unsafe fn plane8(task: &Task<'_>, plane: &Plane);
+    /// Transposes planes of 16-byte units.
+    unsafe fn plane16(task: &Task<'_>, plane: &Plane);
 
-    /// [`Blocks::block`] as a function of its own.
-    unsafe fn block<const UNIT: usize, const N: usize, const Q: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    /// [`Blocks::strip`] as a function of its own.
+    unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         a: usize,
-        b: usize,
-        rows: usize,
+        rows: Range<usize>,
+        fetch: &mut Fetch<P>,
     );
 
     /// [`Blocks::edge`] as a function of its own.
-    unsafe fn edge<const UNIT: usize, const N: usize, P: Places>(
-        job: &Blocks<'_, P>,
+    unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
         place: (usize, usize),
         size: (usize, usize),
     );
