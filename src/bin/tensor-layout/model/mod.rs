@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
     /// 'T(8,128)(2,1)'.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
-    /// Write a model here that holds the tensors in their new layout, which its metadata names.
+    /// Write a model here that holds the tensors in their new layout, which its metadata names. It is read back before it
+    /// replaces what was there.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
