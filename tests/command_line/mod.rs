@@ -22,7 +22,19 @@ pub(crate) fn run(arguments: &[&str]) -> Run {
 
 pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments);
+    run_command(command, input)
+}
+
+/// Runs the program behind some words of a shell, such as a limit.
+pub(crate) fn run_behind(words: &str, arguments: &[&str]) -> Run {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{words}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_tensor-layout")]).args(arguments);
+    run_command(command, "")
+}
+
+fn run_command(mut command: Command, input: &str) -> Run {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use indicatif::ProgressBar;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::input_file::{Bytes, open, zeroed};
+use crate::input_file::{Bytes, open};
 use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict};
+use crate::pieces::{PIECE, Pieces};
 use crate::progress;
 use crate::table::long_bytes;
 
@@ -107,14 +107,16 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
                 return Ok(Verdict::Failed);
             }
         };
-        let bits = u64::from(from.map.element_bits());
-        let bar = progress::bar(from.map.logical_elements().saturating_mul(bits).div_ceil(8));
         let mut new = NewFile::create(target)?;
         let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
         new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
         new.append(&header)?;
         let source = file.get(start..).unwrap_or(&[]);
-        let done = write_pieces(&plan, source, &mut new, &bar)?;
+        let bar = progress::bar(plan.destination_size_in_bytes());
+        let done = match Pieces::of(&plan, PIECE) {
+            Ok(pieces) => pieces.run(source, &bar, |bytes| new.append(bytes))?,
+            Err(error) => Err(error),
+        };
         bar.finish_and_clear();
         if let Err(error) = done {
             return output.refuse(&input.to_string_lossy(), &error);
@@ -129,36 +131,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         output.line(object)?;
     }
     Ok(Verdict::Well)
-}
-
-/// The most bytes of the output that are in memory at once, where the copy can be cut into pieces.
-const PIECE: u64 = 64 << 20;
-
-/// Converts piece by piece, in the order of the output.
-fn write_pieces(
-    plan: &Relayout,
-    source: &[u8],
-    new: &mut NewFile,
-    bar: &ProgressBar,
-) -> Result<Result<(), Error>, Stop> {
-    let pieces = match plan.partition(usize::try_from(plan.destination_size_in_bytes().div_ceil(PIECE)).unwrap_or(1)) {
-        Ok(pieces) => pieces,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut buffer = Vec::new();
-    for (done, piece) in pieces.iter().enumerate() {
-        let length = piece.destination_range().len();
-        if buffer.len() < length {
-            buffer = zeroed(length as u64)?;
-        }
-        let bytes = buffer.get_mut(..length).unwrap_or_default();
-        if let Err(error) = piece.run(source, bytes) {
-            return Ok(Err(error));
-        }
-        new.append(bytes)?;
-        bar.set_position(bar.length().unwrap_or(0).saturating_mul(done as u64 + 1) / pieces.len() as u64);
-    }
-    Ok(Ok(()))
 }
 
 fn is_npy(path: &Path) -> bool {

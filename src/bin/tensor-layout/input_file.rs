@@ -58,10 +58,17 @@ pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Vec<u8>,
 
 /// So many zero bytes, or a sentence if there is no memory for them.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
+    let mut bytes = room(length)?;
+    // A length that is no `usize` was refused.
+    bytes.resize(usize::try_from(length).unwrap_or(0), 0);
+    Ok(bytes)
+}
+
+/// An empty buffer with room for so many bytes, or a sentence if there is no memory for them.
+pub(crate) fn room(length: u64) -> Result<Vec<u8>, Stop> {
     let refuse = || Stop::Unusable(format!("there is no memory for a buffer of {}", short_bytes(length)));
     let length = usize::try_from(length).map_err(|_| refuse())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| refuse())?;
-    bytes.resize(length, 0);
     Ok(bytes)
 }

@@ -13,6 +13,7 @@ mod new_file;
 mod npy;
 mod offset;
 mod output;
+mod pieces;
 mod progress;
 mod same;
 mod table;

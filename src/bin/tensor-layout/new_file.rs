@@ -51,10 +51,24 @@ impl NewFile {
         written.map_err(|error| unwritable(&self.target, &error))
     }
 
+    /// Brings everything to the disk, and says where it can be read until the file has its name.
+    ///
+    /// That the disk is full or broken may show no earlier. And pages that are still to be written would count as memory
+    /// of whoever maps them.
+    pub(crate) fn written(&mut self) -> Result<&Path, Stop> {
+        let written = self.writer.as_mut().map_or(Ok(()), |writer| {
+            writer.flush()?;
+            writer.get_ref().sync_data()
+        });
+        written.map_err(|error| unwritable(&self.target, &error))?;
+        Ok(&self.temporary)
+    }
+
     /// Gives the file its name.
     pub(crate) fn finish(mut self) -> Result<(), Stop> {
-        let flushed = self.writer.take().map_or(Ok(()), |mut writer| writer.flush());
-        flushed.and_then(|()| fs::rename(&self.temporary, &self.target)).map_err(|error| {
+        self.written()?;
+        self.writer = None;
+        fs::rename(&self.temporary, &self.target).map_err(|error| {
             // What is left is the next run's to replace.
             let _ = fs::remove_file(&self.temporary);
             unwritable(&self.target, &error)

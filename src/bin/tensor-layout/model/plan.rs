@@ -1,19 +1,23 @@
-//! `Plan`: what is known about a tensor before its bytes are read, and `Outcome`: what its bytes showed.
+//! `Plan`: what is known about a tensor before its bytes are read.
 
-use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::{Buffer, Limits, Role, validate};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::binding::bound_as;
 use crate::describe::Lowered;
-use crate::input_file::zeroed;
-use crate::output::Stop;
+use crate::pieces::PIECE;
+use crate::table::short_bytes;
 
 use super::rule::Rule;
 use super::source::Tensor;
+use super::trip::{Answer, Trip};
 
-/// The most bytes of memory that one tensor may take, in all its forms together.
+/// The most bytes of memory that one tensor may take, in all its forms together. Only layouts that cannot be cut take more
+/// than a few pieces.
 const MEMORY: u64 = 8 << 30;
+
+/// The most bytes of padding that one tensor may get: large tiles make any disk too small for a scalar.
+const PADDING: u64 = 8 << 30;
 
 /// A tensor and the layout it gets.
 pub(super) struct Plan {
@@ -66,31 +70,16 @@ impl Plan {
         self.packed.to_index_map().is_ok_and(|packed| packed == self.map)
     }
 
-    /// The bytes that converting there and back holds at once.
-    pub(super) fn memory(&self) -> u64 {
-        self.tensor.bytes.saturating_mul(2).saturating_add(self.bytes())
+    /// The way into the new layout and back, or the answer if that is not to be tried.
+    pub(super) fn trip(&self) -> Result<Trip, Answer> {
+        let padding = self.bytes().saturating_sub(self.tensor.bytes);
+        if padding > PADDING {
+            return Err(Answer::NotTried(format!("{} of padding", short_bytes(padding))));
+        }
+        let trip = Trip::new(&self.packed, &self.map, PIECE).map_err(Answer::Refused)?;
+        match trip.memory() {
+            0..=MEMORY => Ok(trip),
+            memory => Err(Answer::NotTried(format!("{} of memory", short_bytes(memory)))),
+        }
     }
-
-    pub(super) fn fits_memory(&self) -> bool {
-        self.memory() <= MEMORY
-    }
-
-    /// Moves the tensor into its layout and back, and compares.
-    pub(super) fn try_out(&self, source: &[u8]) -> Result<Outcome, Stop> {
-        let mut laid_out = zeroed(self.bytes())?;
-        let mut back = zeroed(self.tensor.bytes)?;
-        let there = Relayout::new(&self.packed, &self.map)
-            .and_then(|plan| plan.with_padding(Padding::Zero))
-            .and_then(|plan| plan.run(source, &mut laid_out));
-        let done = there.and_then(|()| Relayout::new(&self.map, &self.packed)?.run(&laid_out, &mut back));
-        let identical = done.map(|()| back == source);
-        Ok(Outcome { identical, laid_out })
-    }
-}
-
-/// A tensor in its new layout.
-pub(super) struct Outcome {
-    /// Are the bytes the same after the way there and back? An error if there is no way.
-    pub(super) identical: Result<bool, Error>,
-    pub(super) laid_out: Vec<u8>,
 }

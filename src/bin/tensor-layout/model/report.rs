@@ -12,35 +12,7 @@ use crate::table::{Align, Table, percent_wasted, short_bytes};
 use super::plan::Plan;
 use super::rule::Rule;
 use super::source::{Source, Tensor};
-
-/// What came of converting a tensor there and back.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// It would have taken too much memory, or there was no plan.
-    NotTried,
-    Tried {
-        identical: bool,
-    },
-    Refused(Error),
-}
-
-impl Answer {
-    fn identical(&self) -> Option<bool> {
-        match self {
-            Answer::Tried { identical } => Some(*identical),
-            _ => None,
-        }
-    }
-
-    fn word(&self) -> &'static str {
-        match self {
-            Answer::NotTried => "not tried",
-            Answer::Tried { identical: true } => "identical",
-            Answer::Tried { identical: false } => "DIFFERS",
-            Answer::Refused(_) => "refused",
-        }
-    }
-}
+use super::trip::Answer;
 
 /// A plan, or why there is none, and what came of it. In the order of the file's tensors.
 pub(super) type Row<'a> = (&'a Result<Plan, Error>, Answer);
@@ -165,9 +137,8 @@ impl Report<'_> {
                     for error in &plan.limit_errors {
                         output.complain(&format!("{name}: {error}"))?;
                     }
-                    if matches!(answer, Answer::NotTried) {
-                        let needed = short_bytes(plan.memory());
-                        output.complain(&format!("{name}: not converted, which would take {needed} of memory"))?;
+                    if let Answer::NotTried(needed) = answer {
+                        output.complain(&format!("{name}: not converted, which would take {needed}"))?;
                     }
                 }
             }
@@ -217,6 +188,6 @@ fn cells(tensor: &Tensor, plan: &Result<Plan, Error>, answer: &Answer) -> Vec<St
 }
 
 /// A name of a file somebody else made, without characters that would move the cursor.
-fn printable(name: &str) -> String {
+pub(super) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

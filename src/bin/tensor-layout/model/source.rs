@@ -1,14 +1,12 @@
 //! `Source`: a safetensors file that was looked at before it was believed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use safetensors::tensor::Metadata;
 use tensor_layout::DataType;
 
-use crate::input_file::{open, read};
+use crate::input_file::{Bytes, open};
 use crate::output::Stop;
 use crate::table::long_bytes;
 
@@ -32,24 +30,23 @@ pub(super) struct Tensor {
     pub(super) bytes: u64,
 }
 
-/// An open file, its tensors in the order of their bytes.
+/// The bytes of a file, its tensors in the order of theirs.
 pub(super) struct Source {
-    path: PathBuf,
-    file: File,
+    bytes: Bytes,
     pub(super) tensors: Vec<Tensor>,
     pub(super) metadata: BTreeMap<String, String>,
 }
 
 impl Source {
-    /// Opens a file and reads its header. Nothing is allocated that the file's own length does not cover.
+    /// Maps a file and reads its header. Nothing is allocated that the file's own length does not cover.
     pub(super) fn open(path: &Path) -> Result<Source, Stop> {
         let refuse = |sentence: String| Stop::Unusable(format!("{} {sentence}", path.display()));
-        let (mut file, length) = open(path)?;
-        let mut prefix = [0; 8];
-        if length < LENGTH || file.read_exact(&mut prefix).is_err() {
+        let (file, length) = open(path)?;
+        let bytes = Bytes::of(file, length, path)?;
+        let Some((prefix, rest)) = bytes.split_first_chunk() else {
             return Err(refuse(format!("is no safetensors file: it has {}, too few for a header", long_bytes(length))));
-        }
-        let header_length = u64::from_le_bytes(prefix);
+        };
+        let header_length = u64::from_le_bytes(*prefix);
         let behind = length.saturating_sub(LENGTH);
         if header_length > MAX_HEADER {
             return Err(refuse(format!(
@@ -61,8 +58,8 @@ impl Source {
                 "is truncated or no safetensors file: its header would be {header_length} bytes long, but only {behind} follow"
             )));
         }
-        let header = read(&mut file, header_length, path)?;
-        let header = std::str::from_utf8(&header).map_err(|_| refuse("has a header that is no text".into()))?;
+        let header = usize::try_from(header_length).ok().and_then(|length| rest.get(..length)).unwrap_or_default();
+        let header = std::str::from_utf8(header).map_err(|_| refuse("has a header that is no text".into()))?;
         // This also checks that the tensors lie behind each other without gap or overlap, and that the bytes of each
         // are those its type and shape take.
         let metadata: Metadata = serde_json::from_str(header)
@@ -79,15 +76,14 @@ impl Source {
         let base = LENGTH.saturating_add(header_length);
         let tensors = metadata.offset_keys().into_iter().filter_map(|name| tensor(&metadata, name, base)).collect();
         let words = metadata.metadata().iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
-        Ok(Source { path: path.to_owned(), file, tensors, metadata: words })
+        Ok(Source { bytes, tensors, metadata: words })
     }
 
-    /// The bytes of a tensor.
-    pub(super) fn read(&mut self, tensor: &Tensor) -> Result<Vec<u8>, Stop> {
-        self.file
-            .seek(SeekFrom::Start(tensor.start))
-            .map_err(|error| Stop::Unusable(format!("{} cannot be read: {error}", self.path.display())))?;
-        read(&mut self.file, tensor.bytes, &self.path)
+    /// The bytes of a tensor, of which the header was checked to cover no more than there are.
+    pub(super) fn bytes_of(&self, tensor: &Tensor) -> &[u8] {
+        let range = usize::try_from(tensor.start).ok().zip(usize::try_from(tensor.bytes).ok());
+        let bytes = range.and_then(|(start, length)| self.bytes.get(start..)?.get(..length));
+        bytes.unwrap_or_default()
     }
 }
 

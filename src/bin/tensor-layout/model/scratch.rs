@@ -1,0 +1,70 @@
+//! `Scratch`: where a tensor is laid out that nobody keeps.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use tensor_layout::interop::mapped_file::MappedFile;
+
+use crate::input_file::{Bytes, room};
+use crate::output::Stop;
+use crate::table::short_bytes;
+
+/// Memory for a short tensor, a file without a name for a long one: in the folder for temporary files, and gone with the
+/// program however it ends.
+pub(super) enum Scratch {
+    Memory(Vec<u8>),
+    File { file: File, length: u64 },
+}
+
+impl Scratch {
+    /// Up to `most` bytes are held in memory.
+    pub(super) fn new(length: u64, most: u64) -> Result<Scratch, Stop> {
+        if length <= most {
+            return room(length).map(Scratch::Memory);
+        }
+        let file = tempfile::tempfile().map_err(|error| unusable(length, &error))?;
+        Ok(Scratch::File { file, length })
+    }
+
+    /// Writes on.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        match self {
+            Scratch::Memory(memory) => memory.extend_from_slice(bytes),
+            Scratch::File { file, length } => file.write_all(bytes).map_err(|error| unusable(*length, &error))?,
+        }
+        Ok(())
+    }
+
+    /// What was written.
+    pub(super) fn read_back(self) -> Result<Bytes, Stop> {
+        match self {
+            Scratch::Memory(memory) => Ok(Bytes::Read(memory)),
+            Scratch::File { file, length } => {
+                // Mapped pages that are still to be written would count as memory of this program.
+                let map = file.sync_data().and_then(|()| MappedFile::open(file));
+                map.map(Bytes::Mapped).map_err(|error| unusable(length, &error))
+            }
+        }
+    }
+}
+
+fn unusable(length: u64, error: &io::Error) -> Stop {
+    let (length, folder) = (short_bytes(length), std::env::temp_dir());
+    Stop::Unusable(format!("a temporary file of {length} in {} cannot be used: {error}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_give_back_what_was_written() {
+        for (most, mapped) in [(6, false), (5, true)] {
+            let mut scratch = Scratch::new(6, most).unwrap();
+            scratch.append(b"abc").unwrap();
+            scratch.append(b"def").unwrap();
+            let bytes = scratch.read_back().unwrap();
+            assert_eq!((&*bytes, matches!(bytes, Bytes::Mapped(_))), (&b"abcdef"[..], mapped));
+        }
+    }
+}
