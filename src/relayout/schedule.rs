@@ -9,6 +9,8 @@
 //!
 //! The other loops run outside, in order of falling destination stride, so that the destination is written front to back.
 
+use std::cmp::Reverse;
+
 use smallvec::SmallVec;
 
 use crate::checked;
@@ -339,7 +341,10 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
         let (across, along) = if across > along { (later, earlier) } else { (earlier, later) };
         return Kernel::Transpose(plane(loops, chunk, across, along, true));
     }
-    // The innermost strided loop: the loops come in order of falling destination stride.
+    if chunk > LONGEST_TRANSPOSED {
+        along_source(loops);
+    }
+    // The innermost strided loop.
     let last = loops.len().checked_sub(1).filter(|&last| matches!(loops.get(last), Some(Step::Strided(_))));
     let count = last.map_or(Stride::ONCE, |last| take(loops, last));
     // A table goes inside: its places are near each other on the destination.
@@ -349,6 +354,18 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
         return Kernel::Places { chunk, places, count };
     }
     Kernel::Rows { chunk, count }
+}
+
+/// Orders loops so that the source is read front to back: reads want a stream, while writes of whole lines may go anywhere.
+/// A source that is repeated is read from the cache, and keeps the order of the destination.
+fn along_source(loops: &mut SmallVec<[Step; 6]>) {
+    let key = |step: &Step| match step {
+        Step::Strided(stride) if stride.source > 0 => Some(Reverse((stride.source, stride.destination))),
+        _ => None,
+    };
+    if loops.iter().all(|step| key(step).is_some()) {
+        loops.sort_by_key(key);
+    }
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.

@@ -5,8 +5,11 @@
 //! As for [`lines`](super::lines): the features of `V`, and calls that stay inside both sides.
 
 use super::super::schedule::Stride;
-use super::task::{AHEAD, LONG_ROW, Task};
+use super::task::{AHEAD, LONG_ROW, Task, Visit};
 use super::vector::Vector;
+
+/// A cache line.
+const LINE: usize = 64;
 
 /// From this many bytes on the library's copy is as good as any.
 const LIBRARY: usize = 1024;
@@ -32,32 +35,42 @@ pub(super) unsafe fn rows<V: Vector>(task: &Task<'_>, chunk: usize, count: Strid
             _ => {}
         }
         // Chunks side by side in the destination are one long row of it, whose lines can be stored whole.
-        let joined = task.stream && count.destination == chunk && chunk >= 64 && count.extent > 1;
+        let joined = task.stream && count.destination == chunk && chunk >= LINE && count.extent > 1;
         let near = (AHEAD / chunk).clamp(1, count.extent.max(1));
         for visit in task.visits(chunk.saturating_mul(count.extent)) {
-            let ask = |step: usize| {
-                let next = match (step + near).checked_sub(count.extent) {
-                    None => Some(visit.from.wrapping_add((step + near) * count.source)),
-                    Some(step) => visit.ahead.map(|ahead| ahead.wrapping_add(step * count.source)),
-                };
-                if task.fetch
-                    && chunk < LONG_ROW
-                    && let Some(next) = next
-                {
-                    for at in (0..chunk).step_by(64) {
-                        V::prefetch(next.wrapping_add(at));
-                    }
-                }
-            };
-            if joined && !(chunk.is_multiple_of(64) && visit.to.align_offset(64) == 0) {
-                join::<V>(visit.from, visit.to, chunk, count, ask);
+            let next = Next { visit: &visit, count, near, chunk };
+            if joined && !(chunk.is_multiple_of(LINE) && visit.to.align_offset(LINE) == 0) {
+                join::<V>(visit.from, visit.to, chunk, count, &next);
                 continue;
             }
             for step in 0..count.extent {
-                ask(step);
                 let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
-                row::<V>(from, to, chunk, task.stream, task.fetch);
+                row::<V>(from, to, chunk, task.stream, next.to(step));
             }
+        }
+    }
+}
+
+/// What to ask for while chunks are copied.
+struct Next<'a> {
+    visit: &'a Visit,
+    count: Stride,
+    /// How many chunks ahead.
+    near: usize,
+    chunk: usize,
+}
+
+impl Next<'_> {
+    /// Where the chunk lies that will be read some time after this one; in a long chunk, a place further on.
+    #[inline(always)]
+    fn to(&self, step: usize) -> Option<*const u8> {
+        let from = self.visit.from;
+        if self.chunk >= LONG_ROW {
+            return self.visit.ahead_of_row(self.chunk).map(|ahead| ahead.wrapping_add(step * self.count.source));
+        }
+        match (step + self.near).checked_sub(self.count.extent) {
+            None => self.visit.fetch.then(|| from.wrapping_add((step + self.near) * self.count.source)),
+            Some(step) => self.visit.ahead.map(|ahead| ahead.wrapping_add(step * self.count.source)),
         }
     }
 }
@@ -85,73 +98,91 @@ pub(super) unsafe fn places<V: Vector>(task: &Task<'_>, chunk: usize, places: &[
             unsafe {
                 let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
                 for &(source, destination) in places {
-                    row::<V>(from.add(source), to.add(destination), chunk, task.stream, false);
+                    row::<V>(from.add(source), to.add(destination), chunk, task.stream, None);
                 }
             }
         }
     }
 }
 
-/// Copies `bytes` bytes.
+/// Copies `bytes` bytes, and asks for as many at `next`.
 #[inline(always)]
-pub(super) unsafe fn row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, stream: bool, fetch: bool) {
+pub(super) unsafe fn row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, stream: bool, next: Option<*const u8>) {
     // SAFETY: all accesses lie inside the first `bytes` bytes on both sides; a stored line is aligned.
     unsafe {
-        if bytes == V::BYTES && stream && to.align_offset(V::BYTES) == 0 {
-            V::load(from).stream(to);
-            return;
-        }
-        if bytes <= 64 {
+        if bytes <= LINE {
+            if let Some(next) = next {
+                V::prefetch(next);
+            }
+            if bytes == LINE && stream && to.align_offset(LINE) == 0 {
+                return copy_lines::<V, 1>(from, to, true);
+            }
             return short(from, to, bytes);
         }
-        if !stream {
-            if bytes >= LIBRARY {
-                std::ptr::copy_nonoverlapping(from, to, bytes);
-                return;
-            }
-            let mut at = 0;
-            while at + V::BYTES <= bytes {
-                V::load(from.add(at)).store(to.add(at));
-                at += V::BYTES;
-            }
-            // The last register overlaps the one before.
-            V::load(from.add(bytes - V::BYTES)).store(to.add(bytes - V::BYTES));
+        if !stream && bytes <= 4 * LINE {
+            return short(from, to, bytes);
+        }
+        if !stream && bytes >= LIBRARY {
+            std::ptr::copy_nonoverlapping(from, to, bytes);
             return;
         }
-        let mut at = to.align_offset(64).min(bytes);
+        let mut at = if stream { to.align_offset(LINE).min(bytes) } else { 0 };
         short(from, to, at);
-        let long = fetch && bytes >= LONG_ROW;
-        while at + 256 <= bytes {
-            let mut lines = [V::zero(); 8];
-            let lines = &mut lines[..256 / V::BYTES];
-            for (i, line) in lines.iter_mut().enumerate() {
-                *line = V::load(from.add(at + i * V::BYTES));
-            }
-            if long {
+        while at + 4 * LINE <= bytes {
+            if let Some(next) = next {
                 for line in 0..4 {
-                    V::prefetch(from.wrapping_add(at + AHEAD / 4 + line * 64));
+                    V::prefetch(next.wrapping_add(at + line * LINE));
                 }
             }
-            for (i, line) in lines.iter().enumerate() {
-                line.stream(to.add(at + i * V::BYTES));
+            copy_lines::<V, 4>(from.add(at), to.add(at), stream);
+            at += 4 * LINE;
+        }
+        while at + LINE <= bytes {
+            if let Some(next) = next {
+                V::prefetch(next.wrapping_add(at));
             }
-            at += 256;
+            copy_lines::<V, 1>(from.add(at), to.add(at), stream);
+            at += LINE;
         }
-        while at + V::BYTES <= bytes {
-            V::load(from.add(at)).stream(to.add(at));
-            at += V::BYTES;
+        if stream {
+            short(from.add(at), to.add(at), bytes - at);
+        } else if at < bytes {
+            // The last line overlaps the one before.
+            copy_lines::<V, 1>(from.add(bytes - LINE), to.add(bytes - LINE), false);
         }
-        short(from.add(at), to.add(at), bytes - at);
     }
 }
 
-/// Copies at most 64 bytes: two overlapping pieces of half the next power of two.
+/// Copies up to four lines, round the cache if they are to be streamed; they must be aligned then. All are read before one is
+/// written.
+#[inline(always)]
+unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, stream: bool) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let mut parts = [[V::zero(); 2]; LINES];
+        for (i, line) in parts.iter_mut().enumerate() {
+            for (j, part) in line.iter_mut().enumerate().take(LINE / V::BYTES) {
+                *part = V::load(from.add(i * LINE + j * V::BYTES));
+            }
+        }
+        for (i, line) in parts.into_iter().enumerate() {
+            for (j, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
+                let to = to.add(i * LINE + j * V::BYTES);
+                if stream { part.stream(to) } else { part.store(to) }
+            }
+        }
+    }
+}
+
+/// Copies at most 256 bytes: two overlapping pieces of half the next power of two.
 #[inline(always)]
 pub(super) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: both pieces lie inside the first `bytes` bytes on both sides.
     unsafe {
         match bytes {
-            32..=64 => pieces::<32>(from, to, bytes),
+            128..=256 => pieces::<128>(from, to, bytes),
+            64..128 => pieces::<64>(from, to, bytes),
+            32..64 => pieces::<32>(from, to, bytes),
             16..32 => pieces::<16>(from, to, bytes),
             8..16 => pieces::<8>(from, to, bytes),
             4..8 => pieces::<4>(from, to, bytes),
@@ -177,25 +208,30 @@ unsafe fn pieces<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) 
 /// Copies chunks of at least a line that lie side by side in the destination: every line of it is stored once, also those
 /// that two chunks share.
 #[inline(always)]
-unsafe fn join<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: Stride, ask: impl Fn(usize)) {
+unsafe fn join<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: Stride, next: &Next<'_>) {
     let total = chunk * count.extent;
-    let head = to.align_offset(64).min(total);
+    let head = to.align_offset(LINE).min(total);
     // SAFETY: all accesses lie inside the chunks; lines that are streamed begin at multiples of 64 bytes behind `head`,
     // which is at most the first chunk's length.
     unsafe {
         short(from, to, head);
         let mut at = head;
         for step in 0..count.extent {
-            ask(step);
             let (start, end) = (step * chunk, (step + 1) * chunk);
             let from = from.add(step * count.source);
-            while at + 64 <= end {
-                let mut part = 0;
-                while part < 64 {
-                    V::load(from.add(at - start + part)).stream(to.add(at + part));
-                    part += V::BYTES;
+            let next = next.to(step);
+            while at + 4 * LINE <= end {
+                if let Some(next) = next {
+                    for line in 0..4 {
+                        V::prefetch(next.wrapping_add(at - start + line * LINE));
+                    }
                 }
-                at += 64;
+                copy_lines::<V, 4>(from.add(at - start), to.add(at), true);
+                at += 4 * LINE;
+            }
+            while at + LINE <= end {
+                copy_lines::<V, 1>(from.add(at - start), to.add(at), true);
+                at += LINE;
             }
             let rest = end - at;
             if rest == 0 {
@@ -205,15 +241,11 @@ unsafe fn join<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: Str
             if step + 1 == count.extent {
                 return short(tail, to.add(at), rest);
             }
-            let mut line = [0_u8; 64];
+            let mut line = [0_u8; LINE];
             short(tail, line.as_mut_ptr(), rest);
-            short(from.add(count.source), line.as_mut_ptr().add(rest), 64 - rest);
-            let mut part = 0;
-            while part < 64 {
-                V::load(line.as_ptr().add(part)).stream(to.add(at + part));
-                part += V::BYTES;
-            }
-            at += 64;
+            short(from.add(count.source), line.as_mut_ptr().add(rest), LINE - rest);
+            copy_lines::<V, 1>(line.as_ptr(), to.add(at), true);
+            at += LINE;
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Visit {
     pub(super) to: *mut u8,
     /// Where a call that comes [`AHEAD`] bytes later, or the next one, will read.
     pub(super) ahead: Option<*const u8>,
-    fetch: bool,
+    pub(super) fetch: bool,
 }
 
 impl Iterator for Visits<'_> {
