@@ -39,11 +39,13 @@ impl Program {
     /// `elements` are those read and written.
     pub(super) fn new(boxes: BoxGroups, bits: u32, elements: u64) -> Result<Program, Error> {
         let stream = elements.saturating_mul(bits.into()) / 8 >= STREAM_FROM;
-        let prepared = if boxes.count() <= PREPARED {
-            boxes.iter().map(|copy| Work::new(copy, bits)).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
-        };
+        let mut prepared = Vec::new();
+        if boxes.count() <= PREPARED {
+            prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
+            for copy in boxes.iter() {
+                prepared.push(Work::new(copy, bits)?);
+            }
+        }
         Ok(Program { boxes, bits, stream, prepared })
     }
 

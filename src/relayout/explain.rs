@@ -67,7 +67,7 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
                 Step::Table(entries) => line(text, format_args!("    table of {} offsets", entries.len())),
             }
         }
-        match &nest.kernel {
+        match nest.kernel.kernel() {
             Kernel::Rows { chunk, count } => line(
                 text,
                 format_args!(

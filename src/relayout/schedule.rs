@@ -15,6 +15,8 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
+use super::kernel::Measured;
+
 /// A loop nest over bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Nest {
@@ -23,7 +25,7 @@ pub(super) struct Nest {
     pub(super) destination: usize,
     /// The loops outside the kernel, outer to inner.
     pub(super) loops: SmallVec<[Step; 6]>,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: Measured,
 }
 
 /// One loop outside the kernel: where its steps go, in bytes.
@@ -107,7 +109,16 @@ pub(super) enum Offsets {
     /// Every step as far from the one before.
     Stride(usize),
     /// Several loops in one.
-    Table(Vec<usize>),
+    Table(Table),
+}
+
+/// The offsets of several loops, and what can be said of them all without a look at each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Table {
+    offsets: Vec<usize>,
+    largest: usize,
+    /// Every bit that is set in a stride of the loops.
+    strides: usize,
 }
 
 impl Axis {
@@ -117,7 +128,7 @@ impl Axis {
     pub(super) fn at(&self, i: usize) -> usize {
         match &self.offsets {
             Offsets::Stride(stride) => i * stride,
-            Offsets::Table(table) => table[i],
+            Offsets::Table(table) => table.offsets[i],
         }
     }
 
@@ -129,11 +140,15 @@ impl Axis {
         }
     }
 
-    /// Are all offsets multiples of `bytes`?
+    /// Are all offsets multiples of `bytes`, a power of two?
     pub(super) fn are_multiples_of(&self, bytes: usize) -> bool {
+        self.strides().is_multiple_of(bytes)
+    }
+
+    fn strides(&self) -> usize {
         match &self.offsets {
-            Offsets::Stride(stride) => stride.is_multiple_of(bytes),
-            Offsets::Table(table) => table.iter().all(|offset| offset.is_multiple_of(bytes)),
+            Offsets::Stride(stride) => *stride,
+            Offsets::Table(table) => table.strides,
         }
     }
 
@@ -141,16 +156,26 @@ impl Axis {
     fn largest(&self) -> usize {
         match &self.offsets {
             Offsets::Stride(stride) => self.extent.saturating_sub(1).saturating_mul(*stride),
-            Offsets::Table(table) => table.iter().copied().max().unwrap_or(0),
+            Offsets::Table(table) => table.largest,
         }
     }
 
     /// The axis with another loop outside it.
     fn inside(self, extent: usize, stride: usize) -> Axis {
-        let inner: Vec<usize> = (0..self.extent).map(|i| self.at(i)).collect();
-        // Nothing saturates: all these offsets lie in a buffer.
-        let outer = (0..extent).map(|step| step.saturating_mul(stride));
-        let table = outer.flat_map(|offset| inner.iter().map(move |inner| offset.saturating_add(*inner))).collect();
+        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
+        offsets.extend((0..self.extent).map(|i| self.at(i)));
+        // Copied and moved in runs that double: the loops may be short.
+        let mut steps = 1;
+        while steps < extent {
+            let more = steps.min(extent.saturating_sub(steps));
+            let (old, moved) = (offsets.len(), steps.saturating_mul(stride));
+            offsets.extend_from_within(..more.saturating_mul(self.extent));
+            offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
+            steps = steps.saturating_add(more);
+        }
+        let largest = self.largest().saturating_add(extent.saturating_sub(1).saturating_mul(stride));
+        let table = Table { offsets, largest, strides: self.strides() | stride };
         Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(table) }
     }
 }
@@ -207,7 +232,7 @@ impl Nest {
             loops.push(step);
         }
         chunk = absorb(&mut loops, chunk);
-        let kernel = choose(&mut loops, chunk);
+        let kernel = Measured::new(choose(&mut loops, chunk));
         Ok(Nest { source, destination, loops, kernel })
     }
 
@@ -228,14 +253,14 @@ impl Nest {
                 loops.push(Step::Strided(Stride { extent: usize::try_from(extent).ok()?, source, destination }));
             }
         }
-        let kernel = Kernel::Nibbles { across: across?, along: along? };
+        let kernel = Measured::new(Kernel::Nibbles { across: across?, along: along? });
         Some(Nest { source: in_bytes(copy.source)?, destination: in_bytes(copy.destination)?, loops, kernel })
     }
 
     /// The bytes the nest writes.
     pub(super) fn bytes(&self) -> u64 {
         let outer = self.loops.iter().map(Step::extent).fold(1_u64, |n, extent| n.saturating_mul(extent));
-        let inner = match &self.kernel {
+        let inner = match self.kernel.kernel() {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],

@@ -37,17 +37,33 @@ pub(super) struct Job<'a> {
     pub(super) level: KernelLevel,
 }
 
+/// A kernel with its reach, which is measured once: no call of it has to do more than compare two numbers.
+///
+/// The fields are private to this module: whatever runs was measured as it is.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    kernel: Kernel,
+    /// How many bytes behind its first chunk, that one included, it reads and writes.
+    reach: (usize, usize),
+}
+
+impl Measured {
+    pub(super) fn new(kernel: Kernel) -> Measured {
+        Measured { reach: kernel.reach(), kernel }
+    }
+
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
 impl Job<'_> {
     /// Runs a kernel whose first chunk lies at `from` and goes to `to`.
-    pub(super) fn run(&mut self, kernel: &Kernel, from: usize, to: usize) {
+    pub(super) fn run(&mut self, Measured { kernel, reach }: &Measured, from: usize, to: usize) {
         let (Some(source), Some(destination)) = (self.source.get(from..), self.destination.get_mut(to..)) else {
             return;
         };
-        let (source_reach, destination_reach) = kernel.reach();
-        assert!(
-            source_reach <= source.len() && destination_reach <= destination.len(),
-            "a kernel reaches past its buffers"
-        );
+        assert!(reach.0 <= source.len() && reach.1 <= destination.len(), "a kernel reaches past its buffers");
         if let Kernel::Nibbles { across, along } = kernel {
             let mut inner = Job { source, destination, stream: self.stream, level: self.level };
             return nibbles::run(&mut inner, *across, *along);

@@ -7,7 +7,7 @@
 use super::super::schedule::{Axis, Kernel, Offsets, Plane, Stride, Walk};
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::{avx2, avx512};
-use super::{Job, KernelLevel};
+use super::{Job, KernelLevel, Measured};
 
 /// Columns in the buffer, and rows of pairs.
 const COLUMNS: usize = 128;
@@ -50,7 +50,7 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
                 split(job.level, line, low, high);
             }
             let count = Stride { extent: 2 * pairs, source: COLUMNS / 2, destination: across.destination };
-            let copy = Kernel::Rows { chunk: columns / 2, count };
+            let copy = Measured::new(Kernel::Rows { chunk: columns / 2, count });
             let to = first * across.destination + column / 2;
             Job { source: &rows, destination: job.destination, stream: job.stream, level: job.level }.run(&copy, 0, to);
         }
@@ -58,10 +58,10 @@ pub(super) fn run(job: &mut Job<'_>, across: Stride, along: Stride) {
 }
 
 /// A plane of bytes: columns that go so far apart, rows that come so far apart.
-fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Kernel {
+fn bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Measured {
     let axis = |extent: usize, stride: usize| Axis { extent, offsets: Offsets::Stride(stride) };
     let (across, along) = (axis(columns, to), axis(rows, from));
-    Kernel::Transpose(Plane { chunk: 1, across, along, walk: Walk::Source, twist: None })
+    Measured::new(Kernel::Transpose(Plane { chunk: 1, across, along, walk: Walk::Source, twist: None }))
 }
 
 /// Two rows of half bytes as one row of bytes.
