@@ -96,9 +96,8 @@ impl Work {
         let bytes = match self {
             Work::Small(copy) => small::run(copy, bits, job.source, job.destination),
             Work::Nest(nest) => {
-                let bytes = nest.bytes();
-                walk(nest, bytes, job, &mut |done| progress(before.saturating_add(done)));
-                bytes
+                walk(nest, job, &mut |done| progress(before.saturating_add(done)));
+                nest.bytes
             }
         };
         *written = before.saturating_add(bytes);
@@ -106,7 +105,8 @@ impl Work {
     }
 }
 
-fn walk(nest: &Nest, bytes: u64, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
+fn walk(nest: &Nest, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
+    let bytes = nest.bytes;
     let Some((outermost, rest)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
         return descend(nest, &nest.loops, job, nest.source, nest.destination);
     };
@@ -124,6 +124,7 @@ fn walk(nest: &Nest, bytes: u64, job: &mut Job<'_>, progress: &mut dyn FnMut(u64
 fn descend(nest: &Nest, loops: &[Step], job: &mut Job<'_>, from: usize, to: usize) {
     match loops.split_first() {
         None => job.run(&nest.kernel, from, to),
+        Some((Step::Strided(steps), [])) => job.repeat(&nest.kernel, *steps, from, to),
         Some((step, rest)) => each(step, from, to, &mut |from, to| descend(nest, rest, job, from, to)),
     }
 }

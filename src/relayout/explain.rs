@@ -54,7 +54,7 @@ fn describe(text: &mut String, boxes: &BoxGroups, bits: u32) {
             line(text, format_args!("  elements of {bits} bits, one by one"));
             continue;
         };
-        line(text, format_args!("  from byte {} to byte {}, {} bytes", nest.source, nest.destination, nest.bytes()));
+        line(text, format_args!("  from byte {} to byte {}, {} bytes", nest.source, nest.destination, nest.bytes));
         for step in &nest.loops {
             match step {
                 Step::Strided(step) => line(

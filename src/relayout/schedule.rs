@@ -26,6 +26,8 @@ pub(super) struct Nest {
     /// The loops outside the kernel, outer to inner.
     pub(super) loops: SmallVec<[Step; 6]>,
     pub(super) kernel: Measured,
+    /// The bytes it writes.
+    pub(super) bytes: u64,
 }
 
 /// One loop outside the kernel: where its steps go, in bytes.
@@ -232,8 +234,8 @@ impl Nest {
             loops.push(step);
         }
         chunk = absorb(&mut loops, chunk);
-        let kernel = Measured::new(choose(&mut loops, chunk));
-        Ok(Nest { source, destination, loops, kernel })
+        let kernel = choose(&mut loops, chunk);
+        Ok(Nest::around(kernel, loops, source, destination))
     }
 
     /// The nest of a box of half bytes in which pairs of rows lie on whole bytes, if it is one.
@@ -253,25 +255,30 @@ impl Nest {
                 loops.push(Step::Strided(Stride { extent: usize::try_from(extent).ok()?, source, destination }));
             }
         }
-        let kernel = Measured::new(Kernel::Nibbles { across: across?, along: along? });
-        Some(Nest { source: in_bytes(copy.source)?, destination: in_bytes(copy.destination)?, loops, kernel })
+        let kernel = Kernel::Nibbles { across: across?, along: along? };
+        Some(Nest::around(kernel, loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
     }
 
-    /// The bytes the nest writes.
-    pub(super) fn bytes(&self) -> u64 {
-        let outer = self.loops.iter().map(Step::extent).fold(1_u64, |n, extent| n.saturating_mul(extent));
-        let inner = match self.kernel.kernel() {
+    /// Loops around a kernel.
+    fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
+        let bytes = loops.iter().map(Step::extent).fold(kernel.bytes(), u64::saturating_mul);
+        Nest { source, destination, loops, kernel: Measured::new(kernel), bytes }
+    }
+}
+
+impl Kernel {
+    /// The bytes it writes.
+    fn bytes(&self) -> u64 {
+        let factors = match self {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
             // Two elements a byte.
             Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
         };
-        inner.iter().fold(outer, |n, &factor| n.saturating_mul(u64::try_from(factor).unwrap_or(u64::MAX)))
+        factors.iter().fold(1, |bytes, &factor| bytes.saturating_mul(u64::try_from(factor).unwrap_or(u64::MAX)))
     }
-}
 
-impl Kernel {
     /// How many bytes behind its first chunk, that one included, a kernel reads and writes.
     pub(super) fn reach(&self) -> (usize, usize) {
         // Where this saturates, the kernel is refused.

@@ -7,7 +7,7 @@
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
 //! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
 
-use super::super::schedule::{Kernel, Plane};
+use super::super::schedule::{Kernel, Plane, Stride};
 use super::blocks::blocks_at;
 use super::vector::Vector;
 use super::weave::{unweave, unweave_three, weave, weave_three};
@@ -28,6 +28,14 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     fill::<V>(from, to, chunk, count.extent, stream);
                 } else if chunk < 16 {
                     super::portable::run(kernel, source, destination);
+                } else if !stream && chunk <= 4 * V::BYTES {
+                    match chunk.div_ceil(V::BYTES) {
+                        1 if !V::HAS_MASKS => halved_rows(from, to, chunk, count),
+                        1 => short_rows::<V, 1>(from, to, chunk, count),
+                        2 => short_rows::<V, 2>(from, to, chunk, count),
+                        3 => short_rows::<V, 3>(from, to, chunk, count),
+                        _ => short_rows::<V, 4>(from, to, chunk, count),
+                    }
                 } else {
                     // Where the hardware sees no stream: far rows in a long loop, or the next tile of the same rows.
                     let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { 2 * chunk };
@@ -59,6 +67,48 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                 16 => V::plane16(from, to, plane, stream),
                 _ => chunks::<V>(from, to, plane, stream),
             },
+        }
+    }
+}
+
+/// Copies rows of up to `N` registers, the last of which is filled in part, or else overlaps the one before. Nothing is asked
+/// about a row that holds for all of them.
+#[inline(always)]
+unsafe fn short_rows<V: Vector, const N: usize>(from: *const u8, to: *mut u8, chunk: usize, count: Stride) {
+    let last = if V::HAS_MASKS { (N - 1) * V::BYTES } else { chunk - V::BYTES };
+    // SAFETY: all accesses lie inside the `chunk` bytes of a row on both sides.
+    unsafe {
+        for step in 0..count.extent {
+            let (from, to) = (from.add(step * count.source), to.add(step * count.destination));
+            let mut lines = [V::zero(); N];
+            for (i, line) in lines.iter_mut().enumerate().take(N - 1) {
+                *line = V::load(from.add(i * V::BYTES));
+            }
+            lines[N - 1] =
+                if V::HAS_MASKS { V::load_partial(from.add(last), chunk - last) } else { V::load(from.add(last)) };
+            for (i, line) in lines.iter().enumerate().take(N - 1) {
+                line.store(to.add(i * V::BYTES));
+            }
+            if V::HAS_MASKS {
+                lines[N - 1].store_partial(to.add(last), chunk - last);
+            } else {
+                lines[N - 1].store(to.add(last));
+            }
+        }
+    }
+}
+
+/// Copies rows of 16 to 32 bytes as two halves that overlap.
+#[inline(always)]
+unsafe fn halved_rows(from: *const u8, to: *mut u8, chunk: usize, count: Stride) {
+    // SAFETY: both halves lie inside the `chunk` bytes of a row on both sides.
+    unsafe {
+        for step in 0..count.extent {
+            let (from, to) = (from.add(step * count.source), to.add(step * count.destination));
+            let first = from.cast::<[u8; 16]>().read();
+            let last = from.add(chunk - 16).cast::<[u8; 16]>().read();
+            to.cast::<[u8; 16]>().write(first);
+            to.add(chunk - 16).cast::<[u8; 16]>().write(last);
         }
     }
 }

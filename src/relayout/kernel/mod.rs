@@ -26,7 +26,7 @@ mod x86_64;
 
 pub use level::KernelLevel;
 
-use super::schedule::Kernel;
+use super::schedule::{Kernel, Stride};
 
 /// Where a kernel works, and how it stores.
 pub(super) struct Job<'a> {
@@ -59,25 +59,44 @@ impl Measured {
 
 impl Job<'_> {
     /// Runs a kernel whose first chunk lies at `from` and goes to `to`.
-    pub(super) fn run(&mut self, Measured { kernel, reach }: &Measured, from: usize, to: usize) {
+    pub(super) fn run(&mut self, kernel: &Measured, from: usize, to: usize) {
+        self.repeat(kernel, Stride { extent: 1, source: 0, destination: 0 }, from, to);
+    }
+
+    /// Runs a kernel `steps.extent` times: the loop round it is as close to it as can be.
+    pub(super) fn repeat(&mut self, Measured { kernel, reach }: &Measured, steps: Stride, from: usize, to: usize) {
         let (Some(source), Some(destination)) = (self.source.get(from..), self.destination.get_mut(to..)) else {
             return;
         };
-        assert!(reach.0 <= source.len() && reach.1 <= destination.len(), "a kernel reaches past its buffers");
-        if let Kernel::Nibbles { across, along } = kernel {
-            let mut inner = Job { source, destination, stream: self.stream, level: self.level };
-            return nibbles::run(&mut inner, *across, *along);
-        }
+        // Where this saturates, the kernel is refused.
+        let behind =
+            |stride: usize, reach: usize| steps.extent.saturating_sub(1).saturating_mul(stride).saturating_add(reach);
+        assert!(
+            behind(steps.source, reach.0) <= source.len() && behind(steps.destination, reach.1) <= destination.len(),
+            "a kernel reaches past its buffers"
+        );
         #[cfg(target_arch = "x86_64")]
-        match self.level {
-            KernelLevel::Portable => {}
+        match (self.level, kernel) {
+            (_, Kernel::Nibbles { .. }) | (KernelLevel::Portable, _) => {}
             // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
-            // contract: the kernel reads and writes inside the two slices.
-            KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, source, destination, self.stream) },
+            // contract: at every step the kernel reads and writes inside the two slices.
+            (KernelLevel::Avx512, _) => {
+                return unsafe { x86_64::avx512::run(kernel, steps, source, destination, self.stream) };
+            }
             // SAFETY: as above.
-            KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, source, destination, self.stream) },
+            (KernelLevel::Avx2, _) => {
+                return unsafe { x86_64::avx2::run(kernel, steps, source, destination, self.stream) };
+            }
         }
-        portable::run(kernel, source, destination);
+        for step in 0..steps.extent {
+            let (source, destination) = (&source[step * steps.source..], &mut destination[step * steps.destination..]);
+            if let Kernel::Nibbles { across, along } = kernel {
+                let mut inner = Job { source, destination, stream: self.stream, level: self.level };
+                nibbles::run(&mut inner, *across, *along);
+            } else {
+                portable::run(kernel, source, destination);
+            }
+        }
     }
 
     /// Makes streamed stores visible to other threads, in order with what follows.

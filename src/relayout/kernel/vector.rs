@@ -46,6 +46,9 @@ pub(super) trait Vector: Copy {
     /// Asks for the line at `from`, which may lie anywhere.
     unsafe fn prefetch(from: *const u8);
 
+    /// Do partial loads and stores cost no more than whole ones?
+    const HAS_MASKS: bool;
+
     /// Can three registers be woven?
     const HAS_THREE: bool;
 

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::schedule::{Kernel, Plane};
+use super::super::super::schedule::{Kernel, Plane, Stride};
 use super::super::blocks::{Blocks, Places};
 use super::super::lines;
 use super::super::vector::Vector;
@@ -12,9 +12,30 @@ use super::Widths;
 ///
 /// # Safety
 ///
-/// The CPU must have AVX2; the kernel must stay inside the two slices.
+/// The CPU must have AVX2; the kernel must stay inside the two slices at every step.
 #[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+pub(in super::super) unsafe fn run(
+    kernel: &Kernel,
+    steps: Stride,
+    source: &[u8],
+    destination: &mut [u8],
+    stream: bool,
+) {
+    for step in 0..steps.extent {
+        let (source, destination) = (&source[step * steps.source..], &mut destination[step * steps.destination..]);
+        // SAFETY: the caller's promise, passed on.
+        unsafe { once(kernel, source, destination, stream) }
+    }
+}
+
+/// One step of [`run`], as a function of its own: inside the loop, what every kernel could do ahead of it would be done for all.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn once(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
     // SAFETY: the caller's promise, passed on.
     unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
 }
@@ -216,6 +237,8 @@ impl Vector for Ymm {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
     }
+
+    const HAS_MASKS: bool = false;
 
     const HAS_THREE: bool = true;
 
