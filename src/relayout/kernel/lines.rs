@@ -16,9 +16,31 @@ use super::x86_64::Widths;
 /// From this many rows on, the rows to come are asked for; before, what lies behind the row at hand.
 const FAR_ROWS: usize = 16;
 
+/// A plane of at most this many chunks of 16 bytes stays in the nearest cache while it is copied.
+const NEAR_CHUNKS: usize = 1 << 10;
+
 /// Runs a kernel.
 #[inline(always)]
 pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+    let (from, to) = (source.as_ptr(), destination.as_mut_ptr());
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match kernel {
+            Kernel::Transpose(plane) if plane.chunk == 1 => V::plane1(from, to, plane, stream),
+            Kernel::Transpose(plane) if plane.chunk == 2 => V::plane2(from, to, plane, stream),
+            Kernel::Transpose(plane) if plane.chunk == 4 => V::plane4(from, to, plane, stream),
+            Kernel::Transpose(plane) if plane.chunk == 8 => V::plane8(from, to, plane, stream),
+            Kernel::Transpose(plane) if plane.chunk == 16 && (stream || near(plane).is_none()) => {
+                V::plane16(from, to, plane, stream);
+            }
+            _ => V::chunks(kernel, source, destination, stream),
+        }
+    }
+}
+
+/// Runs a kernel that moves chunks as they are.
+#[inline(always)]
+pub(super) unsafe fn chunks<V: Widths>(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
     let (from, to) = (source.as_ptr(), destination.as_mut_ptr());
     // SAFETY: the caller's promise, passed on.
     unsafe {
@@ -28,25 +50,8 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     fill::<V>(from, to, chunk, count.extent, stream);
                 } else if chunk < 16 {
                     super::portable::run(kernel, source, destination);
-                } else if !stream && chunk <= 4 * V::BYTES {
-                    match chunk.div_ceil(V::BYTES) {
-                        1 if !V::HAS_MASKS => halved_rows(from, to, chunk, count),
-                        1 => short_rows::<V, 1>(from, to, chunk, count),
-                        2 => short_rows::<V, 2>(from, to, chunk, count),
-                        3 => short_rows::<V, 3>(from, to, chunk, count),
-                        _ => short_rows::<V, 4>(from, to, chunk, count),
-                    }
                 } else {
-                    // Where the hardware sees no stream: far rows in a long loop, or the next tile of the same rows.
-                    let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { 2 * chunk };
-                    for step in 0..count.extent {
-                        if stream && chunk <= 2048 {
-                            for at in (0..chunk).step_by(V::BYTES) {
-                                V::prefetch(from.wrapping_add(step * count.source + ahead + at));
-                            }
-                        }
-                        row::<V>(from.add(step * count.source), to.add(step * count.destination), chunk, stream);
-                    }
+                    rows::<V>(from, to, chunk, count, stream);
                 }
             }
             Kernel::Places { chunk, places, count } => {
@@ -57,16 +62,39 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, source: &[u8], destination:
                     }
                 }
             }
-            // `Job::run` has taken it.
+            // `Job::repeat` has taken it.
             Kernel::Nibbles { .. } => {}
-            Kernel::Transpose(plane) => match plane.chunk {
-                1 => V::plane1(from, to, plane, stream),
-                2 => V::plane2(from, to, plane, stream),
-                4 => V::plane4(from, to, plane, stream),
-                8 => V::plane8(from, to, plane, stream),
-                16 => V::plane16(from, to, plane, stream),
-                _ => chunks::<V>(from, to, plane, stream),
+            Kernel::Transpose(plane) => match near(plane).filter(|_| plane.chunk == 16) {
+                Some(strides) => near_chunks(from, to, plane, strides),
+                None => plane_of_chunks::<V>(from, to, plane, stream),
             },
+        }
+    }
+}
+
+/// Copies rows of 16 bytes or more.
+#[inline(always)]
+unsafe fn rows<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: Stride, stream: bool) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if !stream && chunk <= 4 * V::BYTES {
+            return match chunk.div_ceil(V::BYTES) {
+                1 if !V::HAS_MASKS => halved_rows(from, to, chunk, count),
+                1 => short_rows::<V, 1>(from, to, chunk, count),
+                2 => short_rows::<V, 2>(from, to, chunk, count),
+                3 => short_rows::<V, 3>(from, to, chunk, count),
+                _ => short_rows::<V, 4>(from, to, chunk, count),
+            };
+        }
+        // Where the hardware sees no stream: far rows in a long loop, or the next tile of the same rows.
+        let ahead = if count.extent >= FAR_ROWS { 2 * count.source } else { 2 * chunk };
+        for step in 0..count.extent {
+            if stream && chunk <= 2048 {
+                for at in (0..chunk).step_by(V::BYTES) {
+                    V::prefetch(from.wrapping_add(step * count.source + ahead + at));
+                }
+            }
+            row::<V>(from.add(step * count.source), to.add(step * count.destination), chunk, stream);
         }
     }
 }
@@ -197,7 +225,7 @@ unsafe fn fill<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: usi
 
 /// Transposes a plane of chunks that are no register unit, in pieces of about a kibibyte of the destination.
 #[inline(always)]
-unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
+unsafe fn plane_of_chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
     let Plane { chunk, across, along, .. } = plane;
     let (chunk, whole) = (*chunk, chunk.is_multiple_of(V::BYTES));
     // Two halves of a line are put together before it is stored.
@@ -238,6 +266,28 @@ unsafe fn chunks<V: Vector>(from: *const u8, to: *mut u8, plane: &Plane, stream:
                         row::<V>(from, to, chunk, false);
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The strides of a plane of 16-byte chunks that are moved one by one in less time than it takes to shuffle them into whole
+/// registers: destination rows, source rows.
+#[inline(always)]
+fn near(plane: &Plane) -> Option<(usize, usize)> {
+    let few = plane.twist.is_none() && plane.across.extent * plane.along.extent <= NEAR_CHUNKS;
+    plane.across.stride().zip(plane.along.stride()).filter(|_| few)
+}
+
+/// A plane of chunks of 16 bytes, one by one.
+#[inline(always)]
+unsafe fn near_chunks(from: *const u8, to: *mut u8, plane: &Plane, (target, origin): (usize, usize)) {
+    for a in 0..plane.across.extent {
+        for b in 0..plane.along.extent {
+            // SAFETY: the caller's promise: every chunk of the plane lies inside both sides.
+            unsafe {
+                let chunk = from.add(a * 16 + b * origin).cast::<[u8; 16]>().read();
+                to.add(a * target + b * 16).cast::<[u8; 16]>().write(chunk);
             }
         }
     }

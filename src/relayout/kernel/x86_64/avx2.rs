@@ -24,20 +24,8 @@ pub(in super::super) unsafe fn run(
     for step in 0..steps.extent {
         let (source, destination) = (&source[step * steps.source..], &mut destination[step * steps.destination..]);
         // SAFETY: the caller's promise, passed on.
-        unsafe { once(kernel, source, destination, stream) }
+        unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
     }
-}
-
-/// One step of [`run`], as a function of its own: inside the loop, what every kernel could do ahead of it would be done for all.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn once(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::run::<Ymm>(kernel, source, destination, stream) }
 }
 
 /// [`lines::merge`] with these registers.
@@ -66,6 +54,12 @@ pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8
 struct Ymm(__m256i);
 
 impl Widths for Ymm {
+    #[target_feature(enable = "avx2")]
+    unsafe fn chunks(kernel: &Kernel, source: &[u8], destination: &mut [u8], stream: bool) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { lines::chunks::<Self>(kernel, source, destination, stream) }
+    }
+
     #[target_feature(enable = "avx2")]
     unsafe fn plane1(from: *const u8, to: *mut u8, plane: &Plane, stream: bool) {
         // SAFETY: the caller's promise, passed on.
