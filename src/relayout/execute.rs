@@ -12,7 +12,7 @@ const PREPARED: u64 = 64;
 
 /// From this many bytes on, read and written, a copy stores round the cache: a store that is cached reads its line first, and
 /// below this size that is cheaper than memory.
-const STREAM_FROM: u64 = 24 << 20;
+pub(super) const STREAM_FROM: u64 = 24 << 20;
 
 /// Above this many bytes a copy reports its progress between the steps of its outermost loops.
 const REPORT_FROM: u64 = 1 << 24;
@@ -23,7 +23,25 @@ pub(super) struct Program {
     pub(super) boxes: BoxGroups,
     bits: u32,
     pub(super) stream: bool,
+    pub(super) traffic: Traffic,
     prepared: Vec<Work>,
+}
+
+/// What a pass moves, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Traffic {
+    /// Elements read: those that are repeated once, as they stay in the cache.
+    pub(super) read: u64,
+    /// Elements written.
+    pub(super) written: u64,
+    /// Both buffers.
+    pub(super) buffers: u64,
+}
+
+impl Traffic {
+    pub(super) fn stores_round_the_cache(&self) -> bool {
+        self.buffers >= STREAM_FROM
+    }
 }
 
 /// One box, scheduled.
@@ -36,9 +54,7 @@ pub(super) enum Work {
 }
 
 impl Program {
-    /// `elements` are those read and written.
-    pub(super) fn new(boxes: BoxGroups, bits: u32, elements: u64) -> Result<Program, Error> {
-        let stream = elements.saturating_mul(bits.into()) / 8 >= STREAM_FROM;
+    pub(super) fn new(boxes: BoxGroups, bits: u32, traffic: Traffic) -> Result<Program, Error> {
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
@@ -46,13 +62,13 @@ impl Program {
                 prepared.push(Work::new(copy, bits)?);
             }
         }
-        Ok(Program { boxes, bits, stream, prepared })
+        Ok(Program { boxes, bits, stream: traffic.stores_round_the_cache(), traffic, prepared })
     }
 
     /// Some boxes of another program, or parts of them.
     pub(super) fn of_parts(&self, parts: Vec<CopyBox>) -> Result<Program, Error> {
         let prepared = parts.into_iter().map(|part| Work::new(part, self.bits)).collect::<Result<_, _>>()?;
-        Ok(Program { boxes: BoxGroups::none(), bits: self.bits, stream: self.stream, prepared })
+        Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 
     /// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
