@@ -46,6 +46,7 @@ impl Traffic {
 
 /// One box, scheduled.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly every box is a nest; a box of its own would cost an allocation")]
 pub(super) enum Work {
     /// Whole bytes.
     Nest(Nest),

@@ -195,8 +195,8 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
 
 /// The copy between two layouts that are known to get along.
 fn pass(from: &IndexMap, to: &IndexMap) -> Result<Program, Error> {
-    let boxes = BoxGroups::new(from, to)
-        .ok_or_else(|| Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
+    let boxes =
+        BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
     program(from, to, boxes)
 }
 

@@ -5,7 +5,7 @@
 //! # Safety
 //!
 //! Every function needs the CPU features of `V`, and that what the kernel describes lies inside the source and the destination
-//! the pointers begin. `Job::run` has compared the kernel's reach with the slices.
+//! the pointers begin. `Job::repeat` has compared the kernel's reach with the slices.
 
 use super::super::schedule::{Kernel, Plane, Stride};
 use super::blocks::blocks_at;

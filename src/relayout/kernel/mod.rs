@@ -7,7 +7,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "`Job::run` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
+    reason = "`Job::repeat` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
 )]
 
 #[cfg(target_arch = "x86_64")]
@@ -78,13 +78,13 @@ impl Job<'_> {
         #[cfg(target_arch = "x86_64")]
         match (self.level, kernel) {
             (_, Kernel::Nibbles { .. }) | (KernelLevel::Portable, _) => {}
-            // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
-            // contract: at every step the kernel reads and writes inside the two slices.
             (KernelLevel::Avx512, _) => {
+                // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of
+                // the contract: at every step the kernel reads and writes inside the two slices.
                 return unsafe { x86_64::avx512::run(kernel, steps, source, destination, self.stream) };
             }
-            // SAFETY: as above.
             (KernelLevel::Avx2, _) => {
+                // SAFETY: as above.
                 return unsafe { x86_64::avx2::run(kernel, steps, source, destination, self.stream) };
             }
         }
