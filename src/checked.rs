@@ -16,16 +16,17 @@ pub(crate) const BYTES: &str = "the size in bytes";
 pub(crate) const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
-const fn overflow(quantity: &'static str) -> Error {
-    Error::Overflow { quantity, bits: 64 }
+#[cold]
+fn overflow(quantity: &'static str, bits: u32) -> Error {
+    Error::Overflow { quantity, bits }
 }
 
 pub(crate) fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
-    a.checked_add(b).ok_or(overflow(quantity))
+    a.checked_add(b).ok_or_else(|| overflow(quantity, 64))
 }
 
 pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
-    a.checked_mul(b).ok_or(overflow(quantity))
+    a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
 /// The product of `factors`. A zero among them does not excuse the others: their product must
@@ -44,17 +45,17 @@ pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Er
 }
 
 pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
-    value.checked_next_multiple_of(multiple).ok_or(overflow(quantity))
+    value.checked_next_multiple_of(multiple).ok_or_else(|| overflow(quantity, 64))
 }
 
 /// A number in another integer type, or the error that names it and the width it lacks.
 pub(crate) fn narrow<T: num_traits::NumCast>(value: impl ToPrimitive, quantity: &'static str) -> Result<T, Error> {
     let bits = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8);
-    T::from(value).ok_or(Error::Overflow { quantity, bits })
+    T::from(value).ok_or_else(|| overflow(quantity, bits))
 }
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
 pub(crate) fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
-    let total = u128::from(elements).checked_mul(u128::from(bits)).ok_or(overflow(BYTES))?;
+    let total = u128::from(elements).checked_mul(u128::from(bits)).ok_or_else(|| overflow(BYTES, 64))?;
     narrow(total.div_ceil(8), BYTES)
 }

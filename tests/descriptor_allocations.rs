@@ -1,41 +1,15 @@
 //! Describing a tensor of up to 8 axes allocates nothing: constructing, asking, viewing, validating.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::hint::black_box;
-
 use tensor_layout::strided::Side;
 use tensor_layout::upload::{Buffer, Limits, Role, validate};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+mod counting;
 
 fn assert_free<T>(what: &str, operation: impl FnOnce() -> T) -> T {
-    let before = ALLOCATIONS.with(Cell::get);
-    let result = black_box(operation());
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0, "{what} allocates");
+    let (result, allocations) = counting::count(operation);
+    assert_eq!(allocations, 0, "{what} allocates");
     result
 }
 

@@ -8,6 +8,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
 )]
 
+use std::cmp::Reverse;
 use std::num::NonZeroU64;
 
 use smallvec::{SmallVec, smallvec};
@@ -30,7 +31,10 @@ pub(crate) struct CopyBox {
 pub(crate) struct BoxGroups {
     source: u64,
     destination: u64,
-    groups: SmallVec<[Vec<Segment>; 6]>,
+    /// The segments of the groups, one group after the other.
+    segments: Vec<Segment>,
+    /// How many of them each group has.
+    groups: SmallVec<[usize; 8]>,
 }
 
 impl CopyBox {
@@ -43,7 +47,7 @@ impl CopyBox {
 impl BoxGroups {
     /// No boxes at all.
     pub(crate) fn none() -> BoxGroups {
-        BoxGroups { source: 0, destination: 0, groups: smallvec![Vec::new()] }
+        BoxGroups { source: 0, destination: 0, segments: Vec::new(), groups: smallvec![0] }
     }
 
     /// The boxes that take `source` to `destination`, which have the same sizes.
@@ -55,48 +59,57 @@ impl BoxGroups {
             return None;
         }
         let sizes = source.sizes();
-        let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), groups: smallvec![] };
         if sizes.contains(&0) {
-            boxes.groups.push(Vec::new());
-            return Some(boxes);
+            return Some(BoxGroups::none());
         }
+        let (segments, groups) = (Vec::with_capacity(source.components().len()), SmallVec::new());
+        let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), segments, groups };
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (source.components(), destination.components());
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // The usual case: every dimension on its own, and both sides list the same ones.
             for (a, b) in first.iter().zip(second) {
-                boxes.groups.push(refine(a.extent(), a.chain(), b.chain())?);
+                boxes.add(a.extent(), a.chain(), b.chain())?;
             }
             return Some(boxes);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
             let chain = |components| joined_chain(components, &dims, sizes, extent);
-            boxes.groups.push(refine(extent, &chain(first)?, &chain(second)?)?);
+            boxes.add(extent, &chain(first)?, &chain(second)?)?;
         }
         Some(boxes)
     }
 
+    /// One more group.
+    fn add(&mut self, extent: u64, source: &Chain, destination: &Chain) -> Option<()> {
+        let before = self.segments.len();
+        refine(extent, source, destination, &mut self.segments)?;
+        self.groups.push(self.segments.len() - before);
+        Some(())
+    }
+
     /// How many boxes there are.
     pub(crate) fn count(&self) -> u64 {
-        self.groups.iter().fold(1, |count: u64, group| {
-            let segments = u64::try_from(group.len()).unwrap_or(u64::MAX);
-            count.saturating_mul(segments)
-        })
+        self.groups.iter().fold(1, |count: u64, &group| count.saturating_mul(u64::try_from(group).unwrap_or(u64::MAX)))
     }
 
     /// Every box, with its loops in order of falling destination stride, and neighbours merged that
     /// go on counting on both sides.
     pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
-        let mut choice: SmallVec<[usize; 6]> = smallvec![0; self.groups.len()];
-        let mut done = self.groups.iter().any(Vec::is_empty);
+        let mut choice: SmallVec<[usize; 8]> = smallvec![0; self.groups.len()];
+        let mut done = self.groups.contains(&0);
         std::iter::from_fn(move || {
             if done {
                 return None;
             }
-            let mut result = CopyBox { source: self.source, destination: self.destination, loops: smallvec![] };
-            for (group, &chosen) in self.groups.iter().zip(&choice) {
-                let segment = group.get(chosen)?;
+            let loops = Loops::with_capacity(self.groups.len());
+            let mut result = CopyBox { source: self.source, destination: self.destination, loops };
+            let mut rest = self.segments.as_slice();
+            for (&group, &chosen) in self.groups.iter().zip(&choice) {
+                let (own, after) = rest.split_at_checked(group)?;
+                let segment = own.get(chosen)?;
+                rest = after;
                 result.source += segment.source;
                 result.destination += segment.destination;
                 result.loops.extend(segment.loops.iter().cloned());
@@ -116,15 +129,15 @@ impl BoxGroups {
                     Loop::Table(entries) => entries.iter().all(|(source, destination)| source == destination),
                 })
         };
-        self.source == self.destination && self.groups.iter().flatten().all(same_segment)
+        self.source == self.destination && self.segments.iter().all(same_segment)
     }
 }
 
 /// The next choice, the last group fastest.
-fn advance(choice: &mut [usize], groups: &[Vec<Segment>]) -> bool {
-    for (chosen, group) in choice.iter_mut().zip(groups).rev() {
+fn advance(choice: &mut [usize], groups: &[usize]) -> bool {
+    for (chosen, &group) in choice.iter_mut().zip(groups).rev() {
         *chosen += 1;
-        if *chosen < group.len() {
+        if *chosen < group {
             return true;
         }
         *chosen = 0;
@@ -133,26 +146,24 @@ fn advance(choice: &mut [usize], groups: &[Vec<Segment>]) -> bool {
 }
 
 /// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged into it.
-fn simplified(loops: Loops) -> Loops {
-    let (mut strided, mut result): (Loops, Loops) =
-        loops.into_iter().partition(|step| matches!(step, Loop::Strided { .. }));
-    strided.sort_by_key(|step| match step {
-        Loop::Strided { source, destination, .. } => std::cmp::Reverse((*destination, *source)),
-        Loop::Table(_) => std::cmp::Reverse((0, 0)),
+fn simplified(mut loops: Loops) -> Loops {
+    loops.sort_by_key(|step| match step {
+        Loop::Table(_) => (false, Reverse((0, 0))),
+        Loop::Strided { source, destination, .. } => (true, Reverse((*destination, *source))),
     });
-    for step in strided {
-        let Loop::Strided { extent, source, destination } = step else { continue };
-        if let Some(Loop::Strided { extent: outer, source: outer_source, destination: outer_destination }) =
-            result.last_mut()
-            && extent.checked_mul(source) == Some(*outer_source)
-            && extent.checked_mul(destination) == Some(*outer_destination)
-        {
+    loops.dedup_by(|step, outside| {
+        let Loop::Strided { extent, source, destination } = *step else { return false };
+        let Loop::Strided { extent: outer, source: outer_source, destination: outer_destination } = outside else {
+            return false;
+        };
+        let goes_on = extent.checked_mul(source) == Some(*outer_source)
+            && extent.checked_mul(destination) == Some(*outer_destination);
+        if goes_on {
             (*outer, *outer_source, *outer_destination) = (*outer * extent, source, destination);
-            continue;
         }
-        result.push(step);
-    }
-    result
+        goes_on
+    });
+    loops
 }
 
 type DimList = SmallVec<[usize; 4]>;

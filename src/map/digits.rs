@@ -56,7 +56,9 @@ impl std::fmt::Debug for Digit {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub struct Chain(SmallVec<[Digit; 4]>);
+pub struct Chain(Digits);
+
+type Digits = SmallVec<[Digit; 4]>;
 
 impl Chain {
     /// `f(u) = stride * u` on `0..extent`.
@@ -69,7 +71,7 @@ impl Chain {
         if extent <= 1 {
             return Chain::default();
         }
-        let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
+        let mut minor_first = Digits::new();
         for digit in digits.rev().filter(|digit| digit.divisor() < extent) {
             if let Some(below) = minor_first.last() {
                 let (ratio, rest) = (digit.divisor() / below.divisor, digit.divisor() % below.divisor);
@@ -128,10 +130,10 @@ impl Chain {
     ///
     /// Possible exactly when every boundary above `width` is a multiple of it and the next one below divides
     /// it. This one rule undoes `*`, and decides whether a reshape is a view.
-    pub(super) fn cut(&self, width: NonZeroU64) -> Option<(Vec<Digit>, Vec<Digit>)> {
+    pub(super) fn cut(&self, width: NonZeroU64) -> Option<(Digits, Digits)> {
         let place = self.0.iter().position(|digit| digit.divisor < width).unwrap_or(self.0.len());
         let (high, low) = self.0.split_at_checked(place)?;
-        let mut above = Vec::with_capacity(place + 1);
+        let mut above = Digits::with_capacity(place + 1);
         for digit in high {
             if digit.divisor() % width != 0 {
                 return None;
@@ -146,7 +148,7 @@ impl Chain {
             }
             above.push(Digit::new(NonZeroU64::MIN, next.stride * (width.get() / next.divisor)));
         }
-        Some((above, low.to_vec()))
+        Some((above, low.into()))
     }
 }
 

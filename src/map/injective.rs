@@ -16,11 +16,12 @@ impl IndexMap {
         if self.levels.is_some() || self.strides_nest() {
             return Ok(());
         }
-        let too_hard = Error::TooHard { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
-        let Some(strides) = self.strides() else { return Err(too_hard) };
+        let too_hard =
+            || Error::TooHard { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
+        let Some(strides) = self.strides() else { return Err(too_hard()) };
         match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
             Overlap::No => Ok(()),
-            Overlap::TooHard => Err(too_hard),
+            Overlap::TooHard => Err(too_hard()),
             Overlap::Yes { first, second, offset } => {
                 Err(Error::OverlappingDestination { first, second, offset: offset.saturating_add(self.base) })
             }

@@ -20,6 +20,7 @@ pub(super) fn components(levels: &Levels) -> Option<Vec<Component>> {
         replay.undo(depth)?;
     }
     let mut components = replay.fused;
+    components.reserve_exact(replay.positions.len());
     for (position, &axis) in replay.positions.into_iter().zip(&levels.order) {
         if !position.chain.digits().is_empty() {
             let dims = SmallVec::from_slice(&[axis]);

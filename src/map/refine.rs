@@ -37,12 +37,10 @@ pub(crate) struct Segment {
     pub(crate) loops: Loops,
 }
 
-/// Segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries.
-pub(crate) fn refine(extent: u64, source: &Chain, destination: &Chain) -> Option<Vec<Segment>> {
-    let mut segments = Vec::with_capacity(1);
+/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries.
+pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Vec<Segment>) -> Option<()> {
     let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
-    refine_inside(extent, source.digits(), destination.digits(), outside, &mut segments)?;
-    Some(segments)
+    refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
 
 /// Refines what lies inside the loops of `outside`, and appends the segments.
@@ -67,17 +65,18 @@ fn refine_inside(
     }
     let step = (first.stride() * (boundary / first.divisor()), second.stride() * (boundary / second.divisor()));
     let (whole, rest) = (extent / boundary, extent % boundary);
-    let last = Segment {
+    // What is left of the last block, if it is cut: its loops are those outside.
+    let last = (rest > 0).then(|| Segment {
         source: outside.source + whole * step.0,
         destination: outside.destination + whole * step.1,
         loops: outside.loops.clone(),
-    };
+    });
     let mut inside = outside;
     if whole > 1 {
         inside.loops.push(Loop::Strided { extent: whole, source: step.0, destination: step.1 });
     }
     refine_inside(boundary, source, destination, inside, segments)?;
-    refine_inside(rest, source, destination, last, segments)
+    last.map_or(Some(()), |last| refine_inside(rest, source, destination, last, segments))
 }
 
 /// The digits whose divisor is below `extent`: the others are always zero.

@@ -12,7 +12,7 @@ const PREPARED: u64 = 64;
 
 /// From this many bytes on, read and written, a copy stores round the cache: a store that is cached reads its line first, and
 /// below this size that is cheaper than memory.
-const STREAM_FROM: u64 = 24 << 20;
+pub(super) const STREAM_FROM: u64 = 24 << 20;
 
 /// From this many bytes on a box reports its progress between the steps of its outermost loop.
 const REPORT_FROM: u64 = 1 << 24;
@@ -30,11 +30,30 @@ pub(super) struct Program {
     bits: u32,
     pub(super) stream: bool,
     fetch: bool,
+    pub(super) traffic: Traffic,
     prepared: Vec<Work>,
+}
+
+/// What a pass moves, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Traffic {
+    /// Elements read: those that are repeated once, as they stay in the cache.
+    pub(super) read: u64,
+    /// Elements written.
+    pub(super) written: u64,
+    /// Both buffers.
+    pub(super) buffers: u64,
+}
+
+impl Traffic {
+    pub(super) fn stores_round_the_cache(&self) -> bool {
+        self.buffers >= STREAM_FROM
+    }
 }
 
 /// One box, scheduled.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly every box is a nest; a box of its own would cost an allocation")]
 pub(super) enum Work {
     /// Whole bytes.
     Nest(Nest),
@@ -43,16 +62,16 @@ pub(super) enum Work {
 }
 
 impl Program {
-    /// `elements` are those read and written.
-    pub(super) fn new(boxes: BoxGroups, bits: u32, elements: u64) -> Result<Program, Error> {
-        let bytes = elements.saturating_mul(bits.into()) / 8;
-        let (stream, fetch) = (bytes >= STREAM_FROM, bytes >= FETCH_FROM);
-        let prepared = if boxes.count() <= PREPARED {
-            boxes.iter().map(|copy| Work::new(copy, bits)).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
-        };
-        Ok(Program { boxes, bits, stream, fetch, prepared })
+    pub(super) fn new(boxes: BoxGroups, bits: u32, traffic: Traffic) -> Result<Program, Error> {
+        let mut prepared = Vec::new();
+        if boxes.count() <= PREPARED {
+            prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
+            for copy in boxes.iter() {
+                prepared.push(Work::new(copy, bits)?);
+            }
+        }
+        let (stream, fetch) = (traffic.stores_round_the_cache(), traffic.buffers >= FETCH_FROM);
+        Ok(Program { boxes, bits, stream, fetch, traffic, prepared })
     }
 
     /// Some boxes of another program, or parts of them.
@@ -102,9 +121,8 @@ impl Work {
         let bytes = match self {
             Work::Small(copy) => small::run(copy, bits, job.source, job.destination),
             Work::Nest(nest) => {
-                let bytes = nest.bytes();
-                walk(nest, bytes, job, &mut |done| progress(before.saturating_add(done)));
-                bytes
+                walk(nest, job, &mut |done| progress(before.saturating_add(done)));
+                nest.bytes
             }
         };
         *written = before.saturating_add(bytes);
@@ -113,7 +131,8 @@ impl Work {
 }
 
 /// Runs a nest, a large one in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
-fn walk(nest: &Nest, bytes: u64, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
+fn walk(nest: &Nest, job: &mut Job<'_>, progress: &mut dyn FnMut(u64)) {
+    let bytes = nest.bytes;
     let Some((Step::Strided(outermost), _)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
         return job.run(&nest.kernel, &nest.loops, (nest.source, nest.destination));
     };

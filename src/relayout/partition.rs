@@ -109,14 +109,7 @@ impl Relayout {
         progress: &mut dyn FnMut(u64),
     ) -> Result<bool, Error> {
         let size = destination.len();
-        let blocks = size.div_euclid(BLOCK);
-        if blocks < 2 || matches!(self.route, Route::Staged(_)) {
-            return Ok(false);
-        }
-        let pieces = self.partition(blocks)?;
-        if pieces.len() < 2 {
-            return Ok(false);
-        }
+        let Some(pieces) = self.blocks(size)? else { return Ok(false) };
         let elements = self.destination.logical_elements();
         let bytes = u128::from(checked::bytes_for(elements, self.destination.element_bits())?);
         for piece in &pieces {
@@ -127,6 +120,15 @@ impl Relayout {
             progress(checked::narrow(done, checked::BYTES)?);
         }
         Ok(true)
+    }
+
+    /// The blocks in which a destination of `size` bytes is set and then copied over, if there are several.
+    pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
+        let blocks = size.div_euclid(BLOCK);
+        if blocks < 2 || matches!(self.route, Route::Staged(_)) {
+            return Ok(None);
+        }
+        Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
     /// Where pieces begin and end, in elements of the destination: at most `pieces` of them.

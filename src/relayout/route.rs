@@ -10,7 +10,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
 
-use super::execute::Program;
+use super::execute::{Program, Traffic};
 use super::kernel::KernelLevel;
 use super::padding;
 
@@ -35,7 +35,7 @@ pub(super) struct Stages {
 pub(super) struct Pass {
     pub(super) program: Program,
     /// The elements of the buffer this pass fills.
-    elements: u64,
+    pub(super) elements: u64,
     /// How to get this buffer's old contents out of the one that the next pass fills: only for
     /// buffers that hold padding of an Irreducible destination.
     recover: Option<Program>,
@@ -201,7 +201,13 @@ fn pass(from: &IndexMap, to: &IndexMap) -> Result<Program, Error> {
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups) -> Result<Program, Error> {
-    // A broadcast source is smaller than what is read from it, and stays in the cache.
-    let elements = from.physical_elements().saturating_add(to.physical_elements());
-    Program::new(boxes, from.element_bits(), elements)
+    let bits = from.element_bits();
+    let bytes = |elements: u64| checked::bytes_for(elements, bits);
+    let elements = from.logical_elements();
+    let traffic = Traffic {
+        read: bytes(elements.min(from.physical_elements()))?,
+        written: bytes(elements)?,
+        buffers: from.physical_size_in_bytes().saturating_add(to.physical_size_in_bytes()),
+    };
+    Program::new(boxes, bits, traffic)
 }

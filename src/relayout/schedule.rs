@@ -26,6 +26,8 @@ pub(super) struct Nest {
     /// The loops outside the kernel, outer to inner.
     pub(super) loops: SmallVec<[Step; 6]>,
     pub(super) kernel: Kernel,
+    /// The bytes it writes.
+    pub(super) bytes: u64,
 }
 
 /// One loop outside the kernel: where its steps go, in bytes.
@@ -108,7 +110,16 @@ pub(super) enum Offsets {
     /// Every step as far from the one before.
     Stride(usize),
     /// Several loops in one.
-    Table(Vec<usize>),
+    Table(Table),
+}
+
+/// The offsets of several loops, and what can be said of them all without a look at each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Table {
+    offsets: Vec<usize>,
+    largest: usize,
+    /// Every bit that is set in a stride of the loops.
+    strides: usize,
 }
 
 impl Axis {
@@ -118,7 +129,7 @@ impl Axis {
     pub(super) fn at(&self, i: usize) -> usize {
         match &self.offsets {
             Offsets::Stride(stride) => i * stride,
-            Offsets::Table(table) => table[i],
+            Offsets::Table(table) => table.offsets[i],
         }
     }
 
@@ -130,11 +141,15 @@ impl Axis {
         }
     }
 
-    /// Are all offsets multiples of `bytes`?
+    /// Are all offsets multiples of `bytes`, a power of two?
     pub(super) fn are_multiples_of(&self, bytes: usize) -> bool {
+        self.strides().is_multiple_of(bytes)
+    }
+
+    fn strides(&self) -> usize {
         match &self.offsets {
-            Offsets::Stride(stride) => stride.is_multiple_of(bytes),
-            Offsets::Table(table) => table.iter().all(|offset| offset.is_multiple_of(bytes)),
+            Offsets::Stride(stride) => *stride,
+            Offsets::Table(table) => table.strides,
         }
     }
 
@@ -142,16 +157,26 @@ impl Axis {
     fn largest(&self) -> usize {
         match &self.offsets {
             Offsets::Stride(stride) => self.extent.saturating_sub(1).saturating_mul(*stride),
-            Offsets::Table(table) => table.iter().copied().max().unwrap_or(0),
+            Offsets::Table(table) => table.largest,
         }
     }
 
     /// The axis with another loop outside it.
     fn inside(self, extent: usize, stride: usize) -> Axis {
-        let inner: Vec<usize> = (0..self.extent).map(|i| self.at(i)).collect();
-        // Nothing saturates: all these offsets lie in a buffer.
-        let outer = (0..extent).map(|step| step.saturating_mul(stride));
-        let table = outer.flat_map(|offset| inner.iter().map(move |inner| offset.saturating_add(*inner))).collect();
+        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
+        offsets.extend((0..self.extent).map(|i| self.at(i)));
+        // Copied and moved in runs that double: the loops may be short.
+        let mut steps = 1;
+        while steps < extent {
+            let more = steps.min(extent.saturating_sub(steps));
+            let (old, moved) = (offsets.len(), steps.saturating_mul(stride));
+            offsets.extend_from_within(..more.saturating_mul(self.extent));
+            offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
+            steps = steps.saturating_add(more);
+        }
+        let largest = self.largest().saturating_add(extent.saturating_sub(1).saturating_mul(stride));
+        let table = Table { offsets, largest, strides: self.strides() | stride };
         Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(table) }
     }
 }
@@ -192,7 +217,7 @@ impl Nest {
         }
         chunk = absorb(&mut loops, chunk);
         let kernel = choose(&mut loops, chunk);
-        Ok(Nest { source, destination, loops, kernel })
+        Ok(Nest::around(kernel, loops, source, destination))
     }
 
     /// The nest of a box of half bytes in which pairs of rows lie on whole bytes, if it is one.
@@ -213,29 +238,29 @@ impl Nest {
             }
         }
         let kernel = Kernel::Nibbles { across: across?, along: along? };
-        Some(Nest { source: in_bytes(copy.source)?, destination: in_bytes(copy.destination)?, loops, kernel })
+        Some(Nest::around(kernel, loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
     }
 
-    /// The bytes the nest writes.
-    pub(super) fn bytes(&self) -> u64 {
-        let outer = count_of_calls(&self.loops);
-        let inner = match &self.kernel {
+    /// Loops around a kernel.
+    fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
+        let factors = loops.iter().map(Step::extent).chain(kernel.factors());
+        let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
+        Nest { source, destination, loops, kernel, bytes }
+    }
+}
+
+impl Kernel {
+    /// Numbers whose product is the bytes a call writes.
+    fn factors(&self) -> [usize; 3] {
+        match self {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
             // Two elements a byte.
             Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
-        };
-        inner.iter().fold(outer, |n, &factor| n.saturating_mul(u64::try_from(factor).unwrap_or(u64::MAX)))
+        }
     }
-}
 
-fn count_of_calls(loops: &[Step]) -> u64 {
-    let extents = loops.iter().map(|step| u64::try_from(step.extent()).unwrap_or(u64::MAX));
-    extents.fold(1, u64::saturating_mul)
-}
-
-impl Kernel {
     /// How many bytes behind its first chunk, that one included, a kernel reads and writes inside some loops.
     pub(super) fn reach_in(&self, loops: &[Step]) -> (usize, usize) {
         // Where this saturates, the kernel is refused.

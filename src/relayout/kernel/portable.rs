@@ -16,7 +16,7 @@ pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
         }
         Kernel::Transpose(Plane { twist: Some(twist), .. }) => twisted(source, destination, kernel, twist.bytes()),
         Kernel::Transpose(plane) => transpose(source, destination, plane),
-        // `Job::run` has taken it.
+        // `Job::repeat` has taken it.
         Kernel::Nibbles { .. } => {}
     }
 }

@@ -1,0 +1,77 @@
+//! What planning costs: nanoseconds and allocations of `Relayout::new` for every pair of the relayout suite, and for
+//! some pairs of rank 8.
+//!
+//! ```text
+//! cargo bench --bench planning -- [--csv] [--only PART_OF_A_NAME]
+//! ```
+//!
+//! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that are made
+//! beforehand.
+#![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
+
+use std::hint::black_box;
+
+use tensor_layout::ToIndexMap;
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::Relayout;
+
+#[expect(dead_code, reason = "its lines for programs are the other bench's")]
+mod measure;
+
+/// Pairs of rank 8, in the form of the suite's lines.
+const RANK_8: &str = "\
+rank8	reverse_f32	f32[4,4,4,4,4,4,4,4]{7,6,5,4,3,2,1,0}	f32[4,4,4,4,4,4,4,4]{0,1,2,3,4,5,6,7}
+rank8	reverse_u8	u8[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	u8[2,3,2,3,2,3,5,7]{0,1,2,3,4,5,6,7}
+rank8	swap_pairs_f16	f16[4,5,6,7,4,5,6,7]{7,6,5,4,3,2,1,0}	f16[4,5,6,7,4,5,6,7]{6,7,4,5,2,3,0,1}
+rank8	interleave_f32	f32[3,4,5,4,3,4,5,4]{7,6,5,4,3,2,1,0}	f32[3,4,5,4,3,4,5,4]{7,3,6,2,5,1,4,0}
+rank8	tile_bf16	bf16[2,3,4,3,2,3,16,256]{7,6,5,4,3,2,1,0}	bf16[2,3,4,3,2,3,16,256]{7,6,5,4,3,2,1,0:T(8,128)(2,1)}
+rank8	tile_f32_ragged	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0}	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0:T(8,128)}
+rank8	tile_to_tile_ragged	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0:T(8,128)}	f32[2,3,2,3,2,3,15,200]{6,7,5,4,3,2,1,0:T(8,128)}
+rank8	pad_axes_f32	f32[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	f32[2,3,2,3,2,3,5,7]:[5760,1920,960,320,160,48,8,1]
+";
+
+fn main() {
+    // `cargo test --benches` runs this file as well: there is nothing to test then.
+    let arguments: Vec<String> = std::env::args().collect();
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return;
+    }
+    let csv = arguments.iter().any(|argument| argument == "--csv");
+    let only = arguments.iter().position(|argument| argument == "--only").map(|place| arguments[place + 1].as_str());
+    if csv {
+        println!("size,case,notated_nanoseconds,notated_allocations,maps_nanoseconds,maps_allocations");
+    } else {
+        println!("{:<36}{:>24}{:>24}", "", "notated", "maps");
+    }
+    let mut slowest: Vec<(&str, f64)> = Vec::new();
+    let lines = include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines());
+    for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let fields: Vec<&'static str> = line.split('\t').collect();
+        let [size, case, from, to] = fields[..] else { panic!("a line of four fields: {line}") };
+        if only.is_some_and(|part| !format!("{size}/{case}").contains(part)) {
+            continue;
+        }
+        let layouts: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
+        let [notated, maps] =
+            [cost(&layouts), cost(&[layouts[0].to_index_map().unwrap(), layouts[1].to_index_map().unwrap()])];
+        if csv {
+            let cell = |cost: &measure::Cost| format!("{:.0},{:.0}", cost.nanoseconds, cost.allocations);
+            println!("{size},{case},{},{}", cell(&notated), cell(&maps));
+        } else {
+            let cell =
+                |cost: &measure::Cost| format!("{:.0} ns, {:.0} allocations", cost.nanoseconds, cost.allocations);
+            println!("{:<36}{:>24}{:>24}", format!("{size}/{case}"), cell(&notated), cell(&maps));
+        }
+        match slowest.iter_mut().find(|(of, _)| *of == size) {
+            Some((_, most)) => *most = most.max(notated.nanoseconds),
+            None => slowest.push((size, notated.nanoseconds)),
+        }
+    }
+    if !csv {
+        slowest.iter().for_each(|(size, nanoseconds)| println!("{size}: {nanoseconds:.0} ns at most"));
+    }
+}
+
+fn cost<T: ToIndexMap>([from, to]: &[T; 2]) -> measure::Cost {
+    measure::measure(|| Relayout::new(black_box(from), black_box(to)).unwrap())
+}
