@@ -18,7 +18,7 @@ fn a_plan_of_one_pass() {
     loop of 32: source +3211264, destination +3211264
     transpose 64 x 12544 chunks of 4 bytes: source rows +50176, destination rows +256
   traffic: 196 MiB, 98 MiB read and 98 MiB written
-  stores: round the cache, as both buffers together take 24 MiB or more
+  stores: round the cache, as both buffers together take 8 MiB or more
 kernels: portable
 padding: none
 pieces: 8 for 8 threads, of 12.2 MiB

@@ -12,7 +12,7 @@ const PREPARED: u64 = 64;
 
 /// From this many bytes on, read and written, a copy stores round the cache: a store that is cached reads its line first, and
 /// below this size that is cheaper than memory.
-pub(super) const STREAM_FROM: u64 = 24 << 20;
+pub(super) const STREAM_FROM: u64 = 8 << 20;
 
 /// From this many bytes on a box reports its progress between the steps of its outermost loop.
 const REPORT_FROM: u64 = 1 << 24;

@@ -18,6 +18,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::schedule::{Axis, Plane, Twist};
+use super::rows::row;
 use super::task::Task;
 use super::vector::Vector;
 use super::x86_64::Widths;
@@ -25,14 +26,32 @@ use super::x86_64::Widths;
 /// A cache line.
 const LINE: usize = 64;
 
-/// The bytes of a panel: two of them fit a level-2 cache.
+/// Rows as far apart as this, or a multiple of it, meet in the sets of the nearest cache.
+const PAGE: usize = 1 << 12;
+
+/// The bytes of a panel, at most: two of them fit a level-2 cache.
 const PANEL: usize = 1 << 17;
 
 /// The source rows of a panel, at most.
-const PANEL_ROWS: usize = 512;
+const PANEL_ROWS: usize = 256;
 
-/// The bytes of a panel's row, at most.
-const PANEL_WIDTH: usize = 1 << 12;
+/// The bytes of a panel's row. Rows that lie a multiple of a page apart are better read in longer runs.
+const PANEL_WIDTH: usize = 1 << 8;
+
+/// What is asked for lies about so many bytes ahead, at least a panel.
+const DISTANCE: usize = 1 << 15;
+
+/// The lines of a row that are staged together.
+const RUN: usize = 4;
+
+/// The bytes of a staged row: one more line, so that rows do not meet in the sets of the cache.
+const STAGED: usize = (RUN + 1) * LINE;
+
+/// Do so many rows at this pitch share the sets of the nearest cache: more than 8 a set, of 64 sets of lines?
+fn shares_sets(pitch: usize, rows: usize) -> bool {
+    let bits = pitch.trailing_zeros().min(PAGE.trailing_zeros());
+    rows << bits > 8 * PAGE
+}
 
 /// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
 /// once for any axis.
@@ -80,15 +99,25 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
     let lines_fit = task.stream && plane.across.are_multiples_of(LINE);
     let twist = plane.twist.map(Twist::bytes);
     let panel_rows = along.min(PANEL_ROWS);
-    let width = (PANEL / (panel_rows * UNIT)).min(PANEL_WIDTH / UNIT);
-    let width = (width - width % (LINE / UNIT)).max(LINE / UNIT);
+    let crowded = plane.along.stride().is_some_and(|pitch| pitch.is_multiple_of(PAGE));
+    let width = if crowded { (PANEL / panel_rows).min(PAGE) } else { PANEL_WIDTH };
+    let width = (width - width % LINE).max(LINE) / UNIT;
+    let panels = across.div_ceil(width);
+    let distance = (DISTANCE / (panel_rows * width * UNIT)).max(1);
+    let shared = |axis: &Axis, rows: usize| axis.stride().is_some_and(|pitch| shares_sets(pitch, rows));
+    // Round the cache nothing collides in it.
+    let (gather, scatter) = if task.stream {
+        (false, false)
+    } else {
+        (shared(&plane.along, LINE / UNIT) && along > LINE / UNIT, shared(&plane.across, N))
+    };
     for visit in task.visits(across * along * UNIT) {
         let (from, to) = (visit.from, visit.to);
         // Whole lines can only be stored round the cache if every destination row has them at the same places.
         let ahead = to.align_offset(LINE);
         let aligned = lines_fit && ahead.is_multiple_of(UNIT);
         let head = if aligned { (ahead / UNIT).min(along) } else { 0 };
-        let job = Blocks { from, to, across, target, origin, aligned, twist };
+        let job = Blocks { from, to, across, target, origin, aligned, gather, scatter, twist };
         let fetch = |from: *const u8, a: usize, b: usize| Fetch {
             from: from.wrapping_add(a * UNIT),
             origin,
@@ -104,10 +133,12 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
             }
             for b in (head..along).step_by(panel_rows) {
                 for a in (0..across).step_by(width) {
-                    let mut next = match (task.fetch, a + width < across, b + panel_rows < along, visit.ahead) {
-                        (true, true, ..) => fetch(from, a + width, b),
-                        (true, _, true, _) => fetch(from, 0, b + panel_rows),
-                        (true, _, _, Some(ahead)) => fetch(ahead, 0, 0),
+                    // Some panels on: in this row of panels, in the next, or in the next plane.
+                    let later = a / width + distance;
+                    let mut next = match (task.fetch, later < panels, b + panel_rows < along, visit.ahead) {
+                        (true, true, ..) => fetch(from, later * width, b),
+                        (true, _, true, _) => fetch(from, ((later - panels) * width).min(across - 1), b + panel_rows),
+                        (true, _, _, Some(ahead)) => fetch(ahead, ((later - panels) * width).min(across - 1), 0),
                         _ => fetch(from, 0, along),
                     };
                     let (columns, rows) = (a..(a + width).min(across), b..(b + panel_rows).min(along));
@@ -159,6 +190,9 @@ pub(super) struct Blocks<P> {
     origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
+    /// Do the source rows of a block, or the destination rows, share sets of the cache?
+    gather: bool,
+    scatter: bool,
     /// Where the bytes of 16 come from, if chunks are transposed themselves.
     twist: Option<[u8; 16]>,
 }
@@ -172,12 +206,31 @@ impl<P: Places> Blocks<P> {
         rows: Range<usize>,
         fetch: &mut Fetch<P>,
     ) {
-        for a in columns.step_by(N) {
-            // SAFETY: the caller's promise, passed on.
-            unsafe { V::strip::<UNIT, N, K, LANES, P>(self, a, rows.clone(), fetch) };
+        let mut rows = rows;
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            if self.scatter {
+                let done = rows.len() - rows.len() % (RUN * LINE / UNIT);
+                for a in columns.clone().step_by(N) {
+                    V::scatter::<UNIT, N, K, LANES, P>(self, a, rows.start..rows.start + done);
+                }
+                rows.start += done;
+            } else if self.gather {
+                let done = rows.len() - rows.len() % (LINE / UNIT);
+                let wide = RUN * LINE / UNIT;
+                for b in (rows.start..rows.start + done).step_by(LINE / UNIT) {
+                    for a in columns.clone().step_by(wide) {
+                        let width = a..(a + wide).min(columns.end);
+                        V::gather::<UNIT, N, K, LANES, P>(self, width, b);
+                    }
+                }
+                rows.start += done;
+            }
+            for a in columns.step_by(N) {
+                V::strip::<UNIT, N, K, LANES, P>(self, a, rows.clone(), fetch);
+            }
+            fetch.more::<V>(usize::MAX);
         }
-        // SAFETY: the features are the caller's promise.
-        unsafe { fetch.more::<V>(usize::MAX) };
     }
 
     /// At most `N` columns of some rows, block by block.
@@ -194,7 +247,8 @@ impl<P: Places> Blocks<P> {
         unsafe {
             while columns == N && b + deep <= rows.end {
                 fetch.more::<V>(N);
-                self.whole_block::<V, UNIT, N, K, LANES>(a, b);
+                let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+                self.block::<V, UNIT, N, K, LANES, P, P>((from, self.origin, b), (to, self.target, a));
                 b += deep;
             }
             while b < rows.end {
@@ -205,34 +259,98 @@ impl<P: Places> Blocks<P> {
         }
     }
 
-    /// A line of rows, `N` columns.
+    /// At most `N` columns of a multiple of [`RUN`] lines of rows, by way of a stage that leaves a run in every destination row.
     #[inline(always)]
-    unsafe fn whole_block<V: Vector, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
+    pub(super) unsafe fn scatter<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
         &self,
         a: usize,
+        rows: Range<usize>,
+    ) {
+        let (columns, deep) = (N.min(self.across - a), LINE / UNIT);
+        let mut stage = Stage::new();
+        // SAFETY: the blocks lie inside the plane, and `N` rows of a run inside the stage.
+        unsafe {
+            for b in rows.step_by(RUN * deep) {
+                for line in 0..RUN {
+                    let b = b + line * deep;
+                    if columns < N {
+                        V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep, columns));
+                        continue;
+                    }
+                    let (from, to) = (self.from.add(a * UNIT), stage.bytes().add(line * LINE));
+                    self.block::<V, UNIT, N, K, LANES, P, usize>((from, self.origin, b), (to, STAGED, 0));
+                }
+                for column in 0..if columns < N { 0 } else { N } {
+                    let to = self.to.add(b * UNIT + self.target.place(a + column));
+                    row::<V>(stage.bytes().add(column * STAGED), to, RUN * LINE, false, None);
+                }
+            }
+        }
+    }
+
+    /// At most [`RUN`] lines of columns of a line of rows, by way of a stage that is filled run by run.
+    #[inline(always)]
+    pub(super) unsafe fn gather<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
+        &self,
+        columns: Range<usize>,
         b: usize,
     ) {
-        // SAFETY: reads `N` units of as many rows as fill a line, and writes a line of `N` rows, all inside the plane; lines
-        // that are streamed are aligned, as `b` is the first aligned column plus a multiple of a line. `lanes` fills
-        // what it is given.
+        let deep = LINE / UNIT;
+        let mut stage = Stage::new();
+        // SAFETY: the blocks lie inside the plane, and a line of rows of a run inside the stage.
+        unsafe {
+            for i in 0..deep {
+                let from = self.from.add(columns.start * UNIT + self.origin.place(b + i));
+                row::<V>(from, stage.bytes().add(i * STAGED), columns.len() * UNIT, false, None);
+            }
+            for a in columns.clone().step_by(N) {
+                if a + N > columns.end {
+                    V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep, columns.end - a));
+                    continue;
+                }
+                let from = stage.bytes().add((a - columns.start) * UNIT).cast_const();
+                let to = self.to.add(b * UNIT);
+                self.block::<V, UNIT, N, K, LANES, usize, P>((from, STAGED, 0), (to, self.target, a));
+            }
+        }
+    }
+
+    /// A line of rows, `N` columns: from these rows of a source, from row `b` on, to these rows of a destination, from row `a` on.
+    #[inline(always)]
+    unsafe fn block<
+        V: Vector,
+        const UNIT: usize,
+        const N: usize,
+        const K: usize,
+        const LANES: usize,
+        O: Places,
+        T: Places,
+    >(
+        &self,
+        (from, origin, b): (*const u8, O, usize),
+        (to, target, a): (*mut u8, T, usize),
+    ) {
+        // SAFETY: reads `N` units of as many rows as fill a line, and writes a line of `N` rows, which the caller promises
+        // are there; lines that are streamed are aligned, as every strip begins at an aligned line. `lanes` fills what
+        // it is given.
         unsafe {
             let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-            let first = self.lanes::<V, UNIT, K, LANES>((a, b), (N, V::BYTES), &mut first);
+            let first = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
             if V::BYTES == LINE {
                 for (group, lanes) in first.iter().enumerate() {
                     for (column, line) in unpacked::<V, UNIT, K>(lanes).into_iter().enumerate() {
-                        let to = self.to.add(b * UNIT + self.target.place(a + group * K + column));
+                        let to = to.add(target.place(a + group * K + column));
                         if self.aligned { line.stream(to) } else { line.store(to) }
                     }
                 }
                 return;
             }
             // Both halves of a line one after the other.
-            let second = self.lanes::<V, UNIT, K, LANES>((a, b + N), (N, V::BYTES), &mut second);
+            let second = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b + N), (N, V::BYTES), &mut second);
             for (group, (first, second)) in first.iter().zip(second).enumerate() {
                 let halves = unpacked::<V, UNIT, K>(first).into_iter().zip(unpacked::<V, UNIT, K>(second));
                 for (column, (first, second)) in halves.enumerate() {
-                    let to = self.to.add(b * UNIT + self.target.place(a + group * K + column));
+                    let to = to.add(target.place(a + group * K + column));
                     if self.aligned {
                         first.stream(to);
                         second.stream(to.add(V::BYTES));
@@ -248,24 +366,23 @@ impl<P: Places> Blocks<P> {
     /// `rows` rows of `bytes` bytes, at most `N` units each way, so that lane `l` of register `i` in group `g` holds the units of
     /// group `g` of row `i + K * l`. What is missing is zero.
     #[inline(always)]
-    unsafe fn lanes<'g, V: Vector, const UNIT: usize, const K: usize, const LANES: usize>(
+    unsafe fn lanes<'g, V: Vector, const UNIT: usize, const K: usize, const LANES: usize, O: Places>(
         &self,
-        (a, b): (usize, usize),
+        (from, origin, b): (*const u8, O, usize),
         (rows, bytes): (usize, usize),
         groups: &'g mut MaybeUninit<[[V; K]; LANES]>,
     ) -> &'g [[V; K]; LANES] {
         let target = groups.as_mut_ptr().cast::<V>();
         // SAFETY: the rows that are read lie inside the plane; all registers of all groups are written.
         unsafe {
-            let from = self.from.add(a * UNIT);
             for i in 0..K {
                 let mut lines = [V::zero(); LANES];
                 for (lane, line) in lines.iter_mut().enumerate() {
                     let row = i + K * lane;
                     if rows == K * LANES && bytes == V::BYTES {
-                        *line = V::load(from.add(self.origin.place(b + row)));
+                        *line = V::load(from.add(origin.place(b + row)));
                     } else if row < rows {
-                        *line = V::load_partial(from.add(self.origin.place(b + row)), bytes);
+                        *line = V::load_partial(from.add(origin.place(b + row)), bytes);
                     }
                     if let Some(twist) = &self.twist {
                         *line = line.shuffle(twist);
@@ -292,7 +409,8 @@ impl<P: Places> Blocks<P> {
             unsafe {
                 let to = self.to.add((b + first) * UNIT);
                 let mut groups = MaybeUninit::uninit();
-                let groups = self.lanes::<V, UNIT, K, LANES>((a, b + first), (rows, columns * UNIT), &mut groups);
+                let from = (self.from.add(a * UNIT), self.origin, b + first);
+                let groups = self.lanes::<V, UNIT, K, LANES, P>(from, (rows, columns * UNIT), &mut groups);
                 for (group, lanes) in groups.iter().enumerate() {
                     for (column, line) in unpacked::<V, UNIT, K>(lanes).into_iter().enumerate() {
                         let column = group * K + column;
@@ -303,6 +421,22 @@ impl<P: Places> Blocks<P> {
                 }
             }
         }
+    }
+}
+
+/// A block of staged rows.
+#[repr(align(64))]
+struct Stage(MaybeUninit<[u8; STAGED * LINE]>);
+
+impl Stage {
+    #[inline(always)]
+    fn new() -> Stage {
+        Stage(MaybeUninit::uninit())
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
     }
 }
 

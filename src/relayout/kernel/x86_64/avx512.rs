@@ -168,6 +168,26 @@ impl Widths for Zmm {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn scatter<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
+        a: usize,
+        rows: Range<usize>,
+    ) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { job.scatter::<Self, UNIT, N, K, LANES>(a, rows) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn gather<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
+        columns: Range<usize>,
+        b: usize,
+    ) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { job.gather::<Self, UNIT, N, K, LANES>(columns, b) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
         job: &Blocks<P>,
         place: (usize, usize),

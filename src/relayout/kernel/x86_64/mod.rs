@@ -35,6 +35,20 @@ pub(super) trait Widths: Vector {
         fetch: &mut Fetch<P>,
     );
 
+    /// [`Blocks::scatter`] as a function of its own.
+    unsafe fn scatter<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
+        a: usize,
+        rows: Range<usize>,
+    );
+
+    /// [`Blocks::gather`] as a function of its own.
+    unsafe fn gather<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
+        job: &Blocks<P>,
+        columns: Range<usize>,
+        b: usize,
+    );
+
     /// [`Blocks::edge`] as a function of its own.
     unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
         job: &Blocks<P>,
