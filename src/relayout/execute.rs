@@ -3,6 +3,8 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
+#[cfg(all(feature = "rayon", target_arch = "x86_64"))]
+use super::kernel::threads;
 use super::kernel::{Job, KernelLevel};
 use super::schedule::{Nest, Step, Stride};
 use super::small;
@@ -100,6 +102,29 @@ impl Program {
         }
         job.finish();
         Ok(())
+    }
+}
+
+#[cfg(all(feature = "rayon", target_arch = "x86_64"))]
+impl Program {
+    /// Copies all boxes on the threads of rayon's pool, which all write the one destination. `false`, and nothing is
+    /// done, if some box is not long enough for them.
+    pub(super) fn run_shared(&self, level: KernelLevel, source: &[u8], destination: &mut [u8]) -> bool {
+        let threads = rayon::current_num_threads();
+        let nests = || {
+            self.prepared.iter().map(|work| match work {
+                Work::Nest(nest) => Some(nest),
+                Work::Small(_) => None,
+            })
+        };
+        let can_run = |nest: Option<&Nest>| nest.is_some_and(|nest| threads::can_run(nest, level, threads));
+        if self.prepared.is_empty() || !nests().all(can_run) {
+            return false;
+        }
+        for nest in nests().flatten() {
+            threads::run(nest, level, (self.stream, self.fetch), source, destination);
+        }
+        true
     }
 }
 

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use crate::error::Error;
 
 use super::plan::{Relayout, require};
+#[cfg(target_arch = "x86_64")]
+use super::route::Route;
 
 /// A piece below this many bytes is not worth waking a thread for.
 const LEAST: u64 = 1 << 18;
@@ -15,8 +17,9 @@ const PIECES: usize = 4;
 impl Relayout {
     /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread alone.
     ///
-    /// The pieces are cut anew on every call, which takes some microseconds. To cut once and run often, or
-    /// on threads of another kind, use [`partition`](Self::partition).
+    /// Where a loop of the plan has steps enough, threads share it: each writes what its steps write, wherever that lies in the
+    /// destination. Otherwise the copy is cut into pieces, anew on every call, which takes some microseconds. To
+    /// cut once and run often, or on threads of another kind, use [`partition`](Self::partition).
     ///
     /// # Errors
     ///
@@ -39,7 +42,29 @@ impl Relayout {
         if pieces < 2 || rayon::current_num_threads() < 2 {
             return self.run(source, destination);
         }
+        #[cfg(target_arch = "x86_64")]
+        if self.run_shared(source, destination)? {
+            return Ok(());
+        }
         self.run_in_pieces(pieces, source, destination)
+    }
+
+    /// Shares the loops of the plan between threads, wherever that leaves their part of the destination. `false` if they
+    /// cannot be shared so, or if padding is to be set first.
+    #[cfg(target_arch = "x86_64")]
+    fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
+        require("source", source, self.source_needs)?;
+        require("destination", destination, self.writes_to())?;
+        match &self.route {
+            Route::Direct(program) if !self.blank.is_first() => {
+                let done = program.run_shared(self.level, source, destination);
+                if done {
+                    self.blank.after(destination);
+                }
+                Ok(done)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of `pieces`

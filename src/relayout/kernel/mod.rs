@@ -23,6 +23,8 @@ mod portable;
 mod rows;
 #[cfg(target_arch = "x86_64")]
 mod task;
+#[cfg(all(target_arch = "x86_64", feature = "rayon"))]
+pub(super) mod threads;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
@@ -49,13 +51,8 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// Runs a kernel inside some loops; its first chunk lies at `start`, source and destination.
     pub(super) fn run(&mut self, kernel: &Kernel, loops: &[Step], start: (usize, usize)) {
-        let (source_reach, destination_reach) = kernel.reach_in(loops);
-        assert!(
-            start.0.saturating_add(source_reach) <= self.source.len()
-                && start.1.saturating_add(destination_reach) <= self.destination.len(),
-            "a kernel reaches past its buffers"
-        );
         let Job { source, destination, stream, fetch, level } = self;
+        assert!(!reaches_past(kernel, loops, start, (source, destination)), "a kernel reaches past its buffers");
         if let Kernel::Nibbles { across, along } = kernel {
             for (from, to) in Calls::new(loops, start) {
                 let (source, destination) = (&source[from..], &mut destination[to..]);
@@ -65,17 +62,12 @@ impl Job<'_> {
             return;
         }
         #[cfg(target_arch = "x86_64")]
-        {
+        if *level != KernelLevel::Portable {
             let ends = (source.as_ptr(), destination.as_mut_ptr());
             let task = task::Task { ends, loops, start, stream: *stream, fetch: *fetch };
-            match level {
-                KernelLevel::Portable => {}
-                // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of
-                // the contract: all calls of the kernel read and write inside the two slices.
-                KernelLevel::Avx512 => return unsafe { x86_64::avx512::run(kernel, &task) },
-                // SAFETY: as above.
-                KernelLevel::Avx2 => return unsafe { x86_64::avx2::run(kernel, &task) },
-            }
+            // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
+            // contract: all calls of the kernel read and write inside the two slices.
+            return unsafe { dispatch(kernel, &task, *level) };
         }
         for (from, to) in Calls::new(loops, start) {
             portable::run(kernel, &source[from..], &mut destination[to..]);
@@ -84,10 +76,41 @@ impl Job<'_> {
 
     /// Makes streamed stores visible to other threads, in order with what follows.
     pub(super) fn finish(&self) {
-        #[cfg(target_arch = "x86_64")]
-        if self.stream && self.level != KernelLevel::Portable {
-            // SAFETY: SSE, which every x86-64 CPU has.
-            unsafe { std::arch::x86_64::_mm_sfence() };
+        finish(self.stream && self.level != KernelLevel::Portable);
+    }
+}
+
+/// Does a call of a kernel inside some loops leave the buffers, or may it?
+fn reaches_past(kernel: &Kernel, loops: &[Step], start: (usize, usize), ends: (&[u8], &[u8])) -> bool {
+    // Where this saturates, it is past any buffer.
+    let (source, destination) = kernel.reach_in(loops);
+    start.0.saturating_add(source) > ends.0.len() || start.1.saturating_add(destination) > ends.1.len()
+}
+
+/// Runs a kernel over registers.
+///
+/// # Safety
+///
+/// The CPU must have the level, and all calls of the kernel must stay inside source and destination.
+#[cfg(target_arch = "x86_64")]
+unsafe fn dispatch(kernel: &Kernel, task: &task::Task<'_>, level: KernelLevel) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match level {
+            KernelLevel::Portable => {}
+            KernelLevel::Avx2 => x86_64::avx2::run(kernel, task),
+            KernelLevel::Avx512 => x86_64::avx512::run(kernel, task),
         }
     }
+}
+
+/// Orders stores that went round the cache with what follows.
+fn finish(streamed: bool) {
+    #[cfg(target_arch = "x86_64")]
+    if streamed {
+        // SAFETY: SSE, which every x86-64 CPU has.
+        unsafe { std::arch::x86_64::_mm_sfence() };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = streamed;
 }
