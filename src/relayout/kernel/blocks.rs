@@ -99,7 +99,7 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
     let lines_fit = task.stream && plane.across.are_multiples_of(LINE);
     let twist = plane.twist.map(Twist::bytes);
     let panel_rows = along.min(PANEL_ROWS);
-    let crowded = plane.along.stride().is_some_and(|pitch| pitch.is_multiple_of(PAGE));
+    let crowded = plane.along.are_multiples_of(PAGE);
     let width = if crowded { (PANEL / panel_rows).min(PAGE) } else { PANEL_WIDTH };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = across.div_ceil(width);

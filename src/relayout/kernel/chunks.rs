@@ -7,7 +7,7 @@
 use super::super::schedule::{Axis, Plane};
 use super::blocks::Places;
 use super::rows::row;
-use super::task::{AHEAD, Task, Visit};
+use super::task::{AHEAD, LONG_ROW, Task, Visit};
 use super::vector::Vector;
 
 /// About so many bytes of a destination row are written before the next row is.
@@ -50,7 +50,7 @@ unsafe fn planes<V: Vector, P: Places>(task: &Task<'_>, plane: &Plane, (target, 
         for first in (0..along.extent).step_by(piece) {
             let last = (first + piece).min(along.extent);
             for a in 0..across.extent {
-                if task.fetch {
+                if task.fetch && across.extent * chunk < LONG_ROW {
                     // A share of the rows for every column, so that they do not come all at once.
                     let share = |a: usize| (last - first) * a / across.extent;
                     for b in first + near + share(a)..first + near + share(a + 1) {

@@ -43,6 +43,8 @@ pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const K
     plane: &Plane,
 ) {
     let Plane { across, along, .. } = plane;
+    // As many rows as a register has units make blocks as well, which can avoid rows that meet in the cache.
+    let (eight, sixteen) = (N > 8 || (N == 8 && task.stream), N > 16 || (N == 16 && task.stream));
     // SAFETY: the caller's promise, passed on; the conditions are the contracts of the dense kernels.
     unsafe {
         if plane.twist.is_some() {
@@ -56,8 +58,8 @@ pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const K
                 2 if N > 2 => return weave::<V, UNIT, N, 2>(task, columns, pitch),
                 3 if N > 3 => return weave_three::<V, UNIT, N>(task, columns, pitch),
                 4 if N > 4 => return weave::<V, UNIT, N, 4>(task, columns, pitch),
-                8 if N > 8 => return weave::<V, UNIT, N, 8>(task, columns, pitch),
-                16 if N > 16 => return weave::<V, UNIT, N, 16>(task, columns, pitch),
+                8 if eight => return weave::<V, UNIT, N, 8>(task, columns, pitch),
+                16 if sixteen => return weave::<V, UNIT, N, 16>(task, columns, pitch),
                 _ => {}
             }
         }
@@ -69,8 +71,8 @@ pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const K
                 2 if N > 2 => return unweave::<V, UNIT, N, 2>(task, columns, pitch),
                 3 if N > 3 => return unweave_three::<V, UNIT, N>(task, columns, pitch),
                 4 if N > 4 => return unweave::<V, UNIT, N, 4>(task, columns, pitch),
-                8 if N > 8 => return unweave::<V, UNIT, N, 8>(task, columns, pitch),
-                16 if N > 16 => return unweave::<V, UNIT, N, 16>(task, columns, pitch),
+                8 if eight => return unweave::<V, UNIT, N, 8>(task, columns, pitch),
+                16 if sixteen => return unweave::<V, UNIT, N, 16>(task, columns, pitch),
                 _ => {}
             }
         }
