@@ -109,6 +109,8 @@ impl Work {
             Nest::new(&copy, u64::from(bits / 8)).map(Work::Nest)
         } else if let Some(whole) = small::in_whole_bytes(&copy, bits) {
             Nest::new(&whole, 1).map(Work::Nest)
+        } else if let Some(nest) = small::in_turns(&copy, bits) {
+            Ok(Work::Nest(nest))
         } else if let Some(nest) = Nest::of_nibbles(&copy).filter(|_| bits == 4) {
             Ok(Work::Nest(nest))
         } else {

@@ -9,7 +9,7 @@ use super::padding::Padding;
 use super::place_padding::Blank;
 use super::plan::Relayout;
 use super::route::Route;
-use super::schedule::{Axis, Kernel, Nest, Step, Stride};
+use super::schedule::{Axis, Kernel, Nest, Step, Stride, Turns};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -167,6 +167,10 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
             let (times, entries) = (count.extent, places.len());
             let what = format!("a table of {entries} offsets, {chunk} bytes each");
             line(text, format_args!("    copy {times} times {what}: {}", steps(*count)));
+        }
+        Kernel::Turns(Turns { bits, rows, row, pitch, apart }) => {
+            let what = if *apart { "take apart" } else { "let take turns" };
+            line(text, format_args!("    {what} {rows} rows of {row} bytes, {bits} bits at a time: rows +{pitch}"));
         }
         Kernel::Nibbles { across, along } => line(
             text,

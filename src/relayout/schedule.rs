@@ -54,9 +54,26 @@ pub(super) enum Kernel {
     Places { chunk: usize, places: Vec<(usize, usize)>, count: Stride },
     /// Copies a plane of chunks.
     Transpose(Plane),
+    /// Copies rows of elements smaller than a byte that take turns on one side.
+    Turns(Turns),
     /// Copies a plane of half bytes: `across` is packed on the source, `along` on the destination, both of even extents.
     /// Strides are whole bytes.
     Nibbles { across: Stride, along: Stride },
+}
+
+/// Rows of elements smaller than a byte, and one row in which they take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// Of an element: 1, 2 or 4.
+    pub(super) bits: usize,
+    /// How many rows: 2, 4, 8, 16 or 32.
+    pub(super) rows: usize,
+    /// The bytes of each, which are whole.
+    pub(super) row: usize,
+    /// How many bytes apart the rows begin.
+    pub(super) pitch: usize,
+    /// The rows lie on the destination, the source has them in turns.
+    pub(super) apart: bool,
 }
 
 /// A plane of chunks: chunk (a, b) goes from `a * chunk + along.at(b)` to `across.at(a) + b * chunk`.
@@ -242,7 +259,7 @@ impl Nest {
     }
 
     /// Loops around a kernel.
-    fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
+    pub(super) fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
         let factors = loops.iter().map(Step::extent).chain(kernel.factors());
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
         Nest { source, destination, loops, kernel, bytes }
@@ -256,6 +273,7 @@ impl Kernel {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
+            Kernel::Turns(turns) => [turns.row, turns.rows, 1],
             // Two elements a byte.
             Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
         }
@@ -285,6 +303,11 @@ impl Kernel {
                     last.saturating_mul(stride).saturating_add(largest).saturating_add(*chunk)
                 };
                 (behind(count.source, |place| place.0), behind(count.destination, |place| place.1))
+            }
+            Kernel::Turns(Turns { rows, row, pitch, apart, .. }) => {
+                let (rows, turns) =
+                    (rows.saturating_sub(1).saturating_mul(*pitch).saturating_add(*row), rows.saturating_mul(*row));
+                if *apart { (turns, rows) } else { (rows, turns) }
             }
             Kernel::Nibbles { across, along } => {
                 let behind = |packed: &Stride, rows: &Stride, stride: usize| {

@@ -1,9 +1,12 @@
 //! Elements that are not whole bytes.
 
+use smallvec::SmallVec;
+
 use crate::element::{read_bits, write_bits};
 use crate::map::{CopyBox, Loop};
 
 use super::execute::each_element;
+use super::schedule::{Kernel, Nest, Step, Stride, Turns};
 
 /// The same box over whole bytes, if nothing in it begins or ends inside one.
 ///
@@ -31,6 +34,52 @@ pub(super) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     }
     whole.loops.push(Loop::Strided { extent: in_bytes(*extent)?, source: 1, destination: 1 });
     Some(whole)
+}
+
+/// The nest of a box of rows that take turns on one side, if it is one, and all begin and end at whole bytes.
+pub(super) fn in_turns(copy: &CopyBox, bits: u32) -> Option<Nest> {
+    let place = |test: fn(u64, u64) -> bool| {
+        copy.loops
+            .iter()
+            .position(|step| matches!(step, Loop::Strided { source, destination, .. } if test(*source, *destination)))
+    };
+    let (across, along) = (place(|source, _| source == 1)?, place(|_, destination| destination == 1)?);
+    let (
+        Loop::Strided { extent: columns, destination: target, .. },
+        Loop::Strided { extent: rows, source: origin, .. },
+    ) = (copy.loops.get(across)?, copy.loops.get(along)?)
+    else {
+        return None;
+    };
+    let in_bytes = |elements: u64| -> Option<usize> {
+        let total = elements.checked_mul(bits.into())?;
+        total.is_multiple_of(8).then(|| usize::try_from(total / 8).ok()).flatten()
+    };
+    // Which side they take turns on; if on both, they are a plane on both, and either will do.
+    let apart = target != rows;
+    let (rows, columns, pitch, packed) =
+        if apart { (columns, rows, target, origin == columns) } else { (rows, columns, origin, true) };
+    if across == along || !packed || ![1, 2, 4].contains(&bits) || ![2, 4, 8, 16, 32].contains(rows) {
+        return None;
+    }
+    let (bits, rows) = (usize::try_from(bits).ok()?, usize::try_from(*rows).ok()?);
+    let turns = Turns { bits, rows, row: in_bytes(*columns)?, pitch: in_bytes(*pitch)?, apart };
+    let mut loops = SmallVec::new();
+    for (i, step) in copy.loops.iter().enumerate() {
+        match step {
+            _ if i == across || i == along => {}
+            Loop::Strided { extent, source, destination } => loops.push(Step::Strided(Stride {
+                extent: usize::try_from(*extent).ok()?,
+                source: in_bytes(*source)?,
+                destination: in_bytes(*destination)?,
+            })),
+            Loop::Table(entries) => {
+                let entries = entries.iter().map(|&(a, b)| Some((in_bytes(a)?, in_bytes(b)?)));
+                loops.push(Step::Table(entries.collect::<Option<_>>()?));
+            }
+        }
+    }
+    Some(Nest::around(Kernel::Turns(turns), loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
 }
 
 /// Copies a box element by element, and says how many bytes that were.

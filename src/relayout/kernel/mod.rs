@@ -11,6 +11,8 @@
 )]
 
 #[cfg(target_arch = "x86_64")]
+mod bits;
+#[cfg(target_arch = "x86_64")]
 mod blocks;
 #[cfg(target_arch = "x86_64")]
 mod chunks;
@@ -19,6 +21,7 @@ mod level;
 mod lines;
 mod nibbles;
 mod portable;
+mod portable_bits;
 #[cfg(target_arch = "x86_64")]
 mod rows;
 #[cfg(target_arch = "x86_64")]
