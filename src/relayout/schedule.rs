@@ -199,7 +199,7 @@ impl Axis {
 }
 
 /// Chunks up to this many bytes are worth transposing; longer ones fill cache lines by themselves.
-const LONGEST_TRANSPOSED: usize = 128;
+pub(super) const LONGEST_TRANSPOSED: usize = 128;
 
 /// A cache line.
 const LINE: usize = 64;
@@ -406,7 +406,7 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
 
 /// Orders loops so that the source is read front to back: reads want a stream, while writes of whole lines may go anywhere.
 /// A source that is repeated is read from the cache, and keeps the order of the destination.
-fn along_source(loops: &mut SmallVec<[Step; 6]>) {
+pub(super) fn along_source(loops: &mut SmallVec<[Step; 6]>) {
     let key = |step: &Step| match step {
         Step::Strided(stride) if stride.source > 0 => Some(Reverse((stride.source, stride.destination))),
         _ => None,

@@ -6,7 +6,7 @@ use crate::element::{read_bits, write_bits};
 use crate::map::{CopyBox, Loop};
 
 use super::execute::each_element;
-use super::schedule::{Kernel, Nest, Step, Stride, Turns};
+use super::schedule::{Kernel, LONGEST_TRANSPOSED, Nest, Step, Stride, Turns, along_source};
 
 /// The same box over whole bytes, if nothing in it begins or ends inside one.
 ///
@@ -64,7 +64,7 @@ pub(super) fn in_turns(copy: &CopyBox, bits: u32) -> Option<Nest> {
     }
     let (bits, rows) = (usize::try_from(bits).ok()?, usize::try_from(*rows).ok()?);
     let turns = Turns { bits, rows, row: in_bytes(*columns)?, pitch: in_bytes(*pitch)?, apart };
-    let mut loops = SmallVec::new();
+    let mut loops: SmallVec<[Step; 6]> = SmallVec::new();
     for (i, step) in copy.loops.iter().enumerate() {
         match step {
             _ if i == across || i == along => {}
@@ -78,6 +78,9 @@ pub(super) fn in_turns(copy: &CopyBox, bits: u32) -> Option<Nest> {
                 loops.push(Step::Table(entries.collect::<Option<_>>()?));
             }
         }
+    }
+    if !turns.apart && turns.rows.saturating_mul(turns.row) > LONGEST_TRANSPOSED {
+        along_source(&mut loops);
     }
     Some(Nest::around(Kernel::Turns(turns), loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
 }
