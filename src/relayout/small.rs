@@ -55,11 +55,15 @@ pub(super) fn in_turns(copy: &CopyBox, bits: u32) -> Option<Nest> {
         let total = elements.checked_mul(bits.into())?;
         total.is_multiple_of(8).then(|| usize::try_from(total / 8).ok()).flatten()
     };
-    // Which side they take turns on; if on both, they are a plane on both, and either will do.
-    let apart = target != rows;
-    let (rows, columns, pitch, packed) =
-        if apart { (columns, rows, target, origin == columns) } else { (rows, columns, origin, true) };
-    if across == along || !packed || ![1, 2, 4].contains(&bits) || ![2, 4, 8, 16, 32].contains(rows) {
+    let few = |rows: &u64| [2, 4, 8, 16, 32].contains(rows);
+    let (apart, rows, columns, pitch) = if few(rows) && target == rows {
+        (false, rows, columns, origin)
+    } else if few(columns) && origin == columns {
+        (true, columns, rows, target)
+    } else {
+        return None;
+    };
+    if across == along || ![1, 2, 4].contains(&bits) {
         return None;
     }
     let (bits, rows) = (usize::try_from(bits).ok()?, usize::try_from(*rows).ok()?);
