@@ -56,9 +56,6 @@ pub(super) enum Kernel {
     Transpose(Plane),
     /// Copies rows of elements smaller than a byte that take turns on one side.
     Turns(Turns),
-    /// Copies a plane of half bytes: `across` is packed on the source, `along` on the destination, both of even extents.
-    /// Strides are whole bytes.
-    Nibbles { across: Stride, along: Stride },
 }
 
 /// Rows of elements smaller than a byte, and one row in which they take turns.
@@ -66,7 +63,7 @@ pub(super) enum Kernel {
 pub(super) struct Turns {
     /// Of an element: 1, 2 or 4.
     pub(super) bits: usize,
-    /// How many rows: 2, 4, 8, 16 or 32.
+    /// How many rows: one of [`ROWS`](Turns::ROWS).
     pub(super) rows: usize,
     /// The bytes of each, which are whole.
     pub(super) row: usize,
@@ -74,6 +71,11 @@ pub(super) struct Turns {
     pub(super) pitch: usize,
     /// The rows lie on the destination, the source has them in turns.
     pub(super) apart: bool,
+}
+
+impl Turns {
+    /// How many rows there are kernels for.
+    pub(super) const ROWS: [usize; 5] = [2, 4, 8, 16, 32];
 }
 
 /// A plane of chunks: chunk (a, b) goes from `a * chunk + along.at(b)` to `across.at(a) + b * chunk`.
@@ -237,27 +239,6 @@ impl Nest {
         Ok(Nest::around(kernel, loops, source, destination))
     }
 
-    /// The nest of a box of half bytes in which pairs of rows lie on whole bytes, if it is one.
-    pub(super) fn of_nibbles(copy: &CopyBox) -> Option<Nest> {
-        let in_bytes = |elements: u64| elements.is_multiple_of(2).then(|| usize::try_from(elements / 2).ok()).flatten();
-        let (mut across, mut along) = (None, None);
-        let mut loops = SmallVec::new();
-        for step in &copy.loops {
-            let Loop::Strided { extent, source, destination } = *step else { return None };
-            let even = |extent: u64| extent.is_multiple_of(2).then(|| usize::try_from(extent).ok()).flatten();
-            if source == 1 && across.is_none() {
-                across = Some(Stride { extent: even(extent)?, source: 0, destination: in_bytes(destination)? });
-            } else if destination == 1 && along.is_none() {
-                along = Some(Stride { extent: even(extent)?, source: in_bytes(source)?, destination: 0 });
-            } else {
-                let (source, destination) = (in_bytes(source)?, in_bytes(destination)?);
-                loops.push(Step::Strided(Stride { extent: usize::try_from(extent).ok()?, source, destination }));
-            }
-        }
-        let kernel = Kernel::Nibbles { across: across?, along: along? };
-        Some(Nest::around(kernel, loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
-    }
-
     /// Loops around a kernel.
     pub(super) fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
         let factors = loops.iter().map(Step::extent).chain(kernel.factors());
@@ -274,8 +255,6 @@ impl Kernel {
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
             Kernel::Turns(turns) => [turns.row, turns.rows, 1],
-            // Two elements a byte.
-            Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
         }
     }
 
@@ -308,12 +287,6 @@ impl Kernel {
                 let (rows, turns) =
                     (rows.saturating_sub(1).saturating_mul(*pitch).saturating_add(*row), rows.saturating_mul(*row));
                 if *apart { (turns, rows) } else { (rows, turns) }
-            }
-            Kernel::Nibbles { across, along } => {
-                let behind = |packed: &Stride, rows: &Stride, stride: usize| {
-                    rows.extent.saturating_sub(1).saturating_mul(stride).saturating_add(packed.extent / 2)
-                };
-                (behind(across, along, along.source), behind(along, across, across.destination))
             }
             Kernel::Transpose(Plane { chunk, across, along, .. }) => {
                 let packed = |axis: &Axis| axis.extent.saturating_mul(*chunk);

@@ -10,7 +10,6 @@ use super::blocks::blocks_at;
 use super::chunks::chunks;
 use super::rows::{places, rows};
 use super::task::Task;
-use super::vector::Vector;
 use super::weave::{unweave, unweave_three, weave, weave_three};
 use super::x86_64::Widths;
 
@@ -22,8 +21,6 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, task: &Task<'_>) {
         match kernel {
             Kernel::Rows { chunk, count } => rows::<V>(task, *chunk, *count),
             Kernel::Places { chunk, places: offsets, count } => places::<V>(task, *chunk, offsets, *count),
-            // `Job::run` has taken it.
-            Kernel::Nibbles { .. } => {}
             Kernel::Turns(turns) => match turns.bits {
                 4 => V::turns::<4>(task, turns),
                 2 => V::turns::<2>(task, turns),
@@ -105,39 +102,4 @@ unsafe fn thin<const UNIT: usize>(task: &Task<'_>, plane: &Plane) {
             }
         }
     }
-}
-
-/// Two rows of half bytes as one row of bytes, as far as whole registers go; says how many bytes of a row that is.
-#[inline(always)]
-pub(super) unsafe fn merge<V: Vector>(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    let bytes = first.len().min(second.len()).min(line.len() / 2);
-    let whole = bytes - bytes % V::BYTES;
-    for at in (0..whole).step_by(V::BYTES) {
-        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
-        unsafe {
-            let (low, high) = V::load(first.as_ptr().add(at)).exchange::<4>(V::load(second.as_ptr().add(at)));
-            let (a, b) = low.interleave::<1>(high);
-            a.store(line.as_mut_ptr().add(2 * at));
-            b.store(line.as_mut_ptr().add(2 * at + V::BYTES));
-        }
-    }
-    whole
-}
-
-/// Undoes [`merge`], as far as whole registers go; says how many bytes of a row that is.
-#[inline(always)]
-pub(super) unsafe fn split<V: Vector>(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    let bytes = low.len().min(high.len()).min(line.len() / 2);
-    let whole = bytes - bytes % V::BYTES;
-    for at in (0..whole).step_by(V::BYTES) {
-        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
-        unsafe {
-            let from = line.as_ptr().add(2 * at);
-            let (a, b) = V::load(from).deinterleave::<1>(V::load(from.add(V::BYTES)));
-            let (lows, highs) = a.exchange::<4>(b);
-            lows.store(low.as_mut_ptr().add(at));
-            highs.store(high.as_mut_ptr().add(at));
-        }
-    }
-    whole
 }

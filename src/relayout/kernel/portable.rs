@@ -18,8 +18,6 @@ pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
         Kernel::Transpose(Plane { twist: Some(twist), .. }) => twisted(source, destination, kernel, twist.bytes()),
         Kernel::Transpose(plane) => transpose(source, destination, plane),
         Kernel::Turns(turns) => portable_bits::turns(source, destination, turns),
-        // `Job::repeat` has taken it.
-        Kernel::Nibbles { .. } => {}
     }
 }
 

@@ -23,28 +23,6 @@ pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     unsafe { lines::run::<Ymm>(kernel, task) }
 }
 
-/// [`lines::merge`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::merge::<Ymm>(first, second, line) }
-}
-
-/// [`lines::split`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::split::<Ymm>(line, low, high) }
-}
-
 #[derive(Clone, Copy)]
 struct Ymm(__m256i);
 

@@ -22,28 +22,6 @@ pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     unsafe { lines::run::<Zmm>(kernel, task) }
 }
 
-/// [`lines::merge`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::merge::<Zmm>(first, second, line) }
-}
-
-/// [`lines::split`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::split::<Zmm>(line, low, high) }
-}
-
 #[derive(Clone, Copy)]
 struct Zmm(__m512i);
 
