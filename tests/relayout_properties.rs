@@ -320,6 +320,85 @@ proptest! {
     }
 }
 
+/// Elements smaller than a byte, in rows that take turns or are columns on the other side, around the lengths of registers,
+/// and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
+fn bits() -> impl Strategy<Value = (Side, Side)> {
+    let kinds = prop::sample::select(vec![DataType::S4, DataType::U2, DataType::S1]);
+    let rows =
+        (prop::sample::select(vec![2_u64, 4, 8, 16, 32]), 1..=2_u64, prop_oneof![2 => Just(0_u64), 1 => 0..4_u64]);
+    // Whole bytes of every width, whole registers and a few more, and any number.
+    let columns = prop_oneof![
+        3 => (1..=20_u64).prop_map(|n| 8 * n),
+        2 => (1..=4_u64, 0..=2_u64).prop_map(|(n, more)| 128 * n + 8 * more),
+        1 => Just(1032_u64),
+        2 => 1..=140_u64,
+    ];
+    // Bases and gaps of whole bytes, or any.
+    let place = || prop_oneof![3 => Just(0_u64), 1 => Just(8_u64), 1 => 0..9_u64];
+    (kinds, rows, columns, [place(), place(), place()], 0..4_usize).prop_map(
+        |(data_type, (block, blocks, fewer), columns, [base, gap, other], kind)| {
+            let rows = (block * blocks).saturating_sub(fewer).max(1);
+            let desc = |strides: [u64; 2], base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let packed = desc([columns + gap, 1], base);
+            match kind {
+                // In turns with a base of their own; columns with gaps; rows again.
+                0 => (packed, desc([1, rows], other)),
+                1 => (packed, desc([1, rows + other], base)),
+                2 => (packed, desc([columns + other, 1], other)),
+                _ => {
+                    let text = format!("{data_type}[{rows},{columns}]{{1,0:T({block},64)({block},1)}}");
+                    (packed, Side::tiled(&with_own_bits(text.parse().unwrap())))
+                }
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn bits_are_copied_as_literally_and_their_neighbours_left(
+        (a, b) in bits(), level in level(), turn: bool, shift in 0..70_usize, large: bool,
+    ) {
+        let (from, to) = if turn { (b, a) } else { (a, b) };
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
+        let source = noise(from.bytes() + shift, 3);
+        let mut expected = noise(to.bytes() + shift + 9, 4);
+        let mut destination = expected.clone();
+        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
+        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+        prop_assert!(destination == expected, "{}", relayout.explain());
+    }
+}
+
+/// Planes of bits that are cut into blocks, either way round, and rest of blocks.
+#[test]
+fn large_planes_of_bits_are_copied() {
+    for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for data_type in [DataType::S4, DataType::U2, DataType::S1] {
+            for (rows, columns, gap) in
+                [(515, 1037, 1), (1040, 520, 0), (3, 17000, 3), (17000, 3, 0), (8, 5003, 5), (5000, 8, 0)]
+            {
+                let desc = |strides: [u64; 2], base: u64| {
+                    let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                    Side::strided(&desc.with_base_offset(base).unwrap())
+                };
+                let (from, to) = (desc([columns + gap, 1], gap), desc([1, rows + gap / 4], 0));
+                let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level);
+                let source = noise(from.bytes(), 3);
+                let (mut destination, mut expected) = (vec![0x5a; to.bytes()], vec![0x5a; to.bytes()]);
+                literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+                relayout.run(&source, &mut destination).unwrap();
+                assert!(destination == expected, "{rows} x {columns} at {level}: {}", relayout.explain());
+            }
+        }
+    }
+}
+
 #[test]
 fn kernel_levels_this_machine_lacks_are_named() {
     for level in KernelLevel::ALL.into_iter().filter(|level| !level.is_available()) {

@@ -7,7 +7,7 @@ use crate::map::{BoxGroups, CopyBox, Loop};
 use super::kernel::threads;
 use super::kernel::{Job, KernelLevel};
 use super::schedule::{Nest, Step, Stride};
-use super::small;
+use super::small::{self, Small};
 
 /// Boxes that are scheduled when the copy is planned. More are scheduled as they are run.
 const PREPARED: u64 = 64;
@@ -60,7 +60,7 @@ pub(super) enum Work {
     /// Whole bytes.
     Nest(Nest),
     /// Elements that are not whole bytes, and begin anywhere.
-    Small(CopyBox),
+    Small(Small),
 }
 
 impl Program {
@@ -134,17 +134,17 @@ impl Work {
             Nest::new(&copy, u64::from(bits / 8)).map(Work::Nest)
         } else if let Some(whole) = small::in_whole_bytes(&copy, bits) {
             Nest::new(&whole, 1).map(Work::Nest)
-        } else if let Some(nest) = Nest::of_nibbles(&copy).filter(|_| bits == 4) {
+        } else if let Some(nest) = small::in_turns(&copy, bits) {
             Ok(Work::Nest(nest))
         } else {
-            Ok(Work::Small(copy))
+            Ok(Work::Small(Small::new(copy, bits)))
         }
     }
 
     pub(super) fn run(&self, bits: u32, job: &mut Job<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
         let before = *written;
         let bytes = match self {
-            Work::Small(copy) => small::run(copy, bits, job.source, job.destination),
+            Work::Small(small) => small.run(bits, job),
             Work::Nest(nest) => {
                 walk(nest, job, &mut |done| progress(before.saturating_add(done)));
                 nest.bytes

@@ -9,7 +9,7 @@ use super::padding::Padding;
 use super::place_padding::Blank;
 use super::plan::Relayout;
 use super::route::Route;
-use super::schedule::{Axis, Kernel, Nest, Step, Stride};
+use super::schedule::{Axis, Kernel, Nest, Step, Stride, Turns};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -128,7 +128,8 @@ fn program_in_words(text: &mut String, program: &Program, bits: u32) {
         }
         match Work::new(copy, bits) {
             Ok(Work::Nest(nest)) => nest_in_words(text, &nest),
-            _ => line(text, format_args!("  elements of {bits} bits, one by one")),
+            Ok(Work::Small(small)) => line(text, format_args!("  {}", small.in_words(bits))),
+            Err(_) => {}
         }
     }
     let all = Size(traffic.read.saturating_add(traffic.written));
@@ -168,13 +169,10 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
             let what = format!("a table of {entries} offsets, {chunk} bytes each");
             line(text, format_args!("    copy {times} times {what}: {}", steps(*count)));
         }
-        Kernel::Nibbles { across, along } => line(
-            text,
-            format_args!(
-                "    transpose {} x {} half bytes: source rows +{}, destination rows +{}",
-                along.extent, across.extent, along.source, across.destination
-            ),
-        ),
+        Kernel::Turns(Turns { bits, rows, row, pitch, apart }) => {
+            let what = if *apart { "take apart" } else { "let take turns" };
+            line(text, format_args!("    {what} {rows} rows of {row} bytes, {bits} bits at a time: rows +{pitch}"));
+        }
         Kernel::Transpose(plane) => line(
             text,
             format_args!(

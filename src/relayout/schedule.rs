@@ -54,9 +54,28 @@ pub(super) enum Kernel {
     Places { chunk: usize, places: Vec<(usize, usize)>, count: Stride },
     /// Copies a plane of chunks.
     Transpose(Plane),
-    /// Copies a plane of half bytes: `across` is packed on the source, `along` on the destination, both of even extents.
-    /// Strides are whole bytes.
-    Nibbles { across: Stride, along: Stride },
+    /// Copies rows of elements smaller than a byte that take turns on one side.
+    Turns(Turns),
+}
+
+/// Rows of elements smaller than a byte, and one row in which they take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// Of an element: 1, 2 or 4.
+    pub(super) bits: usize,
+    /// How many rows: one of [`ROWS`](Turns::ROWS).
+    pub(super) rows: usize,
+    /// The bytes of each, which are whole.
+    pub(super) row: usize,
+    /// How many bytes apart the rows begin.
+    pub(super) pitch: usize,
+    /// The rows lie on the destination, the source has them in turns.
+    pub(super) apart: bool,
+}
+
+impl Turns {
+    /// How many rows there are kernels for.
+    pub(super) const ROWS: [usize; 5] = [2, 4, 8, 16, 32];
 }
 
 /// A plane of chunks: chunk (a, b) goes from `a * chunk + along.at(b)` to `across.at(a) + b * chunk`.
@@ -182,7 +201,7 @@ impl Axis {
 }
 
 /// Chunks up to this many bytes are worth transposing; longer ones fill cache lines by themselves.
-const LONGEST_TRANSPOSED: usize = 128;
+pub(super) const LONGEST_TRANSPOSED: usize = 128;
 
 /// A cache line.
 const LINE: usize = 64;
@@ -220,29 +239,8 @@ impl Nest {
         Ok(Nest::around(kernel, loops, source, destination))
     }
 
-    /// The nest of a box of half bytes in which pairs of rows lie on whole bytes, if it is one.
-    pub(super) fn of_nibbles(copy: &CopyBox) -> Option<Nest> {
-        let in_bytes = |elements: u64| elements.is_multiple_of(2).then(|| usize::try_from(elements / 2).ok()).flatten();
-        let (mut across, mut along) = (None, None);
-        let mut loops = SmallVec::new();
-        for step in &copy.loops {
-            let Loop::Strided { extent, source, destination } = *step else { return None };
-            let even = |extent: u64| extent.is_multiple_of(2).then(|| usize::try_from(extent).ok()).flatten();
-            if source == 1 && across.is_none() {
-                across = Some(Stride { extent: even(extent)?, source: 0, destination: in_bytes(destination)? });
-            } else if destination == 1 && along.is_none() {
-                along = Some(Stride { extent: even(extent)?, source: in_bytes(source)?, destination: 0 });
-            } else {
-                let (source, destination) = (in_bytes(source)?, in_bytes(destination)?);
-                loops.push(Step::Strided(Stride { extent: usize::try_from(extent).ok()?, source, destination }));
-            }
-        }
-        let kernel = Kernel::Nibbles { across: across?, along: along? };
-        Some(Nest::around(kernel, loops, in_bytes(copy.source)?, in_bytes(copy.destination)?))
-    }
-
     /// Loops around a kernel.
-    fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
+    pub(super) fn around(kernel: Kernel, loops: SmallVec<[Step; 6]>, source: usize, destination: usize) -> Nest {
         let factors = loops.iter().map(Step::extent).chain(kernel.factors());
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
         Nest { source, destination, loops, kernel, bytes }
@@ -256,8 +254,7 @@ impl Kernel {
             Kernel::Rows { chunk, count } => [*chunk, count.extent, 1],
             Kernel::Places { chunk, places, count } => [*chunk, places.len(), count.extent],
             Kernel::Transpose(plane) => [plane.chunk, plane.across.extent, plane.along.extent],
-            // Two elements a byte.
-            Kernel::Nibbles { across, along } => [1, across.extent, along.extent / 2],
+            Kernel::Turns(turns) => [turns.row, turns.rows, 1],
         }
     }
 
@@ -286,11 +283,10 @@ impl Kernel {
                 };
                 (behind(count.source, |place| place.0), behind(count.destination, |place| place.1))
             }
-            Kernel::Nibbles { across, along } => {
-                let behind = |packed: &Stride, rows: &Stride, stride: usize| {
-                    rows.extent.saturating_sub(1).saturating_mul(stride).saturating_add(packed.extent / 2)
-                };
-                (behind(across, along, along.source), behind(along, across, across.destination))
+            Kernel::Turns(Turns { rows, row, pitch, apart, .. }) => {
+                let (rows, turns) =
+                    (rows.saturating_sub(1).saturating_mul(*pitch).saturating_add(*row), rows.saturating_mul(*row));
+                if *apart { (turns, rows) } else { (rows, turns) }
             }
             Kernel::Transpose(Plane { chunk, across, along, .. }) => {
                 let packed = |axis: &Axis| axis.extent.saturating_mul(*chunk);
@@ -383,7 +379,7 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
 
 /// Orders loops so that the source is read front to back: reads want a stream, while writes of whole lines may go anywhere.
 /// A source that is repeated is read from the cache, and keeps the order of the destination.
-fn along_source(loops: &mut SmallVec<[Step; 6]>) {
+pub(super) fn along_source(loops: &mut SmallVec<[Step; 6]>) {
     let key = |step: &Step| match step {
         Step::Strided(stride) if stride.source > 0 => Some(Reverse((stride.source, stride.destination))),
         _ => None,

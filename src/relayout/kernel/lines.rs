@@ -10,7 +10,6 @@ use super::blocks::blocks_at;
 use super::chunks::chunks;
 use super::rows::{places, rows};
 use super::task::Task;
-use super::vector::Vector;
 use super::weave::{unweave, unweave_three, weave, weave_three};
 use super::x86_64::Widths;
 
@@ -22,8 +21,11 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, task: &Task<'_>) {
         match kernel {
             Kernel::Rows { chunk, count } => rows::<V>(task, *chunk, *count),
             Kernel::Places { chunk, places: offsets, count } => places::<V>(task, *chunk, offsets, *count),
-            // `Job::run` has taken it.
-            Kernel::Nibbles { .. } => {}
+            Kernel::Turns(turns) => match turns.bits {
+                4 => V::turns::<4>(task, turns),
+                2 => V::turns::<2>(task, turns),
+                _ => V::turns::<1>(task, turns),
+            },
             Kernel::Transpose(plane) => match plane.chunk {
                 1 => V::plane1(task, plane),
                 2 => V::plane2(task, plane),
@@ -55,11 +57,11 @@ pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const K
         {
             let columns = across.extent;
             match along.extent {
-                2 if N > 2 => return weave::<V, UNIT, N, 2>(task, columns, pitch),
+                2 if N > 2 => return weave::<V, 8, UNIT, N, 2>(task, columns, pitch),
                 3 if N > 3 => return weave_three::<V, UNIT, N>(task, columns, pitch),
-                4 if N > 4 => return weave::<V, UNIT, N, 4>(task, columns, pitch),
-                8 if eight => return weave::<V, UNIT, N, 8>(task, columns, pitch),
-                16 if sixteen => return weave::<V, UNIT, N, 16>(task, columns, pitch),
+                4 if N > 4 => return weave::<V, 8, UNIT, N, 4>(task, columns, pitch),
+                8 if eight => return weave::<V, 8, UNIT, N, 8>(task, columns, pitch),
+                16 if sixteen => return weave::<V, 8, UNIT, N, 16>(task, columns, pitch),
                 _ => {}
             }
         }
@@ -68,11 +70,11 @@ pub(super) unsafe fn plane<V: Widths, const UNIT: usize, const N: usize, const K
         {
             let columns = along.extent;
             match across.extent {
-                2 if N > 2 => return unweave::<V, UNIT, N, 2>(task, columns, pitch),
+                2 if N > 2 => return unweave::<V, 8, UNIT, N, 2>(task, columns, pitch),
                 3 if N > 3 => return unweave_three::<V, UNIT, N>(task, columns, pitch),
-                4 if N > 4 => return unweave::<V, UNIT, N, 4>(task, columns, pitch),
-                8 if eight => return unweave::<V, UNIT, N, 8>(task, columns, pitch),
-                16 if sixteen => return unweave::<V, UNIT, N, 16>(task, columns, pitch),
+                4 if N > 4 => return unweave::<V, 8, UNIT, N, 4>(task, columns, pitch),
+                8 if eight => return unweave::<V, 8, UNIT, N, 8>(task, columns, pitch),
+                16 if sixteen => return unweave::<V, 8, UNIT, N, 16>(task, columns, pitch),
                 _ => {}
             }
         }
@@ -102,39 +104,4 @@ unsafe fn thin<const UNIT: usize>(task: &Task<'_>, plane: &Plane) {
             }
         }
     }
-}
-
-/// Two rows of half bytes as one row of bytes, as far as whole registers go; says how many bytes of a row that is.
-#[inline(always)]
-pub(super) unsafe fn merge<V: Vector>(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    let bytes = first.len().min(second.len()).min(line.len() / 2);
-    let whole = bytes - bytes % V::BYTES;
-    for at in (0..whole).step_by(V::BYTES) {
-        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
-        unsafe {
-            let (low, high) = V::load(first.as_ptr().add(at)).exchange_halves(V::load(second.as_ptr().add(at)));
-            let (a, b) = low.interleave::<1>(high);
-            a.store(line.as_mut_ptr().add(2 * at));
-            b.store(line.as_mut_ptr().add(2 * at + V::BYTES));
-        }
-    }
-    whole
-}
-
-/// Undoes [`merge`], as far as whole registers go; says how many bytes of a row that is.
-#[inline(always)]
-pub(super) unsafe fn split<V: Vector>(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    let bytes = low.len().min(high.len()).min(line.len() / 2);
-    let whole = bytes - bytes % V::BYTES;
-    for at in (0..whole).step_by(V::BYTES) {
-        // SAFETY: `at + V::BYTES` is at most the length of both rows, and twice that at most the line's.
-        unsafe {
-            let from = line.as_ptr().add(2 * at);
-            let (a, b) = V::load(from).deinterleave::<1>(V::load(from.add(V::BYTES)));
-            let (lows, highs) = a.exchange_halves(b);
-            lows.store(low.as_mut_ptr().add(at));
-            highs.store(high.as_mut_ptr().add(at));
-        }
-    }
-    whole
 }

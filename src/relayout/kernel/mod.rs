@@ -10,6 +10,10 @@
     reason = "`Job::run` compares the reach of a kernel, computed with care, with its buffers; all offsets lie inside"
 )]
 
+mod bit_plane;
+mod bit_rows;
+#[cfg(target_arch = "x86_64")]
+mod bits;
 #[cfg(target_arch = "x86_64")]
 mod blocks;
 #[cfg(target_arch = "x86_64")]
@@ -17,8 +21,8 @@ mod chunks;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
-mod nibbles;
 mod portable;
+mod portable_bits;
 #[cfg(target_arch = "x86_64")]
 mod rows;
 #[cfg(target_arch = "x86_64")]
@@ -32,6 +36,8 @@ mod weave;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(super) use bit_plane::{BitPlane, Buffers};
+pub(super) use bit_rows::{BitRows, copy_element};
 pub use level::KernelLevel;
 
 use super::calls::Calls;
@@ -53,14 +59,6 @@ impl Job<'_> {
     pub(super) fn run(&mut self, kernel: &Kernel, loops: &[Step], start: (usize, usize)) {
         let Job { source, destination, stream, fetch, level } = self;
         assert!(!reaches_past(kernel, loops, start, (source, destination)), "a kernel reaches past its buffers");
-        if let Kernel::Nibbles { across, along } = kernel {
-            for (from, to) in Calls::new(loops, start) {
-                let (source, destination) = (&source[from..], &mut destination[to..]);
-                let mut inner = Job { source, destination, stream: *stream, fetch: *fetch, level: *level };
-                nibbles::run(&mut inner, *across, *along);
-            }
-            return;
-        }
         #[cfg(target_arch = "x86_64")]
         if *level != KernelLevel::Portable {
             let ends = (source.as_ptr(), destination.as_mut_ptr());

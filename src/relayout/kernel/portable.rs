@@ -1,6 +1,7 @@
 //! Safe Rust kernels: right anywhere, and the twins that the others are tested against.
 
 use super::super::schedule::{Kernel, Plane, Stride};
+use super::portable_bits;
 
 /// Runs a kernel.
 pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
@@ -16,8 +17,7 @@ pub(super) fn run(kernel: &Kernel, source: &[u8], destination: &mut [u8]) {
         }
         Kernel::Transpose(Plane { twist: Some(twist), .. }) => twisted(source, destination, kernel, twist.bytes()),
         Kernel::Transpose(plane) => transpose(source, destination, plane),
-        // `Job::repeat` has taken it.
-        Kernel::Nibbles { .. } => {}
+        Kernel::Turns(turns) => portable_bits::turns(source, destination, turns),
     }
 }
 

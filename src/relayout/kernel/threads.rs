@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::schedule::{Kernel, Nest, Step, Stride};
+use super::super::schedule::{Nest, Step, Stride};
 use super::task::Task;
 use super::{KernelLevel, reaches_past};
 
@@ -34,8 +34,7 @@ fn loop_to_share(nest: &Nest, threads: usize) -> Option<usize> {
 
 /// Can [`run`] run it?
 pub(in super::super) fn can_run(nest: &Nest, level: KernelLevel, threads: usize) -> bool {
-    let kernel = !matches!(nest.kernel, Kernel::Nibbles { .. });
-    level != KernelLevel::Portable && kernel && loop_to_share(nest, threads).is_some()
+    level != KernelLevel::Portable && loop_to_share(nest, threads).is_some()
 }
 
 /// Runs a nest on the threads of rayon's pool. The nest is part of a plan: no two of its elements go to the same place, as

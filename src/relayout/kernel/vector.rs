@@ -41,8 +41,9 @@ pub(super) trait Vector: Copy {
     /// The even and the odd units of two registers in a row: undoes [`interleave`](Vector::interleave).
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
 
-    /// Bytes of the low halves of both registers, and of the high halves: `self` gives the lower half of each.
-    unsafe fn exchange_halves(self, other: Self) -> (Self, Self);
+    /// With every byte in parts of `WIDTH` bits, 1, 2 or 4: the first register gets the even parts of both in turn, those of
+    /// `self` first, and the second one the odd parts. It is its own inverse.
+    unsafe fn exchange<const WIDTH: usize>(self, other: Self) -> (Self, Self);
 
     /// The bytes of each 16 in another order.
     unsafe fn shuffle(self, order: &[u8; 16]) -> Self;

@@ -8,6 +8,7 @@
 //!
 //! As for [`lines`](super::lines): the features of `V`, and a plane that lies inside both sides.
 
+use super::bits::{mixed, unmixed};
 use super::task::{Task, Visit};
 use super::vector::Vector;
 
@@ -37,9 +38,9 @@ unsafe fn unshuffled<V: Vector, const UNIT: usize, const ROWS: usize>(mut lines:
     lines
 }
 
-/// Several rows of `columns` units become one row in which they take turns.
+/// Several rows of `columns` units become one row in which they take turns, elements of `BITS` bits if that is less than 8.
 #[inline(always)]
-pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
+pub(super) unsafe fn weave<V: Vector, const BITS: usize, const UNIT: usize, const N: usize, const ROWS: usize>(
     task: &Task<'_>,
     columns: usize,
     source: usize,
@@ -60,7 +61,7 @@ pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const R
                     }
                     *line = V::load(from.add(place));
                 }
-                for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                for (i, line) in shuffled::<V, UNIT, ROWS>(mixed::<V, BITS, ROWS>(lines)).into_iter().enumerate() {
                     let to = to.add(first * UNIT * ROWS + i * V::BYTES);
                     if aligned { line.stream(to) } else { line.store(to) }
                 }
@@ -71,7 +72,7 @@ pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const R
                     *line = V::load_partial(from.add(i * source + whole * UNIT), bytes);
                 }
                 let to = to.add(whole * UNIT * ROWS);
-                for (i, line) in shuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                for (i, line) in shuffled::<V, UNIT, ROWS>(mixed::<V, BITS, ROWS>(lines)).into_iter().enumerate() {
                     let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
                     line.store_partial(to.wrapping_add(i * V::BYTES), left);
                 }
@@ -80,9 +81,9 @@ pub(super) unsafe fn weave<V: Vector, const UNIT: usize, const N: usize, const R
     }
 }
 
-/// One row in which several rows of `columns` units take turns becomes those rows.
+/// One row in which several rows of `columns` units take turns becomes those rows: undoes [`weave`].
 #[inline(always)]
-pub(super) unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const ROWS: usize>(
+pub(super) unsafe fn unweave<V: Vector, const BITS: usize, const UNIT: usize, const N: usize, const ROWS: usize>(
     task: &Task<'_>,
     columns: usize,
     destination: usize,
@@ -103,7 +104,7 @@ pub(super) unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const
                     }
                     *line = V::load(from.add(place));
                 }
-                for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                for (i, line) in unmixed::<V, BITS, ROWS>(unshuffled::<V, UNIT, ROWS>(lines)).into_iter().enumerate() {
                     let to = to.add(i * destination + first * UNIT);
                     if aligned { line.stream(to) } else { line.store(to) }
                 }
@@ -114,7 +115,7 @@ pub(super) unsafe fn unweave<V: Vector, const UNIT: usize, const N: usize, const
                     let left = (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
                     *line = V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), left);
                 }
-                for (i, line) in unshuffled::<V, UNIT, ROWS>(lines).into_iter().enumerate() {
+                for (i, line) in unmixed::<V, BITS, ROWS>(unshuffled::<V, UNIT, ROWS>(lines)).into_iter().enumerate() {
                     line.store_partial(to.add(i * destination + whole * UNIT), bytes);
                 }
             }

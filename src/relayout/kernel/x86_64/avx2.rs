@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::super::super::schedule::{Kernel, Plane};
+use super::super::super::schedule::{Kernel, Plane, Turns};
+use super::super::bits;
 use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
 use super::super::rows::short;
@@ -20,28 +21,6 @@ use super::Widths;
 pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     // SAFETY: the caller's promise, passed on.
     unsafe { lines::run::<Ymm>(kernel, task) }
-}
-
-/// [`lines::merge`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::merge::<Ymm>(first, second, line) }
-}
-
-/// [`lines::split`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::split::<Ymm>(line, low, high) }
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +55,12 @@ impl Widths for Ymm {
     unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
         unsafe { lines::plane::<Self, 16, 2, 1, 2>(task, plane) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { bits::turns::<Self, BITS, 32>(task, turns) }
     }
 
     #[target_feature(enable = "avx2")]
@@ -230,15 +215,19 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn exchange_halves(self, other: Self) -> (Self, Self) {
+    unsafe fn exchange<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            let low = _mm256_set1_epi8(0x0f);
             // Shifts cross from byte to byte; the masks drop what has.
-            let lows = _mm256_or_si256(_mm256_and_si256(low, a), _mm256_andnot_si256(low, _mm256_slli_epi16::<4>(b)));
-            let highs = _mm256_or_si256(_mm256_and_si256(low, _mm256_srli_epi16::<4>(a)), _mm256_andnot_si256(low, b));
-            (Ymm(lows), Ymm(highs))
+            let (even, up, down) = match WIDTH {
+                1 => (_mm256_set1_epi8(0x55), _mm256_slli_epi16::<1>(b), _mm256_srli_epi16::<1>(a)),
+                2 => (_mm256_set1_epi8(0x33), _mm256_slli_epi16::<2>(b), _mm256_srli_epi16::<2>(a)),
+                _ => (_mm256_set1_epi8(0x0f), _mm256_slli_epi16::<4>(b), _mm256_srli_epi16::<4>(a)),
+            };
+            let evens = _mm256_or_si256(_mm256_and_si256(even, a), _mm256_andnot_si256(even, up));
+            let odds = _mm256_or_si256(_mm256_and_si256(even, down), _mm256_andnot_si256(even, b));
+            (Ymm(evens), Ymm(odds))
         }
     }
 

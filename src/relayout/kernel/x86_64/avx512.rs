@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::super::super::schedule::{Kernel, Plane};
+use super::super::super::schedule::{Kernel, Plane, Turns};
+use super::super::bits;
 use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
 use super::super::task::Task;
@@ -19,28 +20,6 @@ use super::Widths;
 pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
     // SAFETY: the caller's promise, passed on.
     unsafe { lines::run::<Zmm>(kernel, task) }
-}
-
-/// [`lines::merge`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn merge(first: &[u8], second: &[u8], line: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::merge::<Zmm>(first, second, line) }
-}
-
-/// [`lines::split`] with these registers.
-///
-/// # Safety
-///
-/// As for [`run`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn split(line: &[u8], low: &mut [u8], high: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::split::<Zmm>(line, low, high) }
 }
 
 #[derive(Clone, Copy)]
@@ -154,6 +133,12 @@ impl Widths for Zmm {
     unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
         unsafe { lines::plane::<Self, 16, 4, 1, 4>(task, plane) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { bits::turns::<Self, BITS, 64>(task, turns) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
@@ -281,15 +266,19 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn exchange_halves(self, other: Self) -> (Self, Self) {
+    unsafe fn exchange<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            let low = _mm512_set1_epi8(0x0f);
             // Shifts cross from byte to byte; the masks drop what has.
-            let lows = _mm512_or_si512(_mm512_and_si512(low, a), _mm512_andnot_si512(low, _mm512_slli_epi16::<4>(b)));
-            let highs = _mm512_or_si512(_mm512_and_si512(low, _mm512_srli_epi16::<4>(a)), _mm512_andnot_si512(low, b));
-            (Zmm(lows), Zmm(highs))
+            let (even, up, down) = match WIDTH {
+                1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
+                2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
+                _ => (_mm512_set1_epi8(0x0f), _mm512_slli_epi16::<4>(b), _mm512_srli_epi16::<4>(a)),
+            };
+            let evens = _mm512_or_si512(_mm512_and_si512(even, a), _mm512_andnot_si512(even, up));
+            let odds = _mm512_or_si512(_mm512_and_si512(even, down), _mm512_andnot_si512(even, b));
+            (Zmm(evens), Zmm(odds))
         }
     }
 

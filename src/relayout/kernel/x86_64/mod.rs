@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::schedule::Plane;
+use super::super::schedule::{Plane, Turns};
 use super::blocks::{Blocks, Fetch, Places};
 use super::task::Task;
 use super::vector::Vector;
@@ -26,6 +26,9 @@ pub(super) trait Widths: Vector {
     unsafe fn plane8(task: &Task<'_>, plane: &Plane);
     /// Transposes planes of 16-byte units.
     unsafe fn plane16(task: &Task<'_>, plane: &Plane);
+
+    /// Lets rows of elements of `BITS` bits take turns, or takes them apart.
+    unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns);
 
     /// [`Blocks::strip`] as a function of its own.
     unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
