@@ -8,17 +8,26 @@ use super::super::schedule::{Axis, Plane};
 use super::blocks::Places;
 use super::rows::row;
 use super::task::{AHEAD, Task, Visit};
+use super::turns::Turns;
 use super::vector::Vector;
+use super::x86_64::Widths;
 
 /// About so many bytes of a destination row are written before the next row is.
 const PIECE: usize = 256;
 
 /// Transposes planes of chunks.
 #[inline(always)]
-pub(super) unsafe fn chunks<V: Vector>(task: &Task<'_>, plane: &Plane) {
+pub(super) unsafe fn chunks<V: Widths>(task: &Task<'_>, plane: &Plane) {
     let Plane { chunk, across, along, .. } = plane;
     // SAFETY: the caller's promise, passed on; the destination is dense where that is asked for.
     unsafe {
+        if let Some(turns) = Turns::of(plane, V::BYTES) {
+            return match turns.windows {
+                2 => V::turns::<2>(task, &turns),
+                3 => V::turns::<3>(task, &turns),
+                _ => V::turns::<4>(task, &turns),
+            };
+        }
         match (across.stride(), along.stride()) {
             (Some(pitch), Some(step)) if (9..32).contains(chunk) && pitch == along.extent * chunk => {
                 for visit in task.visits(chunk * across.extent * along.extent) {

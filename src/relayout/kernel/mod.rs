@@ -24,6 +24,8 @@ mod rows;
 #[cfg(target_arch = "x86_64")]
 mod task;
 #[cfg(target_arch = "x86_64")]
+mod turns;
+#[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod weave;

@@ -53,6 +53,9 @@ pub(super) trait Vector: Copy {
     /// Asks for the line at `from`, which may lie anywhere, to come to the level-2 cache.
     unsafe fn prefetch(from: *const u8);
 
+    /// The bytes that `index` names: byte `n` of all registers in a row, of which there are at most four.
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self;
+
     /// The units of three registers in turn, as three registers in a row.
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3];
 

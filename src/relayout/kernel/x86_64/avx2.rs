@@ -8,6 +8,7 @@ use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
 use super::super::rows::short;
 use super::super::task::Task;
+use super::super::turns::Turns;
 use super::super::vector::Vector;
 use super::Widths;
 
@@ -76,6 +77,12 @@ impl Widths for Ymm {
     unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
         // SAFETY: the caller's promise, passed on.
         unsafe { lines::plane::<Self, 16, 2, 1, 2>(task, plane) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn turns<const WINDOWS: usize>(task: &Task<'_>, turns: &Turns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { turns.run::<Self, WINDOWS>(task) }
     }
 
     #[target_feature(enable = "avx2")]
@@ -238,6 +245,26 @@ impl Vector for Ymm {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let mut picked = _mm256_setzero_si256();
+            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its highest bit set.
+            let mut index = index.0;
+            for row in rows {
+                for half in
+                    [_mm256_permute2x128_si256::<0x00>(row.0, row.0), _mm256_permute2x128_si256::<0x11>(row.0, row.0)]
+                {
+                    let order = _mm256_adds_epu8(index, _mm256_set1_epi8(0x70));
+                    picked = _mm256_or_si256(picked, _mm256_shuffle_epi8(half, order));
+                    index = _mm256_sub_epi8(index, _mm256_set1_epi8(16));
+                }
+            }
+            Ymm(picked)
+        }
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use super::super::super::schedule::{Kernel, Plane};
 use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
 use super::super::task::Task;
+use super::super::turns::Turns;
 use super::super::vector::Vector;
 use super::Widths;
 
@@ -157,6 +158,12 @@ impl Widths for Zmm {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn turns<const WINDOWS: usize>(task: &Task<'_>, turns: &Turns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { turns.run::<Self, WINDOWS>(task) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
         job: &Blocks<P>,
         a: usize,
@@ -292,6 +299,20 @@ impl Vector for Zmm {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see, between two pairs.
+            let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
+            if ROWS <= 2 {
+                return Zmm(pair(rows[0], rows[ROWS - 1]));
+            }
+            let later = _mm512_movepi8_mask(index.0);
+            Zmm(_mm512_mask_blend_epi8(later, pair(rows[0], rows[1]), pair(rows[2], rows[ROWS - 1])))
+        }
     }
 
     #[inline(always)]

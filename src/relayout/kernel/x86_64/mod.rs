@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::schedule::Plane;
 use super::blocks::{Blocks, Fetch, Places};
 use super::task::Task;
+use super::turns::Turns;
 use super::vector::Vector;
 
 pub(super) mod avx2;
@@ -26,6 +27,9 @@ pub(super) trait Widths: Vector {
     unsafe fn plane8(task: &Task<'_>, plane: &Plane);
     /// Transposes planes of 16-byte units.
     unsafe fn plane16(task: &Task<'_>, plane: &Plane);
+
+    /// [`Turns::run`] as a function of its own.
+    unsafe fn turns<const WINDOWS: usize>(task: &Task<'_>, turns: &Turns);
 
     /// [`Blocks::strip`] as a function of its own.
     unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
