@@ -42,6 +42,18 @@ fn planes_of_chunks() {
     }
 }
 
+/// One chunk of every power of two, repeated along rows that begin and end anywhere in a register.
+#[test]
+fn rows_that_are_filled() {
+    for chunk in [1, 2, 4, 8, 16, 32, 64] {
+        for count in (1..=70).chain([128, 129, 255, 300]) {
+            for gap in [0, 3] {
+                check([3, count, chunk], [chunk, 0, 1], [count * chunk + gap, chunk, 1]);
+            }
+        }
+    }
+}
+
 /// Chunks of 3 to 33 bytes of 2 to 5 rows in turn, and the way back, around every number of registers and a piece of a row.
 #[test]
 fn rows_that_take_turns() {

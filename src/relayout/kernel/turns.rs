@@ -155,7 +155,7 @@ impl Turns {
         // SAFETY: a row of the plane is written, from windows that lie inside it or are read in part; registers that are
         // streamed lie whole registers behind `head`. The table reaches a register behind any place of a turn.
         unsafe {
-            if first == 0 {
+            if first == 0 && head > 0 {
                 self.register::<V, WINDOWS>(row.from, readable, 0).store_partial(row.to, head);
             }
             while at < end {

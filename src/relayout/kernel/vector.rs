@@ -19,6 +19,9 @@ pub(super) trait Vector: Copy {
     /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero.
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self;
 
+    /// Reads `bytes` bytes, a power of two of at most `BYTES`, and repeats them until the register is full.
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self;
+
     /// Writes `BYTES` bytes.
     unsafe fn store(self, to: *mut u8);
 

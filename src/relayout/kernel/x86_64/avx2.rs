@@ -133,6 +133,21 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Ymm(match bytes {
+                1 => _mm256_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm256_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm256_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm256_set1_epi64x(from.cast::<i64>().read_unaligned()),
+                16 => _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast())),
+                _ => _mm256_loadu_si256(from.cast()),
+            })
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the trait's contract.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }

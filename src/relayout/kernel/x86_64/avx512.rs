@@ -207,6 +207,22 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Zmm(match bytes {
+                1 => _mm512_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm512_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm512_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm512_set1_epi64(from.cast::<i64>().read_unaligned()),
+                16 => _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast())),
+                32 => _mm512_broadcast_i64x4(_mm256_loadu_si256(from.cast())),
+                _ => _mm512_loadu_si512(from.cast()),
+            })
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the trait's contract.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
