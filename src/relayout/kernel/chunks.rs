@@ -12,6 +12,9 @@ use super::turns::Turns;
 use super::vector::Vector;
 use super::x86_64::Widths;
 
+/// A plane of at most this many chunks of 16 bytes stays in the nearest cache while it is copied.
+const NEAR: usize = 1 << 10;
+
 /// About so many bytes of a destination row are written before the next row is.
 const PIECE: usize = 256;
 
@@ -41,6 +44,30 @@ pub(super) unsafe fn chunks<V: Widths>(task: &Task<'_>, plane: &Plane) {
             }
             (Some(target), Some(origin)) => planes::<V, usize>(task, plane, (target, origin)),
             _ => planes::<V, &Axis>(task, plane, (across, along)),
+        }
+    }
+}
+
+/// The strides of a plane of 16-byte chunks that are moved one by one in less time than it takes to shuffle them into whole
+/// registers: destination rows, source rows.
+pub(super) fn near(task: &Task<'_>, plane: &Plane) -> Option<(usize, usize)> {
+    let few = !task.stream && plane.twist.is_none() && plane.across.extent * plane.along.extent <= NEAR;
+    plane.across.stride().zip(plane.along.stride()).filter(|_| few)
+}
+
+/// Transposes planes of chunks of 16 bytes, one by one.
+#[inline(always)]
+pub(super) unsafe fn one_by_one(task: &Task<'_>, plane: &Plane, (target, origin): (usize, usize)) {
+    let (across, along) = (plane.across.extent, plane.along.extent);
+    for visit in task.visits(16 * across * along) {
+        for a in 0..across {
+            for b in 0..along {
+                // SAFETY: the caller's promise: every chunk of the plane lies inside both sides.
+                unsafe {
+                    let (from, to) = (visit.from.add(a * 16 + b * origin), visit.to.add(a * target + b * 16));
+                    to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                }
+            }
         }
     }
 }

@@ -37,6 +37,15 @@ pub(super) unsafe fn rows<V: Vector>(task: &Task<'_>, chunk: usize, count: Strid
             16 => return small::<V, 16>(task, count),
             _ => {}
         }
+        if !task.stream && !task.fetch {
+            match chunk {
+                17..=32 => return halved::<16>(task, chunk, count),
+                33..=64 => return halved::<32>(task, chunk, count),
+                65..=128 => return halved::<64>(task, chunk, count),
+                129..=256 => return halved::<128>(task, chunk, count),
+                _ => {}
+            }
+        }
         // Chunks side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = task.stream && count.destination == chunk && chunk >= LINE && count.extent > 1;
         let near = (AHEAD / chunk).clamp(1, count.extent.max(1));
@@ -49,6 +58,20 @@ pub(super) unsafe fn rows<V: Vector>(task: &Task<'_>, chunk: usize, count: Strid
             for step in 0..count.extent {
                 let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
                 row::<V>(from, to, chunk, task.stream, next.to(step));
+            }
+        }
+    }
+}
+
+/// Chunks of `SIZE` to twice as many bytes that are near: two pieces each, which may overlap, and no question about any.
+#[inline(always)]
+unsafe fn halved<const SIZE: usize>(task: &Task<'_>, chunk: usize, count: Stride) {
+    for visit in task.visits(chunk * count.extent) {
+        for step in 0..count.extent {
+            // SAFETY: the caller's promise: every chunk lies inside both sides.
+            unsafe {
+                let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
+                pieces::<SIZE>(from, to, chunk);
             }
         }
     }
