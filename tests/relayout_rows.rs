@@ -1,12 +1,12 @@
-//! Rows of every short length, and planes of 16-byte chunks: copied exactly, with nothing written beside them.
+//! Rows of every short length, planes of 16-byte chunks, and rows that take turns: copied exactly, with nothing written beside them.
 
 use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// Copies `[sizes]` bytes between strides at every level and in buffers just as long as they must be, and compares with a
 /// loop over the indices.
-fn check(sizes: [u64; 3], from: [u64; 3], to: [u64; 3]) {
-    let desc = |strides: [u64; 3]| BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap();
+fn check<const RANK: usize>(sizes: [u64; RANK], from: [u64; RANK], to: [u64; RANK]) {
+    let desc = |strides: [u64; RANK]| BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap();
     let (from, to) = (desc(from), desc(to));
     let source: Vec<u8> = (1..=255).cycle().take(usize::try_from(from.min_elements()).unwrap()).collect();
     let mut expected = vec![0; usize::try_from(to.min_elements()).unwrap()];
@@ -38,6 +38,53 @@ fn planes_of_chunks() {
             let packed = [columns * chunk, chunk, 1];
             check([rows, columns, chunk], packed, [chunk, rows * chunk, 1]);
             check([rows, columns, chunk], [columns * chunk + 5, chunk, 1], [chunk, rows * chunk + 16, 1]);
+        }
+    }
+}
+
+/// One chunk of every power of two, repeated along rows that begin and end anywhere in a register.
+#[test]
+fn rows_that_are_filled() {
+    for chunk in [1, 2, 4, 8, 16, 32, 64] {
+        for count in (1..=70).chain([128, 129, 255, 300]) {
+            for gap in [0, 3] {
+                check([3, count, chunk], [chunk, 0, 1], [count * chunk + gap, chunk, 1]);
+            }
+        }
+    }
+}
+
+/// Chunks of 3 to 33 bytes of 2 to 5 rows in turn, and the way back, around every number of registers and a piece of a row.
+#[test]
+fn rows_that_take_turns() {
+    for chunk in (3..=33).filter(|chunk: &u64| !chunk.is_power_of_two() || *chunk == 32) {
+        for rows in 2..=5 {
+            let whole = |bytes: u64| bytes / (rows * chunk);
+            let counts =
+                [1, 2, whole(255), whole(320) + 1, whole(1000), whole(1024) + 1, 2048 / chunk, 2200 / chunk + 1];
+            for columns in counts.into_iter().filter(|&columns| columns > 0) {
+                for gap in [0, 5] {
+                    let apart = [columns * chunk + gap, chunk, 1];
+                    let turns = [chunk, rows * chunk, 1];
+                    check([rows, columns, chunk], apart, turns);
+                    check([rows, columns, chunk], turns, apart);
+                }
+            }
+        }
+    }
+}
+
+/// Several such planes, whose rows begin anywhere in a line.
+#[test]
+fn planes_of_turns() {
+    for (rows, columns, chunk) in [(2, 41, 12), (2, 300, 3), (3, 77, 24), (2, 400, 20), (4, 31, 20), (3, 90, 6)] {
+        let whole = rows * columns * chunk;
+        for gap in [0, 8, 13] {
+            let sizes = [5, rows, columns, chunk];
+            let apart = [whole + rows * gap, columns * chunk + gap, chunk, 1];
+            let turns = [whole + gap, chunk, rows * chunk, 1];
+            check(sizes, apart, turns);
+            check(sizes, turns, apart);
         }
     }
 }

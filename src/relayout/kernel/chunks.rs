@@ -6,19 +6,31 @@
 
 use super::super::schedule::{Axis, Plane};
 use super::blocks::Places;
+use super::odd_turns::OddTurns;
 use super::rows::row;
 use super::task::{AHEAD, LONG_ROW, Task, Visit};
 use super::vector::Vector;
+use super::x86_64::Widths;
+
+/// A plane of at most this many chunks of 16 bytes stays in the nearest cache while it is copied.
+const NEAR: usize = 1 << 10;
 
 /// About so many bytes of a destination row are written before the next row is.
 const PIECE: usize = 256;
 
 /// Transposes planes of chunks.
 #[inline(always)]
-pub(super) unsafe fn chunks<V: Vector>(task: &Task<'_>, plane: &Plane) {
+pub(super) unsafe fn chunks<V: Widths>(task: &Task<'_>, plane: &Plane) {
     let Plane { chunk, across, along, .. } = plane;
     // SAFETY: the caller's promise, passed on; the destination is dense where that is asked for.
     unsafe {
+        if let Some(turns) = OddTurns::of(plane, V::BYTES) {
+            return match turns.windows {
+                2 => V::odd_turns::<2>(task, &turns),
+                3 => V::odd_turns::<3>(task, &turns),
+                _ => V::odd_turns::<4>(task, &turns),
+            };
+        }
         match (across.stride(), along.stride()) {
             (Some(pitch), Some(step)) if (9..32).contains(chunk) && pitch == along.extent * chunk => {
                 for visit in task.visits(chunk * across.extent * along.extent) {
@@ -32,6 +44,30 @@ pub(super) unsafe fn chunks<V: Vector>(task: &Task<'_>, plane: &Plane) {
             }
             (Some(target), Some(origin)) => planes::<V, usize>(task, plane, (target, origin)),
             _ => planes::<V, &Axis>(task, plane, (across, along)),
+        }
+    }
+}
+
+/// The strides of a plane of 16-byte chunks that are moved one by one in less time than it takes to shuffle them into whole
+/// registers: destination rows, source rows.
+pub(super) fn near(task: &Task<'_>, plane: &Plane) -> Option<(usize, usize)> {
+    let few = !task.stream && plane.twist.is_none() && plane.across.extent * plane.along.extent <= NEAR;
+    plane.across.stride().zip(plane.along.stride()).filter(|_| few)
+}
+
+/// Transposes planes of chunks of 16 bytes, one by one.
+#[inline(always)]
+pub(super) unsafe fn one_by_one(task: &Task<'_>, plane: &Plane, (target, origin): (usize, usize)) {
+    let (across, along) = (plane.across.extent, plane.along.extent);
+    for visit in task.visits(16 * across * along) {
+        for a in 0..across {
+            for b in 0..along {
+                // SAFETY: the caller's promise: every chunk of the plane lies inside both sides.
+                unsafe {
+                    let (from, to) = (visit.from.add(a * 16 + b * origin), visit.to.add(a * target + b * 16));
+                    to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                }
+            }
         }
     }
 }

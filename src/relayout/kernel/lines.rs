@@ -7,7 +7,7 @@
 
 use super::super::schedule::{Kernel, Plane};
 use super::blocks::blocks_at;
-use super::chunks::chunks;
+use super::chunks::{chunks, near, one_by_one};
 use super::rows::{places, rows};
 use super::task::Task;
 use super::weave::{unweave, unweave_three, weave, weave_three};
@@ -31,7 +31,10 @@ pub(super) unsafe fn run<V: Widths>(kernel: &Kernel, task: &Task<'_>) {
                 2 => V::plane2(task, plane),
                 4 => V::plane4(task, plane),
                 8 => V::plane8(task, plane),
-                16 => V::plane16(task, plane),
+                16 => match near(task, plane) {
+                    Some(strides) => one_by_one(task, plane, strides),
+                    None => V::plane16(task, plane),
+                },
                 _ => chunks::<V>(task, plane),
             },
         }

@@ -21,6 +21,8 @@ mod chunks;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
+#[cfg(target_arch = "x86_64")]
+mod odd_turns;
 mod portable;
 mod portable_bits;
 #[cfg(target_arch = "x86_64")]

@@ -11,6 +11,9 @@ use super::vector::Vector;
 /// A cache line.
 const LINE: usize = 64;
 
+/// So few chunks a call are a line each, far from those of the next call.
+const FEW: usize = 4;
+
 /// From this many bytes on the library's copy is as good as any.
 const LIBRARY: usize = 1024;
 
@@ -26,13 +29,22 @@ pub(super) unsafe fn rows<V: Vector>(task: &Task<'_>, chunk: usize, count: Strid
             return;
         }
         match chunk {
-            1 => return small::<1>(task, count),
-            2 => return small::<2>(task, count),
-            4 => return small::<4>(task, count),
-            8 => return small::<8>(task, count),
-            12 => return small::<12>(task, count),
-            16 => return small::<16>(task, count),
+            1 => return small::<V, 1>(task, count),
+            2 => return small::<V, 2>(task, count),
+            4 => return small::<V, 4>(task, count),
+            8 => return small::<V, 8>(task, count),
+            12 => return small::<V, 12>(task, count),
+            16 => return small::<V, 16>(task, count),
             _ => {}
+        }
+        if !task.stream && !task.fetch {
+            match chunk {
+                17..=32 => return halved::<16>(task, chunk, count),
+                33..=64 => return halved::<32>(task, chunk, count),
+                65..=128 => return halved::<64>(task, chunk, count),
+                129..=256 => return halved::<128>(task, chunk, count),
+                _ => {}
+            }
         }
         // Chunks side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = task.stream && count.destination == chunk && chunk >= LINE && count.extent > 1;
@@ -46,6 +58,20 @@ pub(super) unsafe fn rows<V: Vector>(task: &Task<'_>, chunk: usize, count: Strid
             for step in 0..count.extent {
                 let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
                 row::<V>(from, to, chunk, task.stream, next.to(step));
+            }
+        }
+    }
+}
+
+/// Chunks of `SIZE` to twice as many bytes that are near: two pieces each, which may overlap, and no question about any.
+#[inline(always)]
+unsafe fn halved<const SIZE: usize>(task: &Task<'_>, chunk: usize, count: Stride) {
+    for visit in task.visits(chunk * count.extent) {
+        for step in 0..count.extent {
+            // SAFETY: the caller's promise: every chunk lies inside both sides.
+            unsafe {
+                let (from, to) = (visit.from.add(step * count.source), visit.to.add(step * count.destination));
+                pieces::<SIZE>(from, to, chunk);
             }
         }
     }
@@ -77,8 +103,14 @@ impl Next<'_> {
 
 /// Chunks of so few bytes that a register is too much.
 #[inline(always)]
-unsafe fn small<const CHUNK: usize>(task: &Task<'_>, count: Stride) {
+unsafe fn small<V: Vector, const CHUNK: usize>(task: &Task<'_>, count: Stride) {
     for visit in task.visits(CHUNK * count.extent) {
+        if let Some(ahead) = visit.ahead.filter(|_| count.extent <= FEW) {
+            for step in 0..count.extent {
+                // SAFETY: the features are the caller's promise.
+                unsafe { V::prefetch(ahead.wrapping_add(step * count.source)) };
+            }
+        }
         for step in 0..count.extent {
             // SAFETY: the caller's promise: every chunk lies inside both sides.
             unsafe {
@@ -253,31 +285,36 @@ unsafe fn join<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: Str
 /// Writes one chunk, a power of two of at most a register, `count` times in a row.
 #[inline(always)]
 unsafe fn fill<V: Vector>(from: *const u8, to: *mut u8, chunk: usize, count: usize, stream: bool) {
-    // SAFETY: reads the chunk, writes the `chunk * count` bytes behind `to`; the pattern has 64 bytes, at least a register
-    // more than `shift`, as `shift < chunk <= 32` or `shift` is 0.
+    let bytes = chunk * count;
+    // SAFETY: reads the chunk, writes the `chunk * count` bytes behind `to`; the two registers reach far enough behind a
+    // place inside a chunk, of which neither is shorter. Streamed registers lie whole registers behind the aligned `head`.
     unsafe {
-        let mut pattern = [0_u8; 128];
-        let pattern_start = pattern.as_mut_ptr();
-        std::ptr::copy_nonoverlapping(from, pattern_start, chunk);
-        let mut filled = chunk;
-        while filled < 128 {
-            std::ptr::copy_nonoverlapping(pattern_start, pattern_start.add(filled), filled);
-            filled *= 2;
+        let pattern = V::repeat(from, chunk);
+        let head = if stream { to.align_offset(V::BYTES).min(bytes) } else { 0 };
+        let mut shifted = pattern;
+        if head > 0 {
+            pattern.store_partial(to, head);
+            let mut twice = [0_u8; 128];
+            pattern.store(twice.as_mut_ptr());
+            pattern.store(twice.as_mut_ptr().add(V::BYTES));
+            shifted = V::load(twice.as_ptr().add(head % chunk));
         }
-        let bytes = chunk * count;
-        let mut at = if stream { to.align_offset(V::BYTES).min(bytes) } else { 0 };
-        if at > 0 {
-            V::load(pattern.as_ptr()).store_partial(to, at);
+        let put = |at: usize| if stream { shifted.stream(to.add(at)) } else { shifted.store(to.add(at)) };
+        let mut at = head;
+        while at + 4 * V::BYTES <= bytes {
+            put(at);
+            put(at + V::BYTES);
+            put(at + 2 * V::BYTES);
+            put(at + 3 * V::BYTES);
+            at += 4 * V::BYTES;
         }
-        let shifted = V::load(pattern.as_ptr().add(at % chunk));
         while at + V::BYTES <= bytes {
-            if stream {
-                shifted.stream(to.add(at))
-            } else {
-                shifted.store(to.add(at))
-            }
+            put(at);
             at += V::BYTES;
         }
-        shifted.store_partial(to.add(at), bytes - at);
+        // Nothing at all would still fetch the line behind.
+        if at < bytes {
+            shifted.store_partial(to.add(at), bytes - at);
+        }
     }
 }

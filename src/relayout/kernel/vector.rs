@@ -19,6 +19,9 @@ pub(super) trait Vector: Copy {
     /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero.
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self;
 
+    /// Reads `bytes` bytes, a power of two of at most `BYTES`, and repeats them until the register is full.
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self;
+
     /// Writes `BYTES` bytes.
     unsafe fn store(self, to: *mut u8);
 
@@ -53,6 +56,9 @@ pub(super) trait Vector: Copy {
 
     /// Asks for the line at `from`, which may lie anywhere, to come to the level-2 cache.
     unsafe fn prefetch(from: *const u8);
+
+    /// The bytes that `index` names: byte `n` of all registers in a row, of which there are at most four.
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self;
 
     /// The units of three registers in turn, as three registers in a row.
     unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3];

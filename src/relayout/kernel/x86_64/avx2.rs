@@ -7,6 +7,7 @@ use super::super::super::schedule::{Kernel, Plane, Turns};
 use super::super::bits;
 use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
+use super::super::odd_turns::OddTurns;
 use super::super::rows::short;
 use super::super::task::Task;
 use super::super::vector::Vector;
@@ -61,6 +62,12 @@ impl Widths for Ymm {
     unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns) {
         // SAFETY: the caller's promise, passed on.
         unsafe { bits::turns::<Self, BITS, 32>(task, turns) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn odd_turns<const WINDOWS: usize>(task: &Task<'_>, turns: &OddTurns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { turns.run::<Self, WINDOWS>(task) }
     }
 
     #[target_feature(enable = "avx2")]
@@ -127,6 +134,21 @@ impl Vector for Ymm {
         unsafe {
             short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Ymm(match bytes {
+                1 => _mm256_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm256_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm256_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm256_set1_epi64x(from.cast::<i64>().read_unaligned()),
+                16 => _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast())),
+                _ => _mm256_loadu_si256(from.cast()),
+            })
         }
     }
 
@@ -247,6 +269,26 @@ impl Vector for Ymm {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let mut picked = _mm256_setzero_si256();
+            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its highest bit set.
+            let mut index = index.0;
+            for row in rows {
+                for half in
+                    [_mm256_permute2x128_si256::<0x00>(row.0, row.0), _mm256_permute2x128_si256::<0x11>(row.0, row.0)]
+                {
+                    let order = _mm256_adds_epu8(index, _mm256_set1_epi8(0x70));
+                    picked = _mm256_or_si256(picked, _mm256_shuffle_epi8(half, order));
+                    index = _mm256_sub_epi8(index, _mm256_set1_epi8(16));
+                }
+            }
+            Ymm(picked)
+        }
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use super::super::super::schedule::{Kernel, Plane, Turns};
 use super::super::bits;
 use super::super::blocks::{Blocks, Fetch, Places};
 use super::super::lines;
+use super::super::odd_turns::OddTurns;
 use super::super::task::Task;
 use super::super::vector::Vector;
 use super::Widths;
@@ -142,6 +143,12 @@ impl Widths for Zmm {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn odd_turns<const WINDOWS: usize>(task: &Task<'_>, turns: &OddTurns) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { turns.run::<Self, WINDOWS>(task) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
         job: &Blocks<P>,
         a: usize,
@@ -202,6 +209,22 @@ impl Vector for Zmm {
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         // SAFETY: bytes that the mask leaves out are not touched; the rest is the trait's contract.
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Zmm(match bytes {
+                1 => _mm512_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm512_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm512_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm512_set1_epi64(from.cast::<i64>().read_unaligned()),
+                16 => _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast())),
+                32 => _mm512_broadcast_i64x4(_mm256_loadu_si256(from.cast())),
+                _ => _mm512_loadu_si512(from.cast()),
+            })
+        }
     }
 
     #[inline(always)]
@@ -301,6 +324,20 @@ impl Vector for Zmm {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see, between two pairs.
+            let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
+            if ROWS <= 2 {
+                return Zmm(pair(rows[0], rows[ROWS - 1]));
+            }
+            let later = _mm512_movepi8_mask(index.0);
+            Zmm(_mm512_mask_blend_epi8(later, pair(rows[0], rows[1]), pair(rows[2], rows[ROWS - 1])))
+        }
     }
 
     #[inline(always)]

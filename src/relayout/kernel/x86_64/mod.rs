@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::schedule::{Plane, Turns};
 use super::blocks::{Blocks, Fetch, Places};
+use super::odd_turns::OddTurns;
 use super::task::Task;
 use super::vector::Vector;
 
@@ -29,6 +30,9 @@ pub(super) trait Widths: Vector {
 
     /// Lets rows of elements of `BITS` bits take turns, or takes them apart.
     unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns);
+
+    /// [`OddTurns::run`] as a function of its own.
+    unsafe fn odd_turns<const WINDOWS: usize>(task: &Task<'_>, turns: &OddTurns);
 
     /// [`Blocks::strip`] as a function of its own.
     unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
