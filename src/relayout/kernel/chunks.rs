@@ -15,6 +15,9 @@ use super::x86_64::Widths;
 /// A plane of at most this many chunks of 16 bytes stays in the nearest cache while it is copied.
 const NEAR: usize = 1 << 10;
 
+/// The nearest cache can take in so many destination rows at once.
+const FEW: usize = 16;
+
 /// About so many bytes of a destination row are written before the next row is.
 const PIECE: usize = 256;
 
@@ -42,6 +45,12 @@ pub(super) unsafe fn chunks<V: Widths>(task: &Task<'_>, plane: &Plane) {
                     }
                 }
             }
+            (Some(target), Some(origin)) if !task.stream && across.extent <= FEW => match chunk {
+                32 => through::<32>(task, plane, (target, origin)),
+                64 => through::<64>(task, plane, (target, origin)),
+                128 => through::<128>(task, plane, (target, origin)),
+                _ => planes::<V, usize>(task, plane, (target, origin)),
+            },
             (Some(target), Some(origin)) => planes::<V, usize>(task, plane, (target, origin)),
             _ => planes::<V, &Axis>(task, plane, (across, along)),
         }
@@ -66,6 +75,23 @@ pub(super) unsafe fn one_by_one(task: &Task<'_>, plane: &Plane, (target, origin)
                 unsafe {
                     let (from, to) = (visit.from.add(a * 16 + b * origin), visit.to.add(a * target + b * 16));
                     to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                }
+            }
+        }
+    }
+}
+
+/// Transposes planes of few columns through the cache: the source front to back, one chunk to each destination row.
+#[inline(always)]
+unsafe fn through<const CHUNK: usize>(task: &Task<'_>, plane: &Plane, (target, origin): (usize, usize)) {
+    let (across, along) = (plane.across.extent, plane.along.extent);
+    for visit in task.visits(CHUNK * across * along) {
+        for b in 0..along {
+            for a in 0..across {
+                // SAFETY: the caller's promise: every chunk of the plane lies inside both sides.
+                unsafe {
+                    let (from, to) = (visit.from.add(a * CHUNK + b * origin), visit.to.add(a * target + b * CHUNK));
+                    to.cast::<[u8; CHUNK]>().write(from.cast::<[u8; CHUNK]>().read());
                 }
             }
         }
