@@ -41,6 +41,9 @@ const PANEL_WIDTH: usize = 1 << 8;
 /// What is asked for lies about so many bytes ahead, at least a panel.
 const DISTANCE: usize = 1 << 15;
 
+/// How many blocks further on the lines lie that a block at the edge asks for.
+const EDGES: usize = 4;
+
 /// The lines of a row that are staged together.
 const RUN: usize = 4;
 
@@ -117,7 +120,7 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
         let ahead = to.align_offset(LINE);
         let aligned = lines_fit && ahead.is_multiple_of(UNIT);
         let head = if aligned { (ahead / UNIT).min(along) } else { 0 };
-        let job = Blocks { from, to, across, target, origin, aligned, gather, scatter, twist };
+        let job = Blocks { from, to, across, target, origin, aligned, fetch: task.fetch, gather, scatter, twist };
         let fetch = |from: *const u8, a: usize, b: usize| Fetch {
             from: from.wrapping_add(a * UNIT),
             origin,
@@ -190,6 +193,8 @@ pub(super) struct Blocks<P> {
     origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
+    /// Ask for lines that are written in part.
+    fetch: bool,
     /// Do the source rows of a block, or the destination rows, share sets of the cache?
     gather: bool,
     scatter: bool,
@@ -403,6 +408,13 @@ impl<P: Places> Blocks<P> {
         (a, b): (usize, usize),
         (rows, columns): (usize, usize),
     ) {
+        if self.fetch {
+            // Part of a line is written to the cache, which reads the rest of it first.
+            for column in (a + EDGES * N..self.across).take(columns) {
+                // SAFETY: the features are the caller's promise.
+                unsafe { V::prefetch_to_write(self.to.wrapping_add(b * UNIT + self.target.place(column))) };
+            }
+        }
         for first in (0..rows).step_by(N) {
             let rows = (rows - first).min(N);
             // SAFETY: reads `columns` units of `rows` rows and writes `rows` units of `columns` rows, all inside the plane.

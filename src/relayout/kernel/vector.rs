@@ -57,6 +57,9 @@ pub(super) trait Vector: Copy {
     /// Asks for the line at `from`, which may lie anywhere, to come to the level-2 cache.
     unsafe fn prefetch(from: *const u8);
 
+    /// Asks for the line at `to`, which may lie anywhere, to come to the cache in order to be written.
+    unsafe fn prefetch_to_write(to: *const u8);
+
     /// The bytes that `index` names: byte `n` of all registers in a row, of which there are at most four.
     unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self;
 

@@ -272,6 +272,12 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn prefetch_to_write(to: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
