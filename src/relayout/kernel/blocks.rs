@@ -29,6 +29,9 @@ const LINE: usize = 64;
 /// Rows as far apart as this, or a multiple of it, meet in the sets of the nearest cache.
 const PAGE: usize = 1 << 12;
 
+/// So many rows can use a set at once.
+const MOST_IN_SET: usize = 8;
+
 /// The bytes of a panel, at most: two of them fit a level-2 cache.
 const PANEL: usize = 1 << 17;
 
@@ -50,10 +53,10 @@ const RUN: usize = 4;
 /// The bytes of a staged row: one more line, so that rows do not meet in the sets of the cache.
 const STAGED: usize = (RUN + 1) * LINE;
 
-/// Do so many rows at this pitch share the sets of the nearest cache: more than 8 a set, of 64 sets of lines?
-fn shares_sets(pitch: usize, rows: usize) -> bool {
-    let bits = pitch.trailing_zeros().min(PAGE.trailing_zeros());
-    rows << bits > 8 * PAGE
+/// How many of so many rows at this pitch meet in a set of the nearest cache, which has 64 sets of lines?
+fn rows_in_set(axis: &Axis, rows: usize) -> usize {
+    let bits = axis.stride().map_or(0, usize::trailing_zeros).min(PAGE.trailing_zeros());
+    (rows << bits) / PAGE
 }
 
 /// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
@@ -107,20 +110,19 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = across.div_ceil(width);
     let distance = (DISTANCE / (panel_rows * width * UNIT)).max(1);
-    let shared = |axis: &Axis, rows: usize| axis.stride().is_some_and(|pitch| shares_sets(pitch, rows));
-    // Round the cache nothing collides in it.
-    let (gather, scatter) = if task.stream {
-        (false, false)
-    } else {
-        (shared(&plane.along, LINE / UNIT) && along > LINE / UNIT, shared(&plane.across, N))
-    };
+    let (in_source_set, in_target_set) = (rows_in_set(&plane.along, LINE / UNIT), rows_in_set(&plane.across, N));
+    let scatter = !task.stream && in_target_set > MOST_IN_SET;
+    let gather = !task.stream && in_source_set > MOST_IN_SET && along > LINE / UNIT;
+    // Rows that push each other out of the cache can only be read once.
+    let in_groups = gather || in_source_set <= MOST_IN_SET / 2 && !crowded;
     for visit in task.visits(across * along * UNIT) {
         let (from, to) = (visit.from, visit.to);
         // Whole lines can only be stored round the cache if every destination row has them at the same places.
         let ahead = to.align_offset(LINE);
         let aligned = lines_fit && ahead.is_multiple_of(UNIT);
         let head = if aligned { (ahead / UNIT).min(along) } else { 0 };
-        let job = Blocks { from, to, across, target, origin, aligned, fetch: task.fetch, gather, scatter, twist };
+        let job =
+            Blocks { from, to, across, target, origin, aligned, fetch: task.fetch, in_groups, gather, scatter, twist };
         let fetch = |from: *const u8, a: usize, b: usize| Fetch {
             from: from.wrapping_add(a * UNIT),
             origin,
@@ -195,6 +197,8 @@ pub(super) struct Blocks<P> {
     aligned: bool,
     /// Ask for lines that are written in part.
     fetch: bool,
+    /// Can small units be read in groups of columns, all rows of a block for each?
+    in_groups: bool,
     /// Do the source rows of a block, or the destination rows, share sets of the cache?
     gather: bool,
     scatter: bool,
@@ -339,6 +343,35 @@ impl<P: Places> Blocks<P> {
         // are there; lines that are streamed are aligned, as every strip begins at an aligned line. `lanes` fills what
         // it is given.
         unsafe {
+            if UNIT <= 2 && self.in_groups {
+                // Whole rows would not fit the registers: one group at a time, 16 bytes of every row.
+                for group in 0..LANES {
+                    let from = from.add(16 * group);
+                    let first = self.group::<V, K, LANES, O>((from, origin, b));
+                    let first = unpacked::<V, UNIT, K>(&first);
+                    let to = |column: usize| to.add(target.place(a + group * K + column));
+                    if V::BYTES == LINE {
+                        for (column, line) in first.into_iter().enumerate() {
+                            let to = to(column);
+                            if self.aligned { line.stream(to) } else { line.store(to) }
+                        }
+                        continue;
+                    }
+                    let second = self.group::<V, K, LANES, O>((from, origin, b + N));
+                    let second = unpacked::<V, UNIT, K>(&second);
+                    for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
+                        let to = to(column);
+                        if self.aligned {
+                            first.stream(to);
+                            second.stream(to.add(V::BYTES));
+                        } else {
+                            first.store(to);
+                            second.store(to.add(V::BYTES));
+                        }
+                    }
+                }
+                return;
+            }
             let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
             let first = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
             if V::BYTES == LINE {
@@ -365,6 +398,29 @@ impl<P: Places> Blocks<P> {
                     }
                 }
             }
+        }
+    }
+
+    /// 16 bytes of `K * LANES` rows: lane `l` of register `i` holds those of row `i + K * l`.
+    #[inline(always)]
+    unsafe fn group<V: Vector, const K: usize, const LANES: usize, O: Places>(
+        &self,
+        (from, origin, b): (*const u8, O, usize),
+    ) -> [V; K] {
+        // SAFETY: the rows that are read are the caller's promise.
+        unsafe {
+            let mut lines = [V::zero(); K];
+            for (i, line) in lines.iter_mut().enumerate() {
+                let mut rows = [from; LANES];
+                for (lane, row) in rows.iter_mut().enumerate() {
+                    *row = from.add(origin.place(b + i + K * lane));
+                }
+                *line = V::load_lanes::<LANES>(rows);
+                if let Some(twist) = &self.twist {
+                    *line = line.shuffle(twist);
+                }
+            }
+            lines
         }
     }
 

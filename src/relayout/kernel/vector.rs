@@ -31,6 +31,9 @@ pub(super) trait Vector: Copy {
     /// Writes `BYTES` bytes round the cache; `to` must be a multiple of `BYTES`.
     unsafe fn stream(self, to: *mut u8);
 
+    /// Reads 16 bytes from each place, one to each lane.
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self;
+
     /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of register `i`.
     unsafe fn swap_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
 

@@ -175,6 +175,12 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         let (a, b) = (rows[0].0, rows[1].0);
         // SAFETY: the trait's contract.

@@ -246,6 +246,18 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let lane = |i: usize| _mm_loadu_si128(from[i].cast());
+            let first = _mm512_castsi128_si512(lane(0));
+            let second = _mm512_inserti32x4::<1>(first, lane(1));
+            let third = _mm512_inserti32x4::<2>(second, lane(2));
+            Zmm(_mm512_inserti32x4::<3>(third, lane(3)))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
