@@ -4,72 +4,75 @@
     reason = "offsets of calls lie inside the buffers, whose reach was computed with care; positions stay below extents"
 )]
 
-use smallvec::SmallVec;
-
 use super::schedule::{Step, Stride};
 
 /// The offsets of all calls in order, source and destination, in bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Calls<'a> {
-    /// All loops but the innermost, outer to inner.
-    outer: SmallVec<[Level<'a>; 4]>,
+    /// All loops but the two innermost, outer to inner, and how many steps they have taken in all.
+    outer: &'a [Step],
+    taken: usize,
     start: (usize, usize),
+    middle: Stride,
     innermost: Stride,
-    /// The next call, and how many follow before an outer loop takes a step.
+    /// The next step of the middle loop, and how many follow before an outer loop takes a step.
+    turn: (usize, usize),
+    turns: usize,
+    /// The next call, and how many follow before the middle loop takes a step.
     next: (usize, usize),
     left: usize,
-}
-
-/// A loop, and how far it has come.
-#[derive(Debug, Clone)]
-struct Level<'a> {
-    step: &'a Step,
-    at: usize,
-    /// Where its present step begins, the loops outside it included.
-    offset: (usize, usize),
 }
 
 impl<'a> Calls<'a> {
     /// The calls of a kernel inside these loops, the first of which goes from and to these offsets.
     pub(super) fn new(loops: &'a [Step], start: (usize, usize)) -> Calls<'a> {
-        let (outer, innermost) = match loops.split_last() {
+        let last = |loops: &'a [Step]| match loops.split_last() {
             Some((Step::Strided(stride), outer)) => (outer, *stride),
             _ => (loops, Stride::ONCE),
         };
-        let mut next = start;
-        let outer = outer
-            .iter()
-            .map(|step| {
-                next = plus(next, step.at(0));
-                Level { step, at: 0, offset: next }
-            })
-            .collect();
-        Calls { outer, start, innermost, next, left: innermost.extent }
+        let (outer, innermost) = last(loops);
+        let (outer, middle) = last(outer);
+        let (turns, left) = (middle.extent, 0);
+        let mut calls = Calls { outer, taken: 0, start, middle, innermost, turn: start, turns, next: start, left };
+        if !outer.is_empty() {
+            calls.turn = calls.outside().unwrap_or(start);
+        }
+        calls
+    }
+
+    /// Where the outer loops have come to. `None` if they are done.
+    fn outside(&self) -> Option<(usize, usize)> {
+        let (mut begin, mut rest) = (self.start, self.taken);
+        for step in self.outer.iter().rev() {
+            // A loop has a step at least.
+            let extent = step.extent().max(1);
+            begin = plus(begin, step.at(rest % extent));
+            rest /= extent;
+        }
+        (rest == 0).then_some(begin)
+    }
+
+    /// Takes a step of the middle loop. `false` if it was at its last.
+    #[inline(always)]
+    fn step(&mut self) -> bool {
+        if self.turns == 0 {
+            return false;
+        }
+        self.turns -= 1;
+        self.next = self.turn;
+        // Past the last step this may lie outside the buffers, and is not used.
+        self.turn = (self.turn.0.wrapping_add(self.middle.source), self.turn.1.wrapping_add(self.middle.destination));
+        self.left = self.innermost.extent;
+        self.left > 0
     }
 
     /// Takes a step of an outer loop. `false` if all are done.
     #[inline(never)]
     fn carry(&mut self) -> bool {
-        for place in (0..self.outer.len()).rev() {
-            let (before, inside) = self.outer.split_at_mut(place);
-            let Some((level, inside)) = inside.split_first_mut() else { return false };
-            level.at += 1;
-            if level.at < level.step.extent() {
-                let outside = before.last().map_or(self.start, |level| level.offset);
-                level.offset = plus(outside, level.step.at(level.at));
-                self.next = level.offset;
-                for level in inside {
-                    level.at = 0;
-                    level.offset = plus(self.next, level.step.at(0));
-                    self.next = level.offset;
-                }
-                self.left = self.innermost.extent;
-                return self.left > 0;
-            }
-        }
-        // All done: from now on there is nothing to carry to.
-        self.outer.clear();
-        false
+        self.taken += 1;
+        let Some(turn) = self.outside() else { return false };
+        (self.turn, self.turns) = (turn, self.middle.extent);
+        self.step()
     }
 }
 
@@ -82,12 +85,12 @@ impl Iterator for Calls<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        if self.left == 0 && !self.carry() {
+        if self.left == 0 && !self.step() && !self.carry() {
             return None;
         }
         let call = self.next;
         self.left -= 1;
-        // Past the last step this may lie outside the buffers, and is not used.
+        // As for the middle loop.
         self.next = (call.0.wrapping_add(self.innermost.source), call.1.wrapping_add(self.innermost.destination));
         Some(call)
     }

@@ -18,13 +18,14 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::schedule::{Axis, Plane, Twist};
-use super::rows::row;
+use super::places::Places;
+use super::stage::RUN;
 use super::task::Task;
 use super::vector::Vector;
 use super::x86_64::Widths;
 
 /// A cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Rows as far apart as this, or a multiple of it, meet in the sets of the nearest cache.
 const PAGE: usize = 1 << 12;
@@ -47,36 +48,10 @@ const DISTANCE: usize = 1 << 15;
 /// How many blocks further on the lines lie that a block at the edge asks for.
 const EDGES: usize = 4;
 
-/// The lines of a row that are staged together.
-const RUN: usize = 4;
-
-/// The bytes of a staged row: one more line, so that rows do not meet in the sets of the cache.
-const STAGED: usize = (RUN + 1) * LINE;
-
 /// How many of so many rows at this pitch meet in a set of the nearest cache, which has 64 sets of lines?
 fn rows_in_set(axis: &Axis, rows: usize) -> usize {
     let bits = axis.stride().map_or(0, usize::trailing_zeros).min(PAGE.trailing_zeros());
     (rows << bits) / PAGE
-}
-
-/// Where the steps of an axis lie. Kernels are compiled once for plain strides, where this is one multiplication, and
-/// once for any axis.
-pub(super) trait Places: Copy {
-    fn place(self, i: usize) -> usize;
-}
-
-impl Places for usize {
-    #[inline(always)]
-    fn place(self, i: usize) -> usize {
-        i * self
-    }
-}
-
-impl Places for &Axis {
-    #[inline(always)]
-    fn place(self, i: usize) -> usize {
-        self.at(i)
-    }
 }
 
 /// Transposes planes whose axes are plain strides, or any.
@@ -187,12 +162,12 @@ impl<P: Places> Fetch<P> {
 
 /// What all blocks of a plane share.
 pub(super) struct Blocks<P> {
-    from: *const u8,
-    to: *mut u8,
-    across: usize,
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    pub(super) across: usize,
     /// Where destination rows lie, and source rows.
-    target: P,
-    origin: P,
+    pub(super) target: P,
+    pub(super) origin: P,
     /// Are the lines of whole blocks aligned in every destination row, and to be streamed?
     aligned: bool,
     /// Ask for lines that are written in part.
@@ -268,65 +243,9 @@ impl<P: Places> Blocks<P> {
         }
     }
 
-    /// At most `N` columns of a multiple of [`RUN`] lines of rows, by way of a stage that leaves a run in every destination row.
-    #[inline(always)]
-    pub(super) unsafe fn scatter<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
-        &self,
-        a: usize,
-        rows: Range<usize>,
-    ) {
-        let (columns, deep) = (N.min(self.across - a), LINE / UNIT);
-        let mut stage = Stage::new();
-        // SAFETY: the blocks lie inside the plane, and `N` rows of a run inside the stage.
-        unsafe {
-            for b in rows.step_by(RUN * deep) {
-                for line in 0..RUN {
-                    let b = b + line * deep;
-                    if columns < N {
-                        V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep, columns));
-                        continue;
-                    }
-                    let (from, to) = (self.from.add(a * UNIT), stage.bytes().add(line * LINE));
-                    self.block::<V, UNIT, N, K, LANES, P, usize>((from, self.origin, b), (to, STAGED, 0));
-                }
-                for column in 0..if columns < N { 0 } else { N } {
-                    let to = self.to.add(b * UNIT + self.target.place(a + column));
-                    row::<V>(stage.bytes().add(column * STAGED), to, RUN * LINE, false, None);
-                }
-            }
-        }
-    }
-
-    /// At most [`RUN`] lines of columns of a line of rows, by way of a stage that is filled run by run.
-    #[inline(always)]
-    pub(super) unsafe fn gather<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
-        &self,
-        columns: Range<usize>,
-        b: usize,
-    ) {
-        let deep = LINE / UNIT;
-        let mut stage = Stage::new();
-        // SAFETY: the blocks lie inside the plane, and a line of rows of a run inside the stage.
-        unsafe {
-            for i in 0..deep {
-                let from = self.from.add(columns.start * UNIT + self.origin.place(b + i));
-                row::<V>(from, stage.bytes().add(i * STAGED), columns.len() * UNIT, false, None);
-            }
-            for a in columns.clone().step_by(N) {
-                if a + N > columns.end {
-                    V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep, columns.end - a));
-                    continue;
-                }
-                let from = stage.bytes().add((a - columns.start) * UNIT).cast_const();
-                let to = self.to.add(b * UNIT);
-                self.block::<V, UNIT, N, K, LANES, usize, P>((from, STAGED, 0), (to, self.target, a));
-            }
-        }
-    }
-
     /// A line of rows, `N` columns: from these rows of a source, from row `b` on, to these rows of a destination, from row `a` on.
     #[inline(always)]
-    unsafe fn block<
+    pub(super) unsafe fn block<
         V: Vector,
         const UNIT: usize,
         const N: usize,
@@ -489,22 +408,6 @@ impl<P: Places> Blocks<P> {
                 }
             }
         }
-    }
-}
-
-/// A block of staged rows.
-#[repr(align(64))]
-struct Stage(MaybeUninit<[u8; STAGED * LINE]>);
-
-impl Stage {
-    #[inline(always)]
-    fn new() -> Stage {
-        Stage(MaybeUninit::uninit())
-    }
-
-    #[inline(always)]
-    fn bytes(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
     }
 }
 

@@ -5,8 +5,8 @@
 //! As for [`lines`](super::lines): the features of `V`, and calls that stay inside both sides.
 
 use super::super::schedule::{Axis, Plane};
-use super::blocks::Places;
 use super::odd_turns::OddTurns;
+use super::places::Places;
 use super::rows::row;
 use super::task::{AHEAD, LONG_ROW, Task, Visit};
 use super::vector::Vector;

@@ -23,10 +23,14 @@ mod level;
 mod lines;
 #[cfg(target_arch = "x86_64")]
 mod odd_turns;
+#[cfg(target_arch = "x86_64")]
+mod places;
 mod portable;
 mod portable_bits;
 #[cfg(target_arch = "x86_64")]
 mod rows;
+#[cfg(target_arch = "x86_64")]
+mod stage;
 #[cfg(target_arch = "x86_64")]
 mod task;
 #[cfg(all(target_arch = "x86_64", feature = "rayon"))]

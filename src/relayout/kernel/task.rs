@@ -31,7 +31,7 @@ impl<'a> Task<'a> {
     pub(super) fn visits(&self, bytes: usize) -> Visits<'a> {
         let calls = Calls::new(self.loops, self.start);
         let ahead = (self.fetch && !self.loops.is_empty()).then(|| {
-            let mut ahead = calls.clone();
+            let mut ahead = calls;
             ahead.by_ref().take((AHEAD / bytes.max(1)).clamp(1, 64)).for_each(drop);
             ahead
         });

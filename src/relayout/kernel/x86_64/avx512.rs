@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::super::super::schedule::{Kernel, Plane, Turns};
 use super::super::bits;
-use super::super::blocks::{Blocks, Fetch, Places};
+use super::super::blocks::{Blocks, Fetch};
 use super::super::lines;
 use super::super::odd_turns::OddTurns;
+use super::super::places::Places;
 use super::super::task::Task;
 use super::super::vector::Vector;
 use super::Widths;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::super::schedule::{Plane, Turns};
-use super::blocks::{Blocks, Fetch, Places};
+use super::blocks::{Blocks, Fetch};
 use super::odd_turns::OddTurns;
+use super::places::Places;
 use super::task::Task;
 use super::vector::Vector;
 
