@@ -140,6 +140,12 @@ pub(super) struct Fetch<P> {
 }
 
 impl<P: Places> Fetch<P> {
+    /// Asks for nothing.
+    #[inline(always)]
+    pub(super) fn nothing(origin: P) -> Fetch<P> {
+        Fetch { from: std::ptr::null(), origin, row: 0, rows: 0, line: 0, lines: 0 }
+    }
+
     /// Asks for some more lines.
     #[inline(always)]
     unsafe fn more<V: Vector>(&mut self, lines: usize) {
@@ -230,9 +236,8 @@ impl<P: Places> Blocks<P> {
         // SAFETY: the blocks lie inside the plane.
         unsafe {
             while columns == N && b + deep <= rows.end {
-                fetch.more::<V>(N);
                 let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
-                self.block::<V, UNIT, N, K, LANES, P, P>((from, self.origin, b), (to, self.target, a));
+                self.block::<V, UNIT, N, K, LANES, P, P>((from, self.origin, b), (to, self.target, a), fetch);
                 b += deep;
             }
             while b < rows.end {
@@ -257,56 +262,45 @@ impl<P: Places> Blocks<P> {
         &self,
         (from, origin, b): (*const u8, O, usize),
         (to, target, a): (*mut u8, T, usize),
+        fetch: &mut Fetch<P>,
     ) {
+        let in_groups = UNIT <= 2 && self.in_groups;
+        let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         // SAFETY: reads `N` units of as many rows as fill a line, and writes a line of `N` rows, which the caller promises
         // are there; lines that are streamed are aligned, as every strip begins at an aligned line. `lanes` fills what
-        // it is given.
+        // it is given, which is not read where it was not called.
         unsafe {
-            if UNIT <= 2 && self.in_groups {
-                // Whole rows would not fit the registers: one group at a time, 16 bytes of every row.
-                for group in 0..LANES {
-                    let from = from.add(16 * group);
-                    let first = self.group::<V, K, LANES, O>((from, origin, b));
-                    let first = unpacked::<V, UNIT, K>(&first);
-                    let to = |column: usize| to.add(target.place(a + group * K + column));
-                    if V::BYTES == LINE {
-                        for (column, line) in first.into_iter().enumerate() {
-                            let to = to(column);
-                            if self.aligned { line.stream(to) } else { line.store(to) }
-                        }
-                        continue;
-                    }
-                    let second = self.group::<V, K, LANES, O>((from, origin, b + N));
-                    let second = unpacked::<V, UNIT, K>(&second);
-                    for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
-                        let to = to(column);
-                        if self.aligned {
-                            first.stream(to);
-                            second.stream(to.add(V::BYTES));
-                        } else {
-                            first.store(to);
-                            second.store(to.add(V::BYTES));
-                        }
-                    }
+            if !in_groups {
+                self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
+                if V::BYTES < LINE {
+                    self.lanes::<V, UNIT, K, LANES, O>((from, origin, b + N), (N, V::BYTES), &mut second);
                 }
-                return;
             }
-            let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-            let first = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
-            if V::BYTES == LINE {
-                for (group, lanes) in first.iter().enumerate() {
-                    for (column, line) in unpacked::<V, UNIT, K>(lanes).into_iter().enumerate() {
+            for group in 0..LANES {
+                // What comes is asked for little by little, among the stores.
+                fetch.more::<V>(K);
+                let from = from.add(16 * group);
+                let first = if in_groups {
+                    self.group::<V, K, LANES, O>((from, origin, b))
+                } else {
+                    first.assume_init_ref()[group]
+                };
+                let first = unpacked::<V, UNIT, K>(&first);
+                if V::BYTES == LINE {
+                    for (column, line) in first.into_iter().enumerate() {
                         let to = to.add(target.place(a + group * K + column));
                         if self.aligned { line.stream(to) } else { line.store(to) }
                     }
+                    continue;
                 }
-                return;
-            }
-            // Both halves of a line one after the other.
-            let second = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b + N), (N, V::BYTES), &mut second);
-            for (group, (first, second)) in first.iter().zip(second).enumerate() {
-                let halves = unpacked::<V, UNIT, K>(first).into_iter().zip(unpacked::<V, UNIT, K>(second));
-                for (column, (first, second)) in halves.enumerate() {
+                // Both halves of a line one after the other.
+                let second = if in_groups {
+                    self.group::<V, K, LANES, O>((from, origin, b + N))
+                } else {
+                    second.assume_init_ref()[group]
+                };
+                let second = unpacked::<V, UNIT, K>(&second);
+                for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
                     let to = to.add(target.place(a + group * K + column));
                     if self.aligned {
                         first.stream(to);

@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::blocks::{Blocks, LINE};
+use super::blocks::{Blocks, Fetch, LINE};
 use super::places::Places;
 use super::rows::row;
 use super::x86_64::Widths;
@@ -43,7 +43,7 @@ impl<P: Places> Blocks<P> {
         rows: Range<usize>,
     ) {
         let (columns, deep) = (N.min(self.across - a), LINE / UNIT);
-        let mut stage = Stage::new();
+        let (mut stage, mut fetch) = (Stage::new(), Fetch::nothing(self.origin));
         // SAFETY: the blocks lie inside the plane, and `N` rows of a run inside the stage.
         unsafe {
             for b in rows.step_by(RUN * deep) {
@@ -54,7 +54,7 @@ impl<P: Places> Blocks<P> {
                         continue;
                     }
                     let (from, to) = (self.from.add(a * UNIT), stage.bytes().add(line * LINE));
-                    self.block::<V, UNIT, N, K, LANES, P, usize>((from, self.origin, b), (to, STAGED, 0));
+                    self.block::<V, UNIT, N, K, LANES, P, usize>((from, self.origin, b), (to, STAGED, 0), &mut fetch);
                 }
                 for column in 0..if columns < N { 0 } else { N } {
                     let to = self.to.add(b * UNIT + self.target.place(a + column));
@@ -72,7 +72,7 @@ impl<P: Places> Blocks<P> {
         b: usize,
     ) {
         let deep = LINE / UNIT;
-        let mut stage = Stage::new();
+        let (mut stage, mut fetch) = (Stage::new(), Fetch::nothing(self.origin));
         // SAFETY: the blocks lie inside the plane, and a line of rows of a run inside the stage.
         unsafe {
             for i in 0..deep {
@@ -86,7 +86,7 @@ impl<P: Places> Blocks<P> {
                 }
                 let from = stage.bytes().add((a - columns.start) * UNIT).cast_const();
                 let to = self.to.add(b * UNIT);
-                self.block::<V, UNIT, N, K, LANES, usize, P>((from, STAGED, 0), (to, self.target, a));
+                self.block::<V, UNIT, N, K, LANES, usize, P>((from, STAGED, 0), (to, self.target, a), &mut fetch);
             }
         }
     }
