@@ -39,6 +39,11 @@ const PANEL: usize = 1 << 17;
 /// The source rows of a panel, at most.
 const PANEL_ROWS: usize = 256;
 
+/// Rows as far apart as this, or a multiple of it, need an entry each of the few that one set of the TLB has: fewer of them
+/// make a panel, so that their entries are still there for its next strip.
+const FAR: usize = 1 << 16;
+const FAR_ROWS: usize = 32;
+
 /// The bytes of a panel's row. Rows that lie a multiple of a page apart are better read in longer runs.
 const PANEL_WIDTH: usize = 1 << 8;
 
@@ -79,7 +84,8 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
     let (across, along) = (plane.across.extent, plane.along.extent);
     let lines_fit = task.stream && plane.across.are_multiples_of(LINE);
     let twist = plane.twist.map(Twist::bytes);
-    let panel_rows = along.min(PANEL_ROWS);
+    let far = plane.along.are_multiples_of(FAR) && (plane.across.stride().is_some() || plane.along.stride().is_none());
+    let panel_rows = along.min(if far { FAR_ROWS.max(LINE / UNIT) } else { PANEL_ROWS });
     let crowded = plane.along.are_multiples_of(PAGE);
     let width = if crowded { (PANEL / panel_rows).min(PAGE) } else { PANEL_WIDTH };
     let width = (width - width % LINE).max(LINE) / UNIT;
