@@ -90,6 +90,21 @@ pub(super) struct Plane {
     pub(super) twist: Option<Twist>,
 }
 
+impl Plane {
+    /// Are its rows a few that take turns on one side, and does it leave a few lines at least in each place it writes? Rows that
+    /// are woven in the cache are better written front to back.
+    fn writes_long_runs(&self, loops: &[Step]) -> bool {
+        let Plane { chunk, across, along, .. } = self;
+        let packed = |axis: &Axis| axis.extent.saturating_mul(*chunk);
+        let woven = along.extent <= 16 && across.stride() == Some(packed(along));
+        let unwoven = across.extent <= 16 && along.stride() == Some(packed(across));
+        let run = if woven { packed(along).saturating_mul(across.extent) } else { packed(along) };
+        let calls = loops.iter().map(Step::extent).fold(1, usize::saturating_mul);
+        let bytes = calls.saturating_mul(packed(across)).saturating_mul(along.extent);
+        (unwoven || woven && bytes >= CACHED) && run >= LONGEST_TRANSPOSED
+    }
+}
+
 /// A chunk of `rows` by `columns` units of `unit` bytes, of at most 16 bytes in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Twist {
@@ -208,6 +223,9 @@ const LINE: usize = 64;
 
 /// An axis of a plane should span this many bytes on the side where it is packed; shorter ones take in a further loop.
 const LONG_ENOUGH: usize = 512;
+
+/// So many bytes on either side stay in the level-2 cache.
+const CACHED: usize = 1 << 19;
 
 /// The most steps a table of offsets may have.
 const LARGEST_TABLE: usize = 4096;
@@ -360,7 +378,11 @@ fn choose(loops: &mut SmallVec<[Step; 6]>, chunk: usize) -> Kernel {
         let later = take(loops, across.max(along));
         let earlier = take(loops, across.min(along));
         let (across, along) = if across > along { (later, earlier) } else { (earlier, later) };
-        return Kernel::Transpose(plane(loops, chunk, across, along, true));
+        let plane = plane(loops, chunk, across, along, true);
+        if plane.writes_long_runs(loops) {
+            along_source(loops);
+        }
+        return Kernel::Transpose(plane);
     }
     if chunk > LONGEST_TRANSPOSED {
         along_source(loops);
