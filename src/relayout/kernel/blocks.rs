@@ -91,7 +91,8 @@ unsafe fn blocks<V: Widths, const UNIT: usize, const N: usize, const K: usize, c
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = across.div_ceil(width);
     let distance = (DISTANCE / (panel_rows * width * UNIT)).max(1);
-    let (in_source_set, in_target_set) = (rows_in_set(&plane.along, LINE / UNIT), rows_in_set(&plane.across, N));
+    let (in_source_set, in_target_set) =
+        (rows_in_set(&plane.along, LINE / UNIT), rows_in_set(&plane.across, LINE / UNIT));
     let scatter = !task.stream && in_target_set > MOST_IN_SET;
     let gather = !task.stream && in_source_set > MOST_IN_SET && along > LINE / UNIT;
     // Rows that push each other out of the cache can only be read once.
@@ -222,33 +223,40 @@ impl<P: Places> Blocks<P> {
                 }
                 rows.start += done;
             }
-            for a in columns.step_by(N) {
+            for a in columns.step_by(LINE / UNIT) {
                 V::strip::<UNIT, N, K, LANES, P>(self, a, rows.clone(), fetch);
             }
             fetch.more::<V>(usize::MAX);
         }
     }
 
-    /// At most `N` columns of some rows, block by block.
+    /// At most a line of columns of some rows, block by block.
     #[inline(always)]
     pub(super) unsafe fn strip<V: Widths, const UNIT: usize, const N: usize, const K: usize, const LANES: usize>(
         &self,
-        a: usize,
+        first: usize,
         rows: Range<usize>,
         fetch: &mut Fetch<P>,
     ) {
-        let (columns, deep) = (N.min(self.across - a), LINE / UNIT);
+        let deep = LINE / UNIT;
+        let columns = deep.min(self.across - first);
         let mut b = rows.start;
         // SAFETY: the blocks lie inside the plane.
         unsafe {
-            while columns == N && b + deep <= rows.end {
-                let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
-                self.block::<V, UNIT, N, K, LANES, P, P>((from, self.origin, b), (to, self.target, a), fetch);
+            while columns == deep && b + deep <= rows.end {
+                for part in 0..deep / N {
+                    let a = first + part * N;
+                    let (from, to) = (self.from.add(a * UNIT), self.to.add(b * UNIT));
+                    self.block::<V, UNIT, N, K, LANES, P, P>((from, self.origin, b), (to, self.target, a), fetch);
+                }
                 b += deep;
             }
             while b < rows.end {
-                fetch.more::<V>(N);
-                V::edge::<UNIT, N, K, LANES, P>(self, (a, b), (deep.min(rows.end - b), columns));
+                for part in (0..columns).step_by(N) {
+                    fetch.more::<V>(N);
+                    let size = (deep.min(rows.end - b), N.min(columns - part));
+                    V::edge::<UNIT, N, K, LANES, P>(self, (first + part, b), size);
+                }
                 b += deep;
             }
         }
@@ -270,51 +278,71 @@ impl<P: Places> Blocks<P> {
         (to, target, a): (*mut u8, T, usize),
         fetch: &mut Fetch<P>,
     ) {
-        let in_groups = UNIT <= 2 && self.in_groups;
-        let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         // SAFETY: reads `N` units of as many rows as fill a line, and writes a line of `N` rows, which the caller promises
-        // are there; lines that are streamed are aligned, as every strip begins at an aligned line. `lanes` fills what
-        // it is given, which is not read where it was not called.
+        // are there; lines that are streamed are aligned, as every strip begins at an aligned line.
         unsafe {
-            if !in_groups {
-                self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
-                if V::BYTES < LINE {
-                    self.lanes::<V, UNIT, K, LANES, O>((from, origin, b + N), (N, V::BYTES), &mut second);
+            if V::BYTES == LINE || !self.aligned {
+                for part in 0..LINE / V::BYTES {
+                    let (from, to) = ((from, origin, b + part * N), (to.add(part * V::BYTES), target, a));
+                    self.square::<V, UNIT, N, K, LANES, O, T>(from, to, fetch);
+                }
+                return;
+            }
+            // Both halves of a line one after the other, so that they go round the cache together.
+            fetch.more::<V>(N);
+            let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            let first = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut first);
+            let second = self.lanes::<V, UNIT, K, LANES, O>((from, origin, b + N), (N, V::BYTES), &mut second);
+            for (group, (first, second)) in first.iter().zip(second).enumerate() {
+                let halves = unpacked::<V, UNIT, K>(first).into_iter().zip(unpacked::<V, UNIT, K>(second));
+                for (column, (first, second)) in halves.enumerate() {
+                    let to = to.add(target.place(a + group * K + column));
+                    first.stream(to);
+                    second.stream(to.add(V::BYTES));
                 }
             }
+        }
+    }
+
+    /// As many rows as columns.
+    #[inline(always)]
+    unsafe fn square<
+        V: Vector,
+        const UNIT: usize,
+        const N: usize,
+        const K: usize,
+        const LANES: usize,
+        O: Places,
+        T: Places,
+    >(
+        &self,
+        (from, origin, b): (*const u8, O, usize),
+        (to, target, a): (*mut u8, T, usize),
+        fetch: &mut Fetch<P>,
+    ) {
+        let in_groups = UNIT <= 2 && self.in_groups;
+        let mut all = MaybeUninit::uninit();
+        // SAFETY: the caller's promise, as for `block`. `lanes` fills what it is given, which is not read where it was not called.
+        unsafe {
+            // Found by measuring: units of four bytes want what comes asked for at once, others little by little.
+            if UNIT == 4 {
+                fetch.more::<V>((N * V::BYTES).div_ceil(LINE));
+            }
+            if !in_groups {
+                self.lanes::<V, UNIT, K, LANES, O>((from, origin, b), (N, V::BYTES), &mut all);
+            }
             for group in 0..LANES {
-                // What comes is asked for little by little, among the stores.
-                fetch.more::<V>(K);
-                let from = from.add(16 * group);
-                let first = if in_groups {
-                    self.group::<V, K, LANES, O>((from, origin, b))
-                } else {
-                    first.assume_init_ref()[group]
-                };
-                let first = unpacked::<V, UNIT, K>(&first);
-                if V::BYTES == LINE {
-                    for (column, line) in first.into_iter().enumerate() {
-                        let to = to.add(target.place(a + group * K + column));
-                        if self.aligned { line.stream(to) } else { line.store(to) }
-                    }
-                    continue;
+                if UNIT != 4 {
+                    fetch.more::<V>((K * V::BYTES).div_ceil(LINE));
                 }
-                // Both halves of a line one after the other.
-                let second = if in_groups {
-                    self.group::<V, K, LANES, O>((from, origin, b + N))
+                let lanes = if in_groups {
+                    self.group::<V, K, LANES, O>((from.add(16 * group), origin, b))
                 } else {
-                    second.assume_init_ref()[group]
+                    all.assume_init_ref()[group]
                 };
-                let second = unpacked::<V, UNIT, K>(&second);
-                for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
+                for (column, line) in unpacked::<V, UNIT, K>(&lanes).into_iter().enumerate() {
                     let to = to.add(target.place(a + group * K + column));
-                    if self.aligned {
-                        first.stream(to);
-                        second.stream(to.add(V::BYTES));
-                    } else {
-                        first.store(to);
-                        second.store(to.add(V::BYTES));
-                    }
+                    if self.aligned { line.stream(to) } else { line.store(to) }
                 }
             }
         }
