@@ -1,13 +1,34 @@
 //! A box in bytes: which loops the inner kernel takes, and in which order the others run.
 //!
 //! A box says how far apart elements lie; here it becomes a [`Nest`] of byte strides. The loop that is packed on both sides
-//! disappears into the *chunk*, the bytes that are copied as they are. Then one of two kernels takes the innermost loops:
+//! disappears into the *chunk*, the bytes that are copied as they are. Then a kernel takes the innermost loops:
 //!
-//! * *rows*, when the chunk is long or no loop is packed on the source: chunks one after the other, in destination order;
+//! * *rows*, when the chunk is long or no loop is packed on the source: chunks one after the other;
+//! * *places*, the same for chunks whose places follow no stride (48-blocks against 32-blocks);
 //! * *transpose*, when one loop (`across`) is packed on the source and another (`along`) on the destination: both at once,
-//!   in square blocks, so that every line of memory is used up while it is in the cache.
+//!   so that every line of memory is used up while it is in the cache;
+//! * *turns*, for rows of elements smaller than a byte that take turns in one row.
 //!
-//! The other loops run outside, in order of falling destination stride, so that the destination is written front to back.
+//! # What a copy costs
+//!
+//! Every byte is read once and written once, and the processor could do much more meanwhile. So the cost is how far the traffic
+//! is from two streams, and the rules below are about that, in the order in which they matter:
+//!
+//! 1. *Whole lines.* Half a line written makes memory read the other half first. A transpose therefore works in blocks that
+//!    are a line on both sides, and a short axis takes in the loop that goes on where it ends ([`lengthened`]).
+//! 2. *Round the cache.* A cached store reads its line first, as well. From 8 MiB on (`execute.rs`) lines are stored round
+//!    the cache; below, what is read next would have to come back from memory.
+//! 3. *Reads are a stream, writes may jump.* What is read is waited for; what is written is not. Chunks and woven rows that
+//!    leave at least two lines in each place go in the order of the source ([`along_source`]); shorter ones, and a
+//!    source that is repeated and stays in the cache, in the order of the destination.
+//! 4. *Ask early.* Where the order is no stream the hardware knows (the next row, the next tile), the kernel asks for what it
+//!    will read some 8 KiB later, a line for every line it copies (`kernel/task.rs`), and a transpose for the next panel of
+//!    its plane, row by row, while it works on this one (`kernel/blocks.rs`). Asked for all at once, lines queue up.
+//! 5. *Do not meet.* Rows a multiple of 4096 bytes apart share the sets of the nearest cache and, written line by line, the
+//!    queues of the memory. Through the cache such planes go by way of a stage (`kernel/stage.rs`); round it, blocks
+//!    are ordered so that runs are left in few rows at a time.
+//! 6. *Threads* take steps of one outer loop each (`kernel/threads.rs`), which changes none of this; where no loop is long
+//!    enough, the destination is cut into pieces (`partition.rs`).
 
 use std::cmp::Reverse;
 
