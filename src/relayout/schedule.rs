@@ -197,6 +197,7 @@ impl Axis {
     }
 
     /// Are all offsets multiples of `bytes`, a power of two?
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only kernels over registers ask"))]
     pub(super) fn are_multiples_of(&self, bytes: usize) -> bool {
         self.strides().is_multiple_of(bytes)
     }
@@ -240,7 +241,7 @@ impl Axis {
 pub(super) const LONGEST_TRANSPOSED: usize = 128;
 
 /// A cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// An axis of a plane should span this many bytes on the side where it is packed; shorter ones take in a further loop.
 const LONG_ENOUGH: usize = 512;

@@ -17,15 +17,12 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::super::schedule::{Axis, Plane, Twist};
+use super::super::schedule::{Axis, LINE, Plane, Twist};
 use super::places::Places;
 use super::stage::RUN;
 use super::task::Task;
 use super::vector::Vector;
 use super::x86_64::Widths;
-
-/// A cache line.
-pub(super) const LINE: usize = 64;
 
 /// Rows as far apart as this, or a multiple of it, meet in the sets of the nearest cache.
 const PAGE: usize = 1 << 12;

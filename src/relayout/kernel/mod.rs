@@ -1,6 +1,6 @@
 //! The innermost loops, and the only folder with `unsafe`.
 //!
-//! The folder is the dispatch tree: [`portable`] is safe Rust and runs anywhere; [`lines`] is written once over a
+//! The folder is the dispatch tree: [`portable`] is safe Rust and runs anywhere; [`lines`] and what it calls are written once over a
 //! [`vector::Vector`] of 32 or 64 bytes, which [`x86_64`] supplies. Which level runs is decided once, by what the CPU
 //! has; the environment variable `TENSOR_LAYOUT_LEVEL` (`portable`, `avx2`, `avx512`) can ask for a lower one.
 #![allow(unsafe_code, reason = "the SIMD kernels; every block says why it is sound")]
@@ -63,15 +63,15 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// Runs a kernel inside some loops; its first chunk lies at `start`, source and destination.
     pub(super) fn run(&mut self, kernel: &Kernel, loops: &[Step], start: (usize, usize)) {
-        let Job { source, destination, stream, fetch, level } = self;
+        let Job { source, destination, .. } = self;
         assert!(!reaches_past(kernel, loops, start, (source, destination)), "a kernel reaches past its buffers");
         #[cfg(target_arch = "x86_64")]
-        if *level != KernelLevel::Portable {
+        if self.level != KernelLevel::Portable {
             let ends = (source.as_ptr(), destination.as_mut_ptr());
-            let task = task::Task { ends, loops, start, stream: *stream, fetch: *fetch };
+            let task = task::Task { ends, loops, start, stream: self.stream, fetch: self.fetch };
             // SAFETY: the level is one this CPU has (`is_available` was asked), and the assertion above is the rest of the
             // contract: all calls of the kernel read and write inside the two slices.
-            return unsafe { dispatch(kernel, &task, *level) };
+            return unsafe { dispatch(kernel, &task, self.level) };
         }
         for (from, to) in Calls::new(loops, start) {
             portable::run(kernel, &source[from..], &mut destination[to..]);

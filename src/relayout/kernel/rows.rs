@@ -4,12 +4,9 @@
 //!
 //! As for [`lines`](super::lines): the features of `V`, and calls that stay inside both sides.
 
-use super::super::schedule::Stride;
+use super::super::schedule::{LINE, Stride};
 use super::task::{AHEAD, LONG_ROW, Task, Visit};
 use super::vector::Vector;
-
-/// A cache line.
-const LINE: usize = 64;
 
 /// So few chunks a call are a line each, far from those of the next call.
 const FEW: usize = 4;

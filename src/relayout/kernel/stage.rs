@@ -7,7 +7,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::blocks::{Blocks, Fetch, LINE};
+use super::super::schedule::LINE;
+use super::blocks::{Blocks, Fetch};
 use super::places::Places;
 use super::rows::row;
 use super::x86_64::Widths;

@@ -49,6 +49,8 @@ fn sentence(error: &Error, text: &str) -> String {
     match error {
         Error::Parse { column, expected, found, .. } => {
             let column = column.saturating_sub("u8[1]{0:".len()).max(1);
+            // What stands behind was put there here.
+            let found = if column > text.chars().count() { "the end" } else { found.as_ref() };
             format!("column {column} of `{text}`: expected {expected}, found {found}")
         }
         other => other.to_string(),
