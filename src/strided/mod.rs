@@ -4,11 +4,11 @@
 //! memory layout* and *DirectML helper functions*.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod access;
 mod axes;
 mod desc;
 mod facts;
 mod index_width;
-mod kernel;
 mod overlap;
 mod pair_overlap;
 mod print;
@@ -16,11 +16,11 @@ mod shapes;
 mod size;
 mod view;
 
+pub use access::{Blocks, GemmOperand, MemoryOrder, Offsets, UniformBlocks};
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use kernel::{Blocks, GemmOperand, MemoryOrder, Offsets, UniformBlocks};
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
 pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};

@@ -1,4 +1,4 @@
-//! Questions kernels ask, against brute force, and the recorded mistakes of engines.
+//! How a tensor is read, against brute force, and the recorded mistakes of engines.
 
 use proptest::prelude::*;
 use tensor_layout::strided::{Blocks, IndexWidth, UniformBlocks};

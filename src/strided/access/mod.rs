@@ -1,0 +1,13 @@
+//! How a tensor is read: how long its contiguous runs are, how wide a load may be, in which order its offsets come, and
+//! whether a matrix multiplication can take it as it is.
+
+mod blocks;
+mod gemm;
+mod memory_order;
+mod offsets;
+mod runs;
+
+pub use blocks::{Blocks, UniformBlocks};
+pub use gemm::GemmOperand;
+pub use memory_order::MemoryOrder;
+pub use offsets::Offsets;
