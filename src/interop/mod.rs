@@ -4,8 +4,6 @@
 pub mod directml;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
-#[cfg(feature = "mapped")]
-pub mod mapped_file;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         if let Err(error) = done {
             return output.refuse(&input.to_string_lossy(), &error);
         }
-        new.finish()?;
+        new.close()?.finish()?;
         if !output.is_json() {
             let size = long_bytes(plan.destination_size_in_bytes());
             output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;

@@ -1,19 +1,17 @@
 //! Reading files and making room, without trusting a size.
 
-use std::fs::File;
 use std::io::Read;
 use std::ops::Deref;
 use std::path::Path;
 
-use tensor_layout::interop::mapped_file::MappedFile;
-
+use crate::mapped_file::{InputFile, MappedFile};
 use crate::output::Stop;
 use crate::table::short_bytes;
 
 /// An open file and its length in bytes.
-pub(crate) fn open(path: &Path) -> Result<(File, u64), Stop> {
+pub(crate) fn open(path: &Path) -> Result<(InputFile, u64), Stop> {
     let unreadable = |reason: String| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let file = InputFile::open(path).map_err(|error| unreadable(error.to_string()))?;
     let metadata = file.metadata().map_err(|error| unreadable(error.to_string()))?;
     if metadata.is_dir() {
         return Err(unreadable("it is a directory".into()));
@@ -28,8 +26,8 @@ pub(crate) enum Bytes {
 }
 
 impl Bytes {
-    pub(crate) fn of(mut file: File, length: u64, path: &Path) -> Result<Bytes, Stop> {
-        match file.try_clone().and_then(MappedFile::open) {
+    pub(crate) fn of(mut file: InputFile, length: u64, path: &Path) -> Result<Bytes, Stop> {
+        match file.map() {
             Ok(map) if map.len() as u64 == length => Ok(Bytes::Mapped(map)),
             _ => read(&mut file, length, path).map(Bytes::Read),
         }
@@ -48,12 +46,20 @@ impl Deref for Bytes {
 }
 
 /// The next `length` bytes of a file.
-pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Vec<u8>, Stop> {
+pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec<u8>, Stop> {
     let mut bytes = zeroed(length)?;
     match file.read_exact(&mut bytes) {
         Ok(()) => Ok(bytes),
         Err(error) => Err(Stop::Unusable(format!("{} cannot be read: {error}", path.display()))),
     }
+}
+
+/// A copy of a header, if it is text. Not the bytes themselves: those of a mapped file may change, and a `str` must not.
+pub(crate) fn copied_text(header: &[u8]) -> Option<String> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(header.len()).ok()?;
+    copy.extend_from_slice(header);
+    String::from_utf8(copy).ok()
 }
 
 /// So many zero bytes, or a sentence if there is no memory for them.

@@ -8,6 +8,7 @@ mod draw;
 mod hlo;
 mod index_text;
 mod input_file;
+mod mapped_file;
 mod model;
 mod new_file;
 mod npy;

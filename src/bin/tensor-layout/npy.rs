@@ -3,6 +3,7 @@
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
+use crate::input_file::copied_text;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -29,8 +30,8 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     };
     let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length)).ok_or_else(cut)?;
     let text = file.get(start..end).ok_or_else(cut)?;
-    let text = std::str::from_utf8(text).map_err(|_| "has a header that is no text")?;
-    Ok((Dictionary { rest: text }.read()?, end))
+    let text = copied_text(text).ok_or("has a header that is no text")?;
+    Ok((Dictionary { rest: &text }.read()?, end))
 }
 
 /// A header for these elements, version 1 (or 2, if it is very long).

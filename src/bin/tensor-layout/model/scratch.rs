@@ -1,19 +1,16 @@
 //! `Scratch`: where a tensor is laid out that nobody keeps.
 
-use std::fs::File;
-use std::io::{self, Write};
-
-use tensor_layout::interop::mapped_file::MappedFile;
+use std::io;
 
 use crate::input_file::{Bytes, room};
+use crate::mapped_file::UnnamedFile;
 use crate::output::Stop;
 use crate::table::short_bytes;
 
-/// Memory for a short tensor, a file without a name for a long one: in the folder for temporary files, and gone with the
-/// program however it ends.
+/// Memory for a short tensor, a file without a name for a long one.
 pub(super) enum Scratch {
     Memory(Vec<u8>),
-    File { file: File, length: u64 },
+    File { file: UnnamedFile, length: u64 },
 }
 
 impl Scratch {
@@ -22,7 +19,7 @@ impl Scratch {
         if length <= most {
             return room(length).map(Scratch::Memory);
         }
-        let file = tempfile::tempfile().map_err(|error| unusable(length, &error))?;
+        let file = UnnamedFile::create().map_err(|error| unusable(length, &error))?;
         Ok(Scratch::File { file, length })
     }
 
@@ -30,7 +27,7 @@ impl Scratch {
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         match self {
             Scratch::Memory(memory) => memory.extend_from_slice(bytes),
-            Scratch::File { file, length } => file.write_all(bytes).map_err(|error| unusable(*length, &error))?,
+            Scratch::File { file, length } => file.append(bytes).map_err(|error| unusable(*length, &error))?,
         }
         Ok(())
     }
@@ -39,11 +36,7 @@ impl Scratch {
     pub(super) fn read_back(self) -> Result<Bytes, Stop> {
         match self {
             Scratch::Memory(memory) => Ok(Bytes::Read(memory)),
-            Scratch::File { file, length } => {
-                // Mapped pages that are still to be written would count as memory of this program.
-                let map = file.sync_data().and_then(|()| MappedFile::open(file));
-                map.map(Bytes::Mapped).map_err(|error| unusable(length, &error))
-            }
+            Scratch::File { file, length } => file.map().map(Bytes::Mapped).map_err(|error| unusable(length, &error)),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use safetensors::tensor::Metadata;
 use tensor_layout::DataType;
 
-use crate::input_file::{Bytes, open};
+use crate::input_file::{Bytes, copied_text, open};
 use crate::output::Stop;
 use crate::table::long_bytes;
 
@@ -59,10 +59,10 @@ impl Source {
             )));
         }
         let header = usize::try_from(header_length).ok().and_then(|length| rest.get(..length)).unwrap_or_default();
-        let header = std::str::from_utf8(header).map_err(|_| refuse("has a header that is no text".into()))?;
+        let header = copied_text(header).ok_or_else(|| refuse("has a header that is no text".into()))?;
         // This also checks that the tensors lie behind each other without gap or overlap, and that the bytes of each
         // are those its type and shape take.
-        let metadata: Metadata = serde_json::from_str(header)
+        let metadata: Metadata = serde_json::from_str(&header)
             .map_err(|error| refuse(format!("has a header that contradicts itself or is no JSON: {error}")))?;
         let data = u64::try_from(metadata.data_len()).unwrap_or(u64::MAX);
         let present = behind.saturating_sub(header_length);

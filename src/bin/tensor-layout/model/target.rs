@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tensor_layout::ToIndexMap;
 use tensor_layout::notation::Notated;
 
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
 
 use super::plan::Plan;
@@ -58,15 +58,12 @@ impl Target {
         self.file.append(laid_out)
     }
 
-    /// Opens what was written as any model is opened, before it has its name.
-    pub(super) fn read_back(&mut self) -> Result<Written, Stop> {
-        let source = Source::open(self.file.written()?)?;
+    /// Closes the file and opens what was written as any model is opened, before it has its name.
+    pub(super) fn read_back(self) -> Result<Written, Stop> {
+        let file = self.file.close()?;
+        let source = Source::open(file.path())?;
         let places = source.tensors.iter().enumerate().map(|(place, tensor)| (tensor.name.clone(), place)).collect();
-        Ok(Written { source, places })
-    }
-
-    pub(super) fn finish(self) -> Result<(), Stop> {
-        self.file.finish()
+        Ok(Written { source, places, file })
     }
 }
 
@@ -75,6 +72,8 @@ pub(super) struct Written {
     source: Source,
     /// Where in the list each tensor stands.
     places: BTreeMap<String, usize>,
+    /// Dropped last: not every system removes a mapped file.
+    file: WrittenFile,
 }
 
 impl Written {
@@ -84,6 +83,13 @@ impl Written {
         let place = self.places.get(&plan.tensor.name)?;
         let tensor: &Tensor = self.source.tensors.get(*place)?;
         (layout.to_index_map().ok()? == plan.map).then(|| self.source.bytes_of(tensor))
+    }
+
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> Result<(), Stop> {
+        // Not every system renames a mapped file.
+        drop(self.source);
+        self.file.finish()
     }
 }
 

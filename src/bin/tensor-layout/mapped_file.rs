@@ -1,0 +1,154 @@
+//! Files as slices of bytes, without reading them first: the only `unsafe` of the command line.
+//!
+//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anybody writes the file.
+//! So this is no module of the library, where nobody can say what the rest of a program does. Here one can:
+//!
+//! * An [`UnnamedFile`] can be reached through its own handle only, and mapping it takes the handle away.
+//! * Any other file is mapped by way of an [`InputFile`], which is open for reading only. This program never opens a file for
+//!   writing that exists already: `NewFile` creates its file and closes it before it is read back. tests/architecture.rs
+//!   holds the list of the files here that may open one for writing.
+//! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read in the old
+//!   state or the new one, as with any other way to read a file in steps; who shortens the file ends this program with a
+//!   bus error. So that nothing worse can come of it, tensors are only copied and compared, and text is copied before it is
+//!   checked to be UTF-8 (`input_file::copied_text`).
+#![allow(
+    unsafe_code,
+    reason = "mapping a file takes a promise that the compiler cannot check; it is kept in this file"
+)]
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Deref;
+use std::path::Path;
+
+/// A file in the address space: its pages are read when they are touched, and given back when memory is short.
+///
+/// It is locked for reading as long as the map lives, so that a program that locks before it writes waits.
+#[derive(Debug)]
+pub(crate) struct MappedFile {
+    map: memmap2::Mmap,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl MappedFile {
+    /// Maps a whole file.
+    ///
+    /// # Errors
+    ///
+    /// What the system says: a directory, a pipe, an empty file on some systems, or a file that is locked for writing.
+    ///
+    /// # Safety
+    ///
+    /// As long as the value lives, this program must not write the file or change its length, through this handle or any other.
+    unsafe fn new(file: File) -> io::Result<MappedFile> {
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another program has locked it for writing"));
+            }
+            // Some file systems have no locks.
+            Err(std::fs::TryLockError::Error(_)) => {}
+        }
+        // SAFETY: the map is read-only, and the caller promises that this program does not change what it shows. What another
+        // program may do is said above.
+        let map = unsafe { memmap2::MmapOptions::new().map(&file)? };
+        Ok(MappedFile { map, _file: file })
+    }
+}
+
+impl Deref for MappedFile {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+/// A file that is open for reading only.
+#[derive(Debug)]
+pub(crate) struct InputFile(File);
+
+impl InputFile {
+    pub(crate) fn open(path: &Path) -> io::Result<InputFile> {
+        File::open(path).map(InputFile)
+    }
+
+    pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
+        self.0.metadata()
+    }
+
+    /// Its bytes. Fails where a file cannot be mapped; it can still be read then.
+    pub(crate) fn map(&self) -> io::Result<MappedFile> {
+        let file = self.0.try_clone()?;
+        // SAFETY: the handle is for reading only, and so is every other handle of this program to a file that existed when it
+        // was opened. The one file that this program writes under a name is closed before its path is given to anybody
+        // (`NewFile::close`).
+        unsafe { MappedFile::new(file) }
+    }
+}
+
+impl Read for InputFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+/// A file without a name, in the folder for temporary files: nobody else can open it, and it is gone with the program however
+/// that ends.
+#[derive(Debug)]
+pub(crate) struct UnnamedFile(File);
+
+impl UnnamedFile {
+    pub(crate) fn create() -> io::Result<UnnamedFile> {
+        tempfile::tempfile().map(UnnamedFile)
+    }
+
+    /// Writes on.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    /// What was written.
+    pub(crate) fn map(self) -> io::Result<MappedFile> {
+        // Mapped pages that are still to be written would count as memory of this program.
+        self.0.sync_data()?;
+        // SAFETY: the file has no name, and this was its only handle: no method hands it out or copies it. The map keeps it, and
+        // never writes.
+        unsafe { MappedFile::new(self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_locked_for_writing_is_not_mapped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("locked");
+        fs::write(&path, b"abc").unwrap();
+        let file = InputFile::open(&path).unwrap();
+        let writer = File::options().write(true).open(&path).unwrap();
+        writer.lock().unwrap();
+        assert!(file.map().unwrap_err().to_string().contains("locked it for writing"));
+        writer.unlock().unwrap();
+        assert_eq!(&*file.map().unwrap(), b"abc");
+        // The lock is held as long as the map.
+        let map = file.map().unwrap();
+        drop(file);
+        assert!(writer.try_lock().is_err());
+        drop(map);
+        writer.try_lock().unwrap();
+    }
+
+    #[test]
+    fn an_unnamed_file_gives_back_what_was_written() {
+        let mut file = UnnamedFile::create().unwrap();
+        file.append(b"abc").unwrap();
+        file.append(b"def").unwrap();
+        assert_eq!(&*file.map().unwrap(), b"abcdef");
+    }
+}
