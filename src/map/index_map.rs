@@ -2,13 +2,12 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET, PHYSICAL};
+use crate::checked::{self, Dims, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
 use super::digits::Chain;
-use super::levels::{Levels, TileEntries};
-use super::normal_form;
+use super::levels::Levels;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -143,31 +142,6 @@ impl IndexMap {
         let base = if empty { 0 } else { base };
         let sizes = Dims::from_slice(sizes);
         Ok(IndexMap { data_type, element_bits, sizes, base, components, levels: None, physical_elements })
-    }
-
-    /// A tiled layout; `order` lists the dimensions major to minor.
-    pub(crate) fn from_tiles(
-        data_type: DataType,
-        element_bits: u32,
-        sizes: &[u64],
-        order: SmallVec<[usize; 8]>,
-        tiles: &[TileEntries],
-        tail_alignment: u64,
-    ) -> Result<IndexMap, Error> {
-        let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
-        let levels = Levels::new(order, physical, tiles)?;
-        let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
-        checked::bytes_for(physical_elements, element_bits)?;
-        let (components, levels) = if levels.elements == 0 {
-            (Vec::new(), None)
-        } else {
-            match normal_form::components(&levels) {
-                Some(components) => (components, None),
-                None => (Vec::new(), Some(Box::new(levels))),
-            }
-        };
-        let sizes = Dims::from_slice(sizes);
-        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels, physical_elements })
     }
 
     /// The type of an element.

@@ -26,6 +26,7 @@ mod difference;
 mod digits;
 mod equality;
 mod from_digits;
+mod from_tiles;
 mod index_map;
 mod injective;
 mod inverse;

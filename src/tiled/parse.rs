@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::Dims;
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -19,10 +19,8 @@ use crate::error::Error;
 use super::array::ArrayShape;
 use super::layout::Layout;
 use super::parse_layout::read_layout;
+use super::parse_sizes::read_type_and_extents;
 use super::shape::{Extent, Shape, UnboundedArray};
-
-/// The most dimensions an array may have in text. XLA sets no limit.
-pub const MAX_RANK: usize = 256;
 
 /// The deepest nesting of tuples that is read. XLA's limit is 32,768.
 pub const MAX_TUPLE_DEPTH: usize = 128;
@@ -100,67 +98,11 @@ fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
 }
 
 fn bounded(data_type: DataType, extents: &[Extent], layout: Layout) -> Result<ArrayShape, Error> {
-    let sizes: Dims = extents.iter().filter_map(known).collect();
+    let sizes: Dims = extents.iter().filter_map(Extent::bound).collect();
     let dynamic: SmallVec<[bool; 8]> = extents.iter().map(|extent| matches!(extent, Extent::Bounded(_))).collect();
     ArrayShape::new(data_type, &sizes, layout)?.with_dynamic(&dynamic)
 }
 
-fn known(extent: &Extent) -> Option<u64> {
-    match *extent {
-        Extent::Static(size) | Extent::Bounded(size) => Some(size),
-        Extent::Unbounded => None,
-    }
-}
-
 fn read_optional_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, Error> {
     if cursor.peek() == Some(b'{') { read_layout(cursor, rank) } else { Ok(Layout::row_major(rank)) }
-}
-
-/// `f32[2,3]`: what every layout notation begins with. Dynamic sizes are refused.
-pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
-    let data_type = read_type(cursor)?;
-    cursor.expect("[", "`[` and the sizes")?;
-    let start = cursor.position();
-    let sizes: Dims = cursor.list("]", |cursor| cursor.number("a size"))?.into_iter().collect();
-    check_sizes(cursor, start, &sizes)?;
-    Ok((data_type, sizes))
-}
-
-fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
-    let data_type = read_type(cursor)?;
-    cursor.expect("[", "`[` and the sizes")?;
-    let start = cursor.position();
-    let extents = cursor.list("]", |cursor| {
-        if cursor.eat("?") {
-            return Ok(Extent::Unbounded);
-        }
-        if cursor.eat("<=") { cursor.number("a bound").map(Extent::Bounded) } else { read_size(cursor) }
-    })?;
-    let sizes: Dims = extents.iter().filter_map(known).collect();
-    check_sizes(cursor, start, &sizes)?;
-    if extents.len() > MAX_RANK {
-        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
-    }
-    Ok((data_type, extents))
-}
-
-fn read_size(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
-    cursor.number("a size, `<=` and a bound, or `?`").map(Extent::Static)
-}
-
-fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) -> Result<(), Error> {
-    if sizes.len() > MAX_RANK {
-        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
-    }
-    let product = checked::product(sizes, ELEMENTS);
-    product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
-}
-
-/// XLA prints type names in lower case; its documents also write them in upper case.
-pub(super) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
-    let start = cursor.position();
-    let name = cursor.word();
-    let lower = name.to_ascii_lowercase();
-    let spelling = if name == name.to_ascii_uppercase() { &lower } else { name };
-    DataType::from_xla_name(spelling).ok_or_else(|| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }

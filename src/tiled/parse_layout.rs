@@ -19,7 +19,7 @@ use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
 use super::layout::{Layout, SplitConfig, Tile, TileSize};
-use super::parse::{MAX_RANK, read_type};
+use super::parse_sizes::{MAX_RANK, read_type};
 
 /// The most entries all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;

@@ -116,6 +116,16 @@ pub enum Extent {
     Unbounded,
 }
 
+impl Extent {
+    /// The size, or its upper bound.
+    pub(super) fn bound(&self) -> Option<u64> {
+        match *self {
+            Extent::Static(size) | Extent::Bounded(size) => Some(size),
+            Extent::Unbounded => None,
+        }
+    }
+}
+
 /// An array with at least one dimension that has no bound. It has a layout, but no size and no
 /// offsets, so it is a type of its own beside [`ArrayShape`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
