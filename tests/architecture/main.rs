@@ -1,8 +1,12 @@
 //! The house rules: which folder may use which, where `unsafe` may stand, how long a file may get.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+mod graph;
+mod inside;
+mod paths;
+mod source;
+
+use graph::Crate;
+use source::{code, files, is_word, without_tests};
 
 /// What each folder of src may use. Data flows one way: nothing on the right of a row uses the folder on its left.
 ///
@@ -54,68 +58,6 @@ const LINES: usize = 500;
 /// Names that say nothing about what is inside.
 const VAGUE: &[&str] = &["util", "utils", "common", "base", "helper", "helpers", "misc", "shared", "stuff", "core"];
 
-/// Every Rust file under a folder: its path from the root of the repository, and its text.
-fn files(folder: &str) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    let mut open = vec![root.join(folder)];
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name: PathBuf = path.strip_prefix(root).unwrap().to_owned();
-            found.push((name.to_str().unwrap().replace('\\', "/"), fs::read_to_string(&path).unwrap()));
-        }
-    }
-    found.sort();
-    assert!(!found.is_empty(), "{folder} holds no Rust files");
-    found
-}
-
-/// The code without comments. (A `//` inside a string ends its line here, which hides nothing these tests look for.)
-fn code(text: &str) -> String {
-    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
-}
-
-/// The first names of all `crate::` paths: `a` of `crate::a::b`, `a` and `b` of `use crate::{a::c, b}`.
-fn used(code: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for (position, _) in code.match_indices("crate::") {
-        let before = code[..position].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
-            continue;
-        }
-        let rest = &code[position + "crate::".len()..];
-        match rest.strip_prefix('{') {
-            None => names.extend(first_name(rest)),
-            Some(group) => {
-                let (mut depth, mut start) = (0_usize, 0);
-                for (at, c) in group.char_indices() {
-                    match c {
-                        '{' => depth += 1,
-                        '}' if depth > 0 => depth -= 1,
-                        ',' | '}' if depth == 0 => {
-                            names.extend(first_name(&group[start..at]));
-                            start = at + 1;
-                        }
-                        _ => {}
-                    }
-                    if c == '}' && depth == 0 && start == at + 1 {
-                        break;
-                    }
-                }
-            }
-        }
-    }
-    names
-}
-
-fn first_name(path: &str) -> Option<String> {
-    let path = path.trim_start();
-    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
-    (end > 0).then(|| path[..end].to_owned())
-}
-
 /// The folder of src (or the file right under it) that a file belongs to.
 fn home(path: &str) -> &str {
     let inside = path.strip_prefix("src/").unwrap();
@@ -125,19 +67,20 @@ fn home(path: &str) -> &str {
 #[test]
 fn arrows_point_one_way() {
     let mut wrong = Vec::new();
-    for (path, text) in files("src") {
-        let home = home(&path);
-        if home == "lib" || home == "bin" {
-            continue;
+    let is_inside = |path: &str| !["lib", "bin"].contains(&home(path));
+    let files: Vec<_> = files("src").into_iter().filter(|(path, _)| !path.starts_with("src/bin/")).collect();
+    for (path, _) in files.iter().filter(|(path, _)| is_inside(path)) {
+        let folder = home(path);
+        if !ARROWS.iter().any(|(row, _)| *row == folder) {
+            wrong.push(format!("{path}: the folder `{folder}` has no row in the table"));
         }
-        let Some((_, may_use)) = ARROWS.iter().find(|(folder, _)| *folder == home) else {
-            wrong.push(format!("{path}: the folder `{home}` has no row in the table"));
-            continue;
-        };
-        for name in used(&code(&text)) {
-            if name != home && !may_use.contains(&name.as_str()) && !GROUND.contains(&name.as_str()) {
-                wrong.push(format!("{path} uses crate::{name}"));
-            }
+    }
+    let graph = Crate::new(files.into_iter().map(|(path, text)| (path, code(&text)))).graph();
+    for (from, to, path) in graph.arrows().filter(|(from, ..)| is_inside(from)) {
+        let (user, used) = (home(from), home(to));
+        let may_use = ARROWS.iter().find(|(row, _)| *row == user).map_or(&[][..], |(_, may_use)| may_use);
+        if used != user && !may_use.contains(&used) && !GROUND.contains(&used) {
+            wrong.push(format!("{from} uses {to} (by {path})"));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
@@ -157,10 +100,7 @@ fn the_table_has_no_circle() {
 fn unsafe_stays_where_it_belongs() {
     for folder in ["src", "examples"] {
         for (path, text) in files(folder) {
-            let words = |text: &str| {
-                let is_word = |c: char| c.is_alphanumeric() || c == '_';
-                text.split(|c| !is_word(c)).any(|word| word == "unsafe")
-            };
+            let words = |text: &str| text.split(|c| !is_word(c)).any(|word| word == "unsafe");
             let allowed = UNSAFE.iter().any(|place| path.starts_with(place));
             assert!(allowed || !words(&code(&text)), "{path} holds an unsafe block");
         }
@@ -171,10 +111,9 @@ fn unsafe_stays_where_it_belongs() {
 fn mapped_files_are_not_written() {
     for (path, text) in files("src/bin/tensor-layout") {
         // What tests do to their own files is theirs to know.
-        let code = code(&text);
-        let program = code.split("#[cfg(test)]").next().unwrap();
+        let program = without_tests(&code(&text));
         let holds = |call: &str| {
-            let in_word = |at: usize| program[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let in_word = |at: usize| program[..at].ends_with(is_word);
             program.match_indices(call).any(|(at, _)| !in_word(at))
         };
         let writing: Vec<_> = WRITING.iter().filter(|call| holds(call)).collect();
@@ -201,12 +140,4 @@ fn names_say_what_is_inside() {
             }
         }
     }
-}
-
-#[test]
-fn paths_are_found_in_every_spelling() {
-    let code =
-        "use crate::a::{b, c}; use crate::{d, e::{f, g}, h}; let x = crate::i::j(); $crate::k::l; my_crate::m::n";
-    let expected: BTreeSet<String> = ["a", "d", "e", "h", "i"].map(str::to_owned).into();
-    assert_eq!(used(code), expected);
 }
