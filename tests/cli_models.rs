@@ -230,3 +230,18 @@ fn a_killed_program_leaves_the_old_file_or_the_whole_new_one() {
     }
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// Issue 14, item 7: `tpu:GEN` is the order and the tiles, `tpu:GEN:row-major` the tiles alone.
+#[test]
+fn a_tpu_picks_the_order_as_well() {
+    let bytes_of = |rule: &str| {
+        let run = run(&["model", DIGITS, "--to", rule, "--json"]);
+        assert_eq!(run.status, 0, "{rule}: {run:?}");
+        let object = run.objects().into_iter().find(|object| object["name"] == json!("conv2.weight")).unwrap();
+        (object["layout"].clone(), object["laid_out_bytes"].clone())
+    };
+    assert_eq!(bytes_of("tpu:v5e"), (json!("f32[32,16,3,3]{0,1,3,2:T(8,128)}"), json!(72 << 10)));
+    assert_eq!(bytes_of("tpu:v5e:row-major"), (json!("f32[32,16,3,3]{3,2,1,0:T(4,128)}"), json!(1 << 20)));
+    let refused = run(&["model", DIGITS, "--to", "tpu:v5e:sideways"]);
+    assert!(refused.status == 2 && refused.stderr.contains("a TPU generation"), "{refused:?}");
+}

@@ -221,3 +221,49 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
     assert!(wrong.is_empty(), "{} of {rows}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(rows > 700);
 }
+
+/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it reports.
+#[test]
+fn tpu_orders_are_those_the_compiler_chooses() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
+    let (mut rows, mut moved, mut ranks, mut wrong) = (0, 0, [0; 9], Vec::new());
+    for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
+        let [generation, text, bytes] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let chosen = array(text);
+        let bare = ArrayShape::row_major(chosen.data_type(), chosen.sizes()).unwrap();
+        let ours = bare.with_tpu_layout(generation.parse().unwrap()).unwrap();
+        rows += 1;
+        ranks[chosen.rank()] += 1;
+        moved += u32::from(!chosen.layout().is_row_major());
+        if ours != chosen || ours.physical_size_in_bytes() != bytes.parse().map_err(|_| unreachable!()) {
+            wrong.push(format!("{generation}: {chosen} of {bytes} bytes, not {ours}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rows}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(rows >= 500 && moved > 200 && ranks.iter().all(|&of_rank| of_rank > 10), "{rows} {moved} {ranks:?}");
+}
+
+/// Issue 14, item 7: the arrays of its examples; the order a shape has does not matter, dynamic marks stay.
+#[test]
+fn tpu_layouts_of_known_arrays() {
+    use TpuGeneration::{V2, V5e};
+    for (generation, bare, chosen) in [
+        (V5e, "f32[13,1]", "f32[13,1]{0,1:T(1,128)}"),
+        (V5e, "f32[13,1]{0,1}", "f32[13,1]{0,1:T(1,128)}"),
+        (V2, "f32[13,1]", "f32[13,1]{0,1:T(2,128)}"),
+        (V5e, "s4[64,101,1,1]", "s4[64,101,1,1]{1,0,3,2:T(64,128)(8,1)E(4)}"),
+        (V5e, "f32[4,2]", "f32[4,2]{0,1:T(2,128)}"),
+        (V5e, "f32[2,3,4]", "f32[2,3,4]{2,0,1:T(2,128)}"),
+        (V5e, "f32[2,7,8,11,10]", "f32[2,7,8,11,10]{3,2,4,1,0:T(8,128)}"),
+        (V5e, "f32[0,3]{0,1}", "f32[0,3]{1,0}"),
+        (V5e, "f32[]", "f32[]{:T(128)}"),
+        (V5e, "bf16[7]", "bf16[7]{0:T(256)(128)(2,1)}"),
+        (V5e, "f32[<=13,1]{1,0:T(2,2)S(1)}", "f32[<=13,1]{0,1:T(1,128)S(1)}"),
+    ] {
+        assert_eq!(array(bare).with_tpu_layout(generation).unwrap().to_string(), chosen);
+    }
+    // Sizes at the end of what can be counted: the padding of an order that is not taken may be past 64 bits.
+    let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
+    assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
+    assert_eq!(array("c128[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
+}

@@ -1,13 +1,14 @@
-//! The tiles a TPU compiler picks when nobody asks for others.
+//! The layout a TPU compiler gives parameters and results when nobody asks for another: tiles and the order of
+//! the dimensions.
 //!
-//! The rule was fitted to what the TPU compiler (libtpu 0.0.51, ahead of time, `jit(identity)`) chose for
-//! 6,678 arrays. The further 874 of tests/data/tpu_tiles.tsv showed two cases it lacked (2-bit integers on
-//! v2 and v3, and `f4e2m1fn`) and agree in all others; neither set has 1-bit types. The rule says the tiles
-//! *given* the order of the dimensions; which order the compiler picks is not covered, nor what it does
-//! inside a program.
+//! Both rules are observations of libtpu 0.0.51, asked ahead of time (`jit(identity)`); docs/XLA.md says on how
+//! many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv, tpu_orders.tsv). They
+//! say nothing about what the compiler does inside a program, and neither saw 1-bit types.
 
 use std::fmt;
 use std::str::FromStr;
+
+use smallvec::SmallVec;
 
 use crate::checked;
 use crate::element::DataType;
@@ -69,7 +70,7 @@ impl fmt::Display for TpuGeneration {
 
 impl ArrayShape {
     /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it
-    /// has.
+    /// has. [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
     ///
     /// With p elements to a 32-bit word (64-bit types are pairs of words; on v2 and v3 types below a byte
     /// take a byte) and m = 2 on v2 and v3, 1 later:
@@ -81,8 +82,8 @@ impl ArrayShape {
     /// | 2 and more, H the second-fastest size | `T(r,128)(p,1)`, r the next power of two of H, from pm to 8; but 8p on v4 and later where p is 4 or more and 8p divides H |
     ///
     /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of 2
-    /// bits have r = 16. What is not covered: the order of dimensions the compiler would choose itself, and
-    /// what it does inside a program (other tiles in VMEM and SMEM, fusions).
+    /// bits have r = 16. What is not covered: what the compiler does inside a program (other tiles in VMEM and
+    /// SMEM, fusions). Of the layout, the order and the memory space are kept.
     ///
     /// # Errors
     ///
@@ -96,62 +97,147 @@ impl ArrayShape {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_tpu_tiles(&self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
-        let (data_type, order) = (self.data_type(), self.layout().minor_to_major());
-        let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
-        let bits = tiling_bits(data_type, early)?;
+        let rule = TileRule::of(self.data_type(), generation)?;
+        let order = self.layout().minor_to_major();
         let mut layout = Layout::new(order)?.with_memory_space(self.layout().memory_space());
-        if bits < 8 {
-            layout = layout.with_element_bits(bits);
+        if rule.bits < 8 {
+            layout = layout.with_element_bits(rule.bits);
         }
         if self.logical_elements() > 0 {
             let mut physical = order.iter().filter_map(|&dimension| self.sizes().get(dimension).copied());
             let (width, height) = (physical.next(), physical.next());
-            let mut tiles = default_tiles(u64::from(32_u32.div_euclid(bits)), early, width, height)?;
-            if early && data_type.bits() == 2 && height.is_some() {
-                tiles = vec![Tile::new(&[16, 128])?, Tile::new(&[4, 1])?];
-            }
-            layout = layout.with_tiles(&tiles);
+            layout = layout.with_tiles(&rule.tiles(width, height)?);
         }
         self.with_layout(layout)
     }
-}
 
-/// The width the rule counts with: 64-bit types are pairs of 32-bit words, and the first
-/// generations store smaller types in bytes.
-fn tiling_bits(data_type: DataType, early: bool) -> Result<u32, Error> {
-    match data_type.bits() {
-        128 => Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU" }),
-        64 => Ok(32),
-        bits if bits < 8 && early => Ok(8),
-        bits => Ok(bits),
+    /// The shape in the layout a TPU of this generation gives it when nobody asks for another: the order of the
+    /// dimensions and the [tiles](ArrayShape::with_tpu_tiles). The order the shape has does not matter.
+    ///
+    /// The compiler takes the most compact order: the one whose buffer, with the padding of its tiles, is
+    /// the smallest; of several, the one nearest to row-major, which is the lexicographically largest
+    /// `minor_to_major`. Empty arrays are row-major. (For 2-bit types, whose tiles have at least 16 rows, an order
+    /// without padding comes first, and the others are compared as if tiles of 8 rows would do.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedDataType`] for 128-bit types, which a TPU does not have.
+    ///
+    /// ```
+    /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
+    ///
+    /// let column = ArrayShape::row_major(DataType::F32, &[5000, 1])?.with_tpu_layout(TpuGeneration::V5e)?;
+    /// assert_eq!(column.to_string(), "f32[5000,1]{0,1:T(1,128)}");
+    /// let filters = ArrayShape::row_major(DataType::F32, &[64, 32, 3, 3])?.with_tpu_layout(TpuGeneration::V5e)?;
+    /// assert_eq!(filters.to_string(), "f32[64,32,3,3]{0,1,3,2:T(8,128)}");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_tpu_layout(&self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
+        let order = TileRule::of(self.data_type(), generation)?.compact_order(self.sizes(), self.logical_elements());
+        self.with_layout(self.layout().clone().with_minor_to_major(&order)?)?.with_tpu_tiles(generation)
     }
 }
 
-/// `packing` elements share a 32-bit word.
-fn default_tiles(packing: u64, early: bool, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
-    let rows_at_least = checked::mul(packing, if early { 2 } else { 1 }, checked::ELEMENTS)?;
-    let line = checked::mul(128, rows_at_least, checked::ELEMENTS)?;
-    let (Some(_), Some(height)) = (width, height) else {
-        let Some(width) = width else {
-            return Ok(vec![Tile::new(&[line])?]);
+/// What the tiles of a data type on a generation depend on, beside the sizes.
+struct TileRule {
+    /// What an element takes in memory. 64-bit types are pairs of 32-bit words, and the first generations store
+    /// smaller types in bytes.
+    bits: u32,
+    /// The elements of a 32-bit word of a tile.
+    packing: u64,
+    /// The rows of the smallest tile.
+    least_rows: u64,
+    /// The rows where the rule has a tile of its own: 2-bit types on v2 and v3.
+    fixed_rows: Option<u64>,
+    /// Are tiles of 8 words in height used where they divide the size?
+    has_large_tiles: bool,
+}
+
+impl TileRule {
+    fn of(data_type: DataType, generation: TpuGeneration) -> Result<TileRule, Error> {
+        let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
+        let bits = match data_type.bits() {
+            128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU" }),
+            64 => 32,
+            bits if bits < 8 && early => 8,
+            bits => bits,
         };
-        let mut tiles = vec![Tile::new(&[power_of_two_between(width, line, 1024)])?];
-        if packing > 1 {
-            tiles.extend([Tile::new(&[128])?, Tile::new(&[packing, 1])?]);
-        }
-        return Ok(tiles);
-    };
-    let large = checked::mul(8, packing, checked::ELEMENTS)?;
-    let rows = if packing >= 4 && !early && height.is_multiple_of(large) {
-        large
-    } else {
-        power_of_two_between(height, rows_at_least, 8)
-    };
-    let mut tiles = vec![Tile::new(&[rows, 128])?];
-    if packing > 1 {
-        tiles.push(Tile::new(&[packing, 1])?);
+        let packing = u64::from(32_u32.div_euclid(bits));
+        Ok(TileRule {
+            bits,
+            packing,
+            least_rows: checked::mul(packing, if early { 2 } else { 1 }, checked::ELEMENTS)?,
+            fixed_rows: (early && data_type.bits() == 2).then_some(16),
+            has_large_tiles: packing >= 4 && !early,
+        })
     }
-    Ok(tiles)
+
+    /// The tiles over the fastest size and the one behind it, as far as there are any.
+    fn tiles(&self, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
+        let line = checked::mul(128, self.least_rows, checked::ELEMENTS)?;
+        let mut tiles = match (width, height) {
+            (Some(_), Some(height)) => vec![Tile::new(&[self.rows(height), 128])?],
+            (Some(width), None) => vec![Tile::new(&[power_of_two_between(width, line, 1024)])?],
+            _ => return Ok(vec![Tile::new(&[line])?]),
+        };
+        if self.packing > 1 {
+            if height.is_none() {
+                tiles.push(Tile::new(&[128])?);
+            }
+            tiles.push(Tile::new(&[self.packing, 1])?);
+        }
+        Ok(tiles)
+    }
+
+    /// The rows of a tile, where the second-fastest size is `height`.
+    fn rows(&self, height: u64) -> u64 {
+        let large = self.packing.saturating_mul(8);
+        match self.fixed_rows {
+            Some(rows) => rows,
+            None if self.has_large_tiles && height.is_multiple_of(large) => large,
+            None => power_of_two_between(height, self.least_rows, 8),
+        }
+    }
+
+    /// The `minor_to_major` of the smallest buffer, and of several the lexicographically largest.
+    ///
+    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major.
+    fn compact_order(&self, sizes: &[u64], elements: u64) -> SmallVec<[usize; 8]> {
+        let descending = || (0..sizes.len()).rev();
+        let mut least: Option<(u128, usize, usize)> = None;
+        for (minor, &width) in sizes.iter().enumerate().rev() {
+            for (next, &height) in sizes.iter().enumerate().rev().filter(|&(next, _)| next != minor) {
+                let compared = self.compared_size(width, height, elements);
+                if least.is_none_or(|(least, ..)| compared < least) {
+                    least = Some((compared, minor, next));
+                }
+            }
+        }
+        match least {
+            Some((_, minor, next)) if elements > 0 => {
+                let rest = descending().filter(|&dimension| dimension != minor && dimension != next);
+                [minor, next].into_iter().chain(rest).collect()
+            }
+            _ => descending().collect(),
+        }
+    }
+
+    /// What the compiler compares orders by: 0 for an order without padding, else the elements of the buffer with
+    /// padding, counted with tiles of at most 8 rows. `width` and `height` are the two fastest of the sizes, whose
+    /// product is `elements`.
+    ///
+    /// Only 2-bit types have smallest tiles of more rows, 16; for all others this is the size of the buffer, as tiles of
+    /// 8 words in height are taken only where they add no padding.
+    fn compared_size(&self, width: u64, height: u64, elements: u64) -> u128 {
+        if width.is_multiple_of(128) && height.is_multiple_of(self.rows(height)) {
+            return 0;
+        }
+        let rest = elements.checked_div(width).and_then(|rest| rest.checked_div(height)).unwrap_or(0);
+        let rows = power_of_two_between(height, self.least_rows.min(8), 8);
+        // Below 2^74: a width grows to at most 128 times its size, a height to 8 times.
+        let padded = |size: u64, multiple: u64| u128::from(size).next_multiple_of(u128::from(multiple));
+        u128::from(rest).saturating_mul(padded(width, 128)).saturating_mul(padded(height, rows))
+    }
 }
 
 /// The next power of two, but not below `least` nor (unless `least` is) above `most`.

@@ -12,8 +12,10 @@ use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error};
 pub(super) enum Rule {
     /// As they are: row-major without padding.
     Packed,
-    /// The tiles a TPU compiler picks by default.
+    /// The layout a TPU compiler picks by default: the order of the dimensions and the tiles.
     Tpu(TpuGeneration),
+    /// The tiles a TPU compiler picks for row-major arrays.
+    TpuRowMajor(TpuGeneration),
     /// NHWC for tensors of rank 4, packed for others.
     Nhwc,
     /// These tiles on every tensor, row-major.
@@ -25,13 +27,19 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Rule, String> {
         if let Some(generation) = text.strip_prefix("tpu:") {
-            return generation.parse().map(Rule::Tpu).map_err(|error: Error| error.to_string());
+            let (generation, rule): (_, fn(TpuGeneration) -> Rule) = match generation.strip_suffix(":row-major") {
+                Some(generation) => (generation, Rule::TpuRowMajor),
+                None => (generation, Rule::Tpu),
+            };
+            return generation.parse().map(rule).map_err(|error: Error| error.to_string());
         }
         match text {
             "packed" => return Ok(Rule::Packed),
             "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
             _ if !text.starts_with("T(") => {
-                return Err("expected tpu:v5e (v2 to v7x), nhwc, packed or tiles such as T(8,128)(2,1)".into());
+                return Err("expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed or tiles such as \
+                            T(8,128)(2,1)"
+                    .into());
             }
             _ => {}
         }
@@ -62,6 +70,7 @@ impl fmt::Display for Rule {
         match self {
             Rule::Packed => f.write_str("packed"),
             Rule::Tpu(generation) => write!(f, "tpu:{generation}"),
+            Rule::TpuRowMajor(generation) => write!(f, "tpu:{generation}:row-major"),
             Rule::Nhwc => f.write_str("nhwc"),
             Rule::Tiles(tiles) => {
                 f.write_str("T")?;
@@ -84,7 +93,10 @@ impl Rule {
                 (format!("{sizes}:NHWC"), AnyLayout::Strided(desc))
             }
             Rule::Packed | Rule::Nhwc => strided(BufferTensorDesc::packed(data_type, sizes)?),
-            Rule::Tpu(generation) => tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?),
+            Rule::Tpu(generation) => tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_layout(*generation)?),
+            Rule::TpuRowMajor(generation) => {
+                tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?)
+            }
             Rule::Tiles(tiles) => {
                 let mut layout = Layout::row_major(sizes.len()).with_tiles(tiles);
                 if data_type.bits() < 8 {
