@@ -29,7 +29,7 @@ pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> 
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// The product of `factors`. A zero among them does not excuse the others: their product must
+/// The product of `factors`. A zero is left out when the limit is checked: the product of the others must
 /// fit as well, so that any sub-product and any size-1 neighbour of this tensor fits too.
 pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {
     let mut zero = false;

@@ -56,7 +56,7 @@ pub(crate) struct Contestant<'a> {
     pub(crate) copy: Copy<'a>,
 }
 
-/// Runs all cases asked for, each with the contestants that `others` finds for it.
+/// Runs all selected cases, each with the contestants that `others` finds for it.
 pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
     println!("{HEADER}");
     let mut means: Vec<(&str, Vec<f64>)> = Vec::new();

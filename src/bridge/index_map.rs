@@ -9,7 +9,7 @@ use crate::strided::BufferTensorDesc;
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
-    /// The buffer spans the elements the strides reach; if a larger total size was set, as many whole
+    /// The buffer is the span of the sizes and strides; if a larger total size was set, as many whole
     /// elements as fit it.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         let bits = self.data_type().bits();

@@ -8,7 +8,7 @@ use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 use crate::tiled::ArrayShape;
 
-/// What a tiled layout becomes in the language of sizes and strides.
+/// What a tiled layout becomes in sizes and strides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lowering {
@@ -28,7 +28,7 @@ pub enum Lowering {
 /// A tiled layout as a strided tensor of higher rank.
 ///
 /// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major number its
-/// axes form; where that number reaches past the logical size, the element is padding.
+/// axes form; where that number is at or above the logical size, the element is padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The padded tensor.

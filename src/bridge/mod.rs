@@ -1,4 +1,4 @@
-//! Strides <-> tiles: the only folder that knows both models.
+//! Strides <-> tiles: conversions between the two models.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod index_map;

@@ -13,7 +13,7 @@ use crate::tiled::{ArrayShape, Layout, Tile};
 pub struct Raised {
     /// The tiled shape: every element lies where the strides put it.
     pub shape: ArrayShape,
-    /// How many bytes the tiled buffer reaches past DirectML's minimum size for the strided one: XLA
+    /// How many bytes the tiled buffer is longer than DirectML's minimum size for the strided one: XLA
     /// counts the padding after the last row, DirectML does not.
     pub bytes_past_minimum: u64,
 }

@@ -1,4 +1,4 @@
-//! How far each dimension reaches with its padding, and where its tiles begin.
+//! The padded extent of each dimension, and where its tiles begin.
 
 use crate::map::{Component, IndexMap};
 

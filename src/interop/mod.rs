@@ -1,4 +1,4 @@
-//! The rim: other libraries' types, a feature each. Nothing inside the crate uses it.
+//! Other libraries' types, a feature each. Nothing else in the crate uses this folder.
 
 #[cfg(feature = "directml")]
 pub mod directml;

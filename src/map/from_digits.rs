@@ -48,8 +48,8 @@ impl IndexMap {
                 // A size-1 digit says nothing; a size of 0 empties the tensor.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
                     minor_first.push(Digit::new(divisor, stride));
-                    let reach = checked::mul(size.saturating_sub(1), stride, OFFSET)?;
-                    last = checked::add(last, reach, OFFSET)?;
+                    let largest = checked::mul(size.saturating_sub(1), stride, OFFSET)?;
+                    last = checked::add(last, largest, OFFSET)?;
                 }
                 extent = checked::mul(extent, size, ELEMENTS)?;
             }

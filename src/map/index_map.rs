@@ -46,7 +46,7 @@ impl Component {
     }
 }
 
-/// How much of the machinery a layout needs.
+/// The form that a layout takes, the simplest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LayoutClass {
@@ -195,7 +195,7 @@ impl IndexMap {
         &self.components
     }
 
-    /// How much of the machinery this layout needs.
+    /// The form that this layout takes.
     #[must_use]
     pub fn class(&self) -> LayoutClass {
         let chains = || self.components.iter().map(|component| &component.chain);
@@ -252,7 +252,7 @@ impl IndexMap {
         parts.fold(self.base, u64::saturating_add)
     }
 
-    /// One past the largest offset an index reaches; 0 for an empty tensor.
+    /// One past the largest offset of an index; 0 for an empty tensor.
     ///
     /// For an Irreducible layout this is the physical size, an upper bound.
     ///

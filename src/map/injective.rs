@@ -10,7 +10,7 @@ use super::index_map::IndexMap;
 impl IndexMap {
     /// Refuses a layout in which two indices share an offset.
     ///
-    /// Tiles never make them share one. Digits whose strides nest, each above the reach of the smaller ones together, do not
+    /// Tiles never make them share one. Digits whose strides nest, each above the largest offset of all smaller ones together, do not
     /// either; that settles nearly everything else. What is left has one stride for each dimension, and is searched.
     pub(crate) fn check_injective(&self) -> Result<(), Error> {
         if self.levels.is_some() || self.strides_nest() {
@@ -28,7 +28,8 @@ impl IndexMap {
         }
     }
 
-    /// With the digits of all components in order of their strides, does each step over what the smaller ones reach?
+    /// With the digits of all components in order of their strides, is each stride above the largest offset of the
+    /// smaller ones together?
     fn strides_nest(&self) -> bool {
         let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
         for component in &self.components {
@@ -39,10 +40,10 @@ impl IndexMap {
             }
         }
         digits.sort_unstable();
-        let mut reach = 0_u64;
+        let mut largest = 0_u64;
         digits.into_iter().all(|(stride, values)| {
-            let above = stride > reach;
-            reach = reach.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
+            let above = stride > largest;
+            largest = largest.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
             above
         })
     }

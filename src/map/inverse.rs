@@ -72,8 +72,8 @@ struct Unknown {
 struct Search<'a> {
     components: &'a [Component],
     unknowns: SmallVec<[Unknown; 12]>,
-    /// How far the unknowns from each place on reach together.
-    reach: SmallVec<[u64; 13]>,
+    /// The largest offset of the unknowns from each place on together.
+    largest: SmallVec<[u64; 13]>,
     /// The number of each component, as far as its digits are chosen.
     numbers: Dims,
     target: u64,
@@ -94,21 +94,21 @@ impl<'a> Search<'a> {
             }
         }
         unknowns.sort_by_key(|unknown| std::cmp::Reverse(unknown.stride));
-        let mut reach: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().saturating_add(1));
+        let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().saturating_add(1));
         let mut sum = 0_u64;
-        for (unknown, slot) in unknowns.iter().zip(&mut reach).rev() {
+        for (unknown, slot) in unknowns.iter().zip(&mut largest).rev() {
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
             *slot = sum;
         }
         let numbers = SmallVec::from_elem(0, components.len());
-        Search { components, unknowns, reach, numbers, target, left: INVERSE_WORK_LIMIT }
+        Search { components, unknowns, largest, numbers, target, left: INVERSE_WORK_LIMIT }
     }
 
     fn solve(&mut self, depth: usize, rest: u64) -> Result<bool, Error> {
         let Some(&Unknown { component, divisor, stride, most }) = self.unknowns.get(depth) else {
             return Ok(rest == 0 && self.is_found());
         };
-        let below = self.reach.get(depth.saturating_add(1)).copied().unwrap_or(0);
+        let below = self.largest.get(depth.saturating_add(1)).copied().unwrap_or(0);
         let high = rest.checked_div(stride).unwrap_or(0).min(most);
         let low = rest.saturating_sub(below).div_ceil(stride);
         let mut value = high;

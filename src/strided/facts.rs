@@ -98,9 +98,9 @@ impl BufferTensorDesc {
 
     /// Is some offset between the first and the last used by no index?
     ///
-    /// With the strides in ascending order, the axes seen so far reach `reach` and leave no hole.
-    /// A next stride above `reach + 1` skips that offset, and no later axis can come back to it;
-    /// any smaller stride leaves no hole. So the test is exact.
+    /// Exact: take the axes by ascending stride, and let those seen so far use every offset from 0 to `largest`. A next stride
+    /// above `largest + 1` skips the offset `largest + 1`, which no later axis can use either, as its stride is larger still;
+    /// any smaller stride leaves no gap.
     #[must_use]
     pub fn is_padded(&self) -> bool {
         SortedAxes::of(self).padded
@@ -108,16 +108,16 @@ impl BufferTensorDesc {
 
     /// Do offsets never go down when the indices are walked in row-major order?
     ///
-    /// A step of an axis rewinds all faster ones, so its stride must be at least their reach.
+    /// A step of an axis sets all faster ones back to 0, so its stride must be at least their largest offset.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        let mut reach = 0_u64;
+        let mut largest = 0_u64;
         for (size, stride) in self.live_axes().rev() {
-            if stride < reach {
+            if stride < largest {
                 return false;
             }
             // Cannot saturate: invariant 3.
-            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+            largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
         }
         true
     }
@@ -153,9 +153,9 @@ impl BufferTensorDesc {
 
 /// What the axes say when they are looked at in ascending order of their strides.
 struct SortedAxes {
-    /// Some stride skips an offset that nothing reaches.
+    /// Some offset between the first and the last is used by no index.
     padded: bool,
-    /// Every stride is larger than the reach of all smaller ones: no two indices meet.
+    /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share an offset.
     steps_over: bool,
 }
 
@@ -173,12 +173,12 @@ impl SortedAxes {
 
     fn walk(ascending: impl Iterator<Item = (u64, u64)>) -> SortedAxes {
         let mut found = SortedAxes { padded: false, steps_over: true };
-        let mut reach = 0_u64;
+        let mut largest = 0_u64;
         for (size, stride) in ascending {
-            found.padded |= stride > reach.saturating_add(1);
-            found.steps_over &= stride > reach;
-            // Cannot saturate: invariant 3 bounds the sum of the reaches.
-            reach = reach.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+            found.padded |= stride > largest.saturating_add(1);
+            found.steps_over &= stride > largest;
+            // Cannot saturate: invariant 3 bounds the sum over all axes.
+            largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
         }
         found
     }

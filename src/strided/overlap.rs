@@ -12,7 +12,7 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 ///
 /// The question is a bounded integer equation and hard in general (numpy's `may_share_memory`
 /// page says as much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts
-/// of practice: strides sorted, each larger than the reach of those below it, are settled without a
+/// of practice: when each stride is larger than the largest offset of all axes with smaller ones, the answer needs no
 /// search, and so are stride 0 and equal strides.
 ///
 /// ```
@@ -62,15 +62,15 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
         }
     }
     terms.sort_by_key(|term| std::cmp::Reverse(term.stride));
-    // reach[k] = how far terms k.. go; gcd[k] = what divides every sum of theirs.
+    // tails[k] is over the terms k.. .
     let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().saturating_add(1));
     let mut tail = Tail::default();
     let mut quick = true;
     for (term, slot) in terms.iter().zip(&mut tails).rev() {
-        quick &= term.stride > tail.reach;
+        quick &= term.stride > tail.largest;
         tail = Tail {
             // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
-            reach: tail.reach.saturating_add(term.stride.saturating_mul(term.bound)),
+            largest: tail.largest.saturating_add(term.stride.saturating_mul(term.bound)),
             gcd: gcd(term.stride, tail.gcd),
         };
         *slot = tail;
@@ -88,7 +88,9 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
 
 #[derive(Clone, Copy, Default)]
 struct Tail {
-    reach: i128,
+    /// The largest sum of some last terms.
+    largest: i128,
+    /// What divides every sum of theirs.
     gcd: i128,
 }
 
@@ -117,10 +119,10 @@ impl Search<'_> {
         let (low, high) = if term.stride == 0 {
             (0, 1)
         } else {
-            // -sum - rest.reach <= stride * d <= -sum + rest.reach
+            // -sum - rest.largest <= stride * d <= -sum + rest.largest
             let negated = 0_i128.saturating_sub(sum);
-            let low = div_ceil(negated.saturating_sub(rest.reach), term.stride);
-            let high = negated.saturating_add(rest.reach).div_euclid(term.stride);
+            let low = div_ceil(negated.saturating_sub(rest.largest), term.stride);
+            let high = negated.saturating_add(rest.largest).div_euclid(term.stride);
             (low.max(term.bound.saturating_neg()), high.min(term.bound))
         };
         // A solution and its negative are the same pair: the first difference may be taken as positive.

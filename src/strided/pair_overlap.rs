@@ -66,8 +66,9 @@ struct Term {
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
     parts: SmallVec<[Part; 2]>,
-    /// How far the terms behind this one reach together, and what divides every sum of theirs.
-    rest_reach: i128,
+    /// The largest sum of the terms behind this one.
+    rest_largest: i128,
+    /// What divides every sum of theirs.
     rest_gcd: i128,
 }
 
@@ -78,15 +79,15 @@ struct Part {
 }
 
 impl Term {
-    /// Takes another term in, if every multiple of this coefficient up to the common reach is then
-    /// still a sum. The other coefficient must be at least as large.
+    /// Takes another term in, if every multiple of this coefficient up to the largest sum of both is
+    /// then a sum of both. The other coefficient must be at least as large.
     fn take_in(&mut self, of: Of, coefficient: i128, bound: i128) -> bool {
         let (Some(multiple), Some(0)) =
             (coefficient.checked_div(self.coefficient), coefficient.checked_rem(self.coefficient))
         else {
             return false;
         };
-        let joint = multiple.checked_mul(bound).and_then(|reach| reach.checked_add(self.bound));
+        let joint = multiple.checked_mul(bound).and_then(|bound| bound.checked_add(self.bound));
         match joint {
             Some(joint) if multiple <= self.bound.saturating_add(1) => {
                 self.bound = joint;
@@ -132,14 +133,14 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     for (coefficient, bound, of) in pieces {
         if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
             let parts = SmallVec::from_iter([Part { of, multiple: 1, bound }]);
-            terms.push(Term { coefficient, bound, parts, rest_reach: 0, rest_gcd: 0 });
+            terms.push(Term { coefficient, bound, parts, rest_largest: 0, rest_gcd: 0 });
         }
     }
     terms.reverse();
-    let (mut reach, mut divisor) = (0_i128, 0_i128);
+    let (mut largest, mut divisor) = (0_i128, 0_i128);
     for term in terms.iter_mut().rev() {
-        (term.rest_reach, term.rest_gcd) = (reach, divisor);
-        reach = reach.checked_add(term.coefficient.checked_mul(term.bound)?)?;
+        (term.rest_largest, term.rest_gcd) = (largest, divisor);
+        largest = largest.checked_add(term.coefficient.checked_mul(term.bound)?)?;
         divisor = gcd(term.coefficient, divisor);
     }
     Some((terms, target))
@@ -157,9 +158,9 @@ impl Search<'_> {
         let Some(term) = self.terms.get(depth) else {
             return Some(target == 0);
         };
-        // target - rest_reach <= coefficient * z <= target
+        // target - rest_largest <= coefficient * z <= target
         let high = target.div_euclid(term.coefficient).min(term.bound);
-        let least = target.saturating_sub(term.rest_reach).max(0);
+        let least = target.saturating_sub(term.rest_largest).max(0);
         let low = least.saturating_add(term.coefficient).saturating_sub(1).div_euclid(term.coefficient);
         let mut z = low;
         while z <= high {

@@ -55,31 +55,31 @@ pub(super) struct Extent {
 /// inner loops, and this is most of it.
 ///
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small:
-/// a tensor whose elements cannot be counted is of use to nobody. A size of zero does not excuse
-/// the others, so that any sub-product fits too; but it excuses the strides, which are then never used.
+/// element counts are `u64`. A size of zero is left out of that product, so that any sub-product of
+/// the other sizes fits too; the strides of an empty tensor may be any, as they are never used.
 pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
         return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });
     }
     let (mut elements, mut last) = (1_u64, 0_u64);
-    let (mut uncountable, mut unreachable, mut empty) = (false, false, false);
+    let (mut count_overflows, mut offset_overflows, mut empty) = (false, false, false);
     for (&size, &stride) in sizes.iter().zip(strides) {
         empty |= size == 0;
         let (product, wrapped) = elements.overflowing_mul(size.max(1));
         elements = product;
-        uncountable |= wrapped;
-        let (reach, wrapped) = stride.overflowing_mul(size.saturating_sub(1));
-        let (sum, wrapped_sum) = last.overflowing_add(reach);
+        count_overflows |= wrapped;
+        let (last_of_axis, wrapped) = stride.overflowing_mul(size.saturating_sub(1));
+        let (sum, wrapped_sum) = last.overflowing_add(last_of_axis);
         last = sum;
-        unreachable |= wrapped | wrapped_sum;
+        offset_overflows |= wrapped | wrapped_sum;
     }
-    if uncountable {
+    if count_overflows {
         return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
     }
     if empty {
         return Ok(Extent { elements: 0, span: 0 });
     }
-    if unreachable {
+    if offset_overflows {
         return Err(Error::Overflow { quantity: OFFSET, bits: 64 });
     }
     Ok(Extent { elements, span: checked::add(last, 1, ELEMENTS)? })

@@ -20,7 +20,7 @@ pub struct UploadReport {
     pub data_type: DataType,
     /// The number of indices.
     pub logical_elements: u64,
-    /// The elements from the start of the binding to one past the last that is reached.
+    /// The elements from the start of the binding to one past the last that an index has.
     pub span_elements: u64,
     /// `span_elements` in bits.
     pub exact_bits: u128,
@@ -38,8 +38,8 @@ pub struct UploadReport {
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
-    /// What the start of the binding must be a multiple of, in bytes: the device's wish and the
-    /// descriptor's promise together.
+    /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the device demands and
+    /// of the descriptor's guaranteed base offset alignment.
     pub alignment_asked: u64,
     /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
     /// which is a multiple of all.

@@ -58,7 +58,7 @@ impl BufferTensorDesc {
     /// size 1 where it is `None`.
     ///
     /// An axis that is not named is dropped: the view is its index 0. An axis that is named twice
-    /// appears twice, and its two indices add up: the view then reaches further than this
+    /// appears twice, and its two indices add up: the view then spans more than this
     /// tensor, and its sizes in bytes say so.
     ///
     /// # Errors

@@ -258,7 +258,7 @@ fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut 
         return Err(Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX });
     }
     let kept = if slice.step == 1 { length } else { length.div_ceil(slice.step) };
-    // Neither saturates where it counts: both lie within the reach of the axis, which invariant 3 of
+    // Neither saturates where it counts: both lie within the span of the axis, which invariant 3 of
     // the descriptor bounds. Of an empty tensor, base and strides are never used.
     if kept > 0 {
         *base = base.saturating_add(slice.start.saturating_mul(*stride));
