@@ -147,6 +147,6 @@ fn dlpack_fields_are_checked() {
     // SAFETY: nothing is read for a rank that is refused.
     assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
     (raw.ndim, raw.shape) = (2, ptr::null_mut());
-    // SAFETY: as above.
+    // SAFETY: a shape that is null is refused before it is read.
     assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
 }

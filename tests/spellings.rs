@@ -1,4 +1,4 @@
-//! The neighbours' notations and any order of digits, as tiles.
+//! The notations of oneDNN and CuTe, and any order of digits, as tiles.
 
 mod literal;
 

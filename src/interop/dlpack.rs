@@ -250,7 +250,8 @@ impl DlTensor {
             if length == 0 || start.is_null() || !start.is_aligned() {
                 return (length == 0).then_some(&[][..]);
             }
-            // SAFETY: neither null nor unaligned, at most 64 numbers, and the caller vouches for them.
+            // SAFETY: neither null nor unaligned, at most 64 numbers, and the caller promises that they can be read and do not
+            // change.
             Some(unsafe { slice::from_raw_parts(start, length) })
         };
         let shape = list(self.shape).unwrap_or(&[]);

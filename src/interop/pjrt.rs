@@ -186,17 +186,17 @@ impl PjrtMemoryLayout {
     ///
     /// # Safety
     ///
-    /// The lists that the structure's kind says it has must be valid for reads of the lengths it names, and
-    /// must not change while this function runs.
+    /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the member of the union that it names must be
+    /// initialised. Each list of that member must be valid for reads of the length beside it (`tile_dims`: of the sum of
+    /// `tile_dim_sizes`) unless that is 0, and must not change while this function runs.
     pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
         check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
         match self.layout_type {
             PJRT_LAYOUT_TILED => {
-                // SAFETY: all fields of both members are plain numbers and pointers, and the type says that this
-                // one was written.
+                // SAFETY: the caller promises that this member is initialised, as `layout_type` names it.
                 let tiled = unsafe { self.layout.tiled };
                 check_size("the struct_size of a tiled PJRT layout", tiled.struct_size, TILED_SIZE)?;
-                // SAFETY: the caller vouches for the lists.
+                // SAFETY: the caller promises that both lists can be read to these lengths and do not change.
                 let (minor_to_major, tile_dim_sizes) = unsafe {
                     (
                         list(tiled.minor_to_major, tiled.minor_to_major_size)?,
@@ -204,15 +204,16 @@ impl PjrtMemoryLayout {
                     )
                 };
                 let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
-                // SAFETY: as above; the list of entries is as long as all tiles together.
+                // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not change. A sum that
+                // saturates is longer than `list` reads.
                 let tile_dims = unsafe { list(tiled.tile_dims, entries)? };
                 PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes }.to_layout(data_type, sizes)
             }
             PJRT_LAYOUT_STRIDES => {
-                // SAFETY: as for the tiled member.
+                // SAFETY: the caller promises that this member is initialised, as `layout_type` names it.
                 let strides = unsafe { self.layout.strides };
                 check_size("the struct_size of a strided PJRT layout", strides.struct_size, STRIDES_SIZE)?;
-                // SAFETY: the caller vouches for the list.
+                // SAFETY: the caller promises that the list can be read to this length and does not change.
                 let byte_strides = unsafe { list(strides.byte_strides, strides.num_byte_strides)? };
                 PjrtFields::Strides(byte_strides).to_layout(data_type, sizes)
             }
@@ -234,7 +235,8 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
 
 /// # Safety
 ///
-/// If it is neither null nor empty, the list must be valid for reads of `length` numbers.
+/// If it is neither null nor unaligned nor empty, the list must be valid for reads of `length` numbers, which do not change as long
+/// as the slice lives.
 unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> {
     if length == 0 {
         return Ok(&[]);
@@ -244,7 +246,7 @@ unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> 
         let max = if start.is_null() || !start.is_aligned() { 0 } else { checked::narrow(MAX_LENGTH, what)? };
         return Err(Error::OutOfLimits { what, value: checked::narrow(length, what)?, min: 0, max });
     }
-    // SAFETY: not null, aligned, and short enough for the byte length to fit; the caller vouches for the rest.
+    // SAFETY: not null, aligned, and `length` is at most `MAX_LENGTH`, so its bytes fit an `isize`; the caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 

@@ -39,7 +39,7 @@ pub struct UploadReport {
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
     /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the device demands and
-    /// of the descriptor's guaranteed base offset alignment.
+    /// of the alignment that the descriptor guarantees.
     pub alignment_asked: u64,
     /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
     /// which is a multiple of all.

@@ -79,8 +79,8 @@ impl DmlBufferTensorDesc {
     ///
     /// # Safety
     ///
-    /// `sizes` must be null or point to `dimension_count` numbers, and so must `strides`; neither may
-    /// change during the call.
+    /// `sizes` must be null, or aligned and valid for reads of `dimension_count` numbers, and so must `strides`; the numbers
+    /// must not change during the call.
     ///
     /// # Errors
     ///
@@ -99,12 +99,13 @@ impl DmlBufferTensorDesc {
         if self.sizes.is_null() {
             return Err(Error::RankMismatch { what: "sizes", expected: rank, found: 0 });
         }
-        // SAFETY: not null, and the caller promises `dimension_count` numbers that do not change.
+        // SAFETY: `sizes` is not null, so the caller promises that it is aligned and that `dimension_count` numbers, at most 8,
+        // can be read there and do not change; the slice does not outlive this call.
         let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
         let strides = if self.strides.is_null() {
             None
         } else {
-            // SAFETY: as above.
+            // SAFETY: `strides` is not null, and the promise is the same as for `sizes`.
             Some(unsafe { slice::from_raw_parts(self.strides, rank) })
         };
         DirectmlFields {
