@@ -1,6 +1,6 @@
 //! The elements and the padding of a buffer, each as a list of boxes that together cover it once.
 //!
-//! The strides of all digits, sorted, are a system of places: an offset is a number written in it, and
+//! The strides of all digits, sorted, are the place values of a mixed-radix system: an offset is a number written in it, and
 //! each place belongs to one component. An offset holds an element exactly if, for every component,
 //! the digits in its places are those of a number below its extent. Both that condition and its opposite
 //! fall into ranges, one for each place, and a product of such ranges is a box.
@@ -39,7 +39,7 @@ impl OffsetBox {
         self.loops.iter().fold(1, |product: u64, &(extent, _)| product.saturating_mul(extent))
     }
 
-    /// Every run of neighbouring offsets: where it begins, and how long it is.
+    /// Every contiguous run of offsets: where it begins, and how long it is.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (outer, run) = match self.loops.split_last() {
             Some((&(extent, 1), outer)) => (outer, extent),

@@ -1,6 +1,6 @@
 //! Two chains over the same numbers -> loops in which both only ever add a stride.
 //!
-//! The heart of the copy planner. Where the boundaries of both chains divide each other, the largest
+//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the largest
 //! one becomes a loop and the rest follows below it; what is left of the last block becomes
 //! a segment of its own. Where they do not (blocks of 48 against blocks of 32) the clashing
 //! boundaries have a greatest common divisor g and a least common multiple L: below g and above L both chains are

@@ -12,8 +12,8 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 ///
 /// The question is a bounded integer equation and hard in general (numpy's `may_share_memory`
 /// page says as much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts
-/// of practice: when each stride is larger than the largest offset of all axes with smaller ones, the answer needs no
-/// search, and so are stride 0 and equal strides.
+/// of practice: no search is needed where each stride is larger than the largest offset of all axes with smaller strides, where a
+/// stride is 0, or where two are equal.
 ///
 /// ```
 /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -62,7 +62,7 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
         }
     }
     terms.sort_by_key(|term| std::cmp::Reverse(term.stride));
-    // tails[k] is over the terms k.. .
+    // tails[k] sums up the terms from k on.
     let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().saturating_add(1));
     let mut tail = Tail::default();
     let mut quick = true;
