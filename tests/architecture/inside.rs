@@ -92,7 +92,7 @@ fn not_downward(graph: &Graph, present: &BTreeSet<String>, folder: &str, floors:
     for (from, to, by) in graph.inside(folder).arrows() {
         if to == module {
             wrong.push(format!("{from} uses {to} (by {by})"));
-        } else if from != module && floor(from) <= floor(to) {
+        } else if floor(from).zip(floor(to)).is_some_and(|(user, used)| user <= used) {
             wrong.push(format!("{from} uses {to} (by {by}), which is on no lower floor"));
         }
     }
