@@ -1,6 +1,9 @@
 //! The one error type: which axis, which value, which limit.
 
+mod model;
 mod words;
+
+pub use model::ModelFault;
 
 /// Why a layout, a size or a buffer was refused.
 ///
@@ -343,6 +346,8 @@ pub enum Error {
         /// What every piece must begin at a multiple of, in bytes.
         alignment: u64,
     },
+    /// A model file that is damaged or contradicts itself, or a sharded model whose parts do not fit together.
+    Model(ModelFault),
     /// A name that is no set of limits.
     UnknownLimits {
         /// The name given.

@@ -16,7 +16,7 @@ pub mod tiled;
 pub mod upload;
 
 pub use element::DataType;
-pub use error::Error;
+pub use error::{Error, ModelFault};
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};

@@ -55,6 +55,7 @@ impl Error {
             Error::OwnedOutput => "owned_output",
             Error::BindingsOverlap { .. } => "bindings_overlap",
             Error::NoPieces { .. } => "no_pieces",
+            Error::Model(fault) => fault.code(),
             Error::UnknownLimits { .. } => "unknown_limits",
         }
     }
@@ -224,6 +225,7 @@ impl fmt::Display for Error {
                 f,
                 "a piece of at most {max} bytes cannot be followed by one that begins at a multiple of {alignment}"
             ),
+            Error::Model(fault) => fault.fmt(f),
             Error::UnknownLimits { name } => write!(
                 f,
                 "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan or none"

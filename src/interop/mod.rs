@@ -9,3 +9,5 @@ pub mod native;
 pub mod ndarray;
 #[cfg(feature = "pjrt")]
 pub mod pjrt;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;

@@ -1,0 +1,124 @@
+//! Reading a header: the names, types, shapes and places of a file, before any of them is believed.
+
+use std::fmt;
+
+use ::safetensors::tensor::{Metadata, TensorInfo};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+use crate::checked::{BYTES, narrow};
+use crate::error::{Error, ModelFault};
+
+use super::{MAX_HEADER, METADATA, header_fault, repeated};
+
+/// What a file says of itself, checked: the tensors lie behind each other without gap or overlap, each with as many bytes
+/// as its type and shape take, and no name stands twice.
+#[derive(Debug)]
+pub(super) struct RawHeader {
+    /// In the order of their bytes.
+    pub(super) tensors: Vec<(String, TensorInfo)>,
+    /// In the order of the file.
+    pub(super) metadata: Vec<(String, String)>,
+}
+
+/// Reads the header of a file, and gives the bytes behind it. Nothing is allocated that the file's own length does not cover.
+pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
+    let Some((prefix, rest)) = file.split_first_chunk() else {
+        return Err(header_fault(format!("is no safetensors file: it has {} bytes, too few for a header", file.len())));
+    };
+    let (length, follow): (_, u64) = (u64::from_le_bytes(*prefix), narrow(rest.len(), BYTES)?);
+    if length > MAX_HEADER {
+        return Err(header_fault(format!(
+            "is no safetensors file: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"
+        )));
+    }
+    let truncated = |what, needed, found| Error::Model(ModelFault::Truncated { what, needed, found });
+    let split = rest.split_at_checked(narrow(length, BYTES)?);
+    let (text, data) = split.ok_or_else(|| truncated("its header", length, follow))?;
+    // A copy: the bytes may be those of a mapped file, and those of a `str` must not change.
+    let text = String::from_utf8(text.to_vec()).map_err(|_| header_fault("has a header that is no text"))?;
+    let header = parse(&text)?;
+    let end = header.tensors.last().map_or(0, |(_, info)| info.data_offsets.1);
+    let (needed, found): (u64, u64) = (narrow(end, BYTES)?, narrow(data.len(), BYTES)?);
+    if needed > found {
+        return Err(truncated("the data of its tensors", needed, found));
+    }
+    match found.saturating_sub(needed) {
+        0 => Ok((header, data)),
+        bytes => Err(Error::Model(ModelFault::TrailingBytes { bytes })),
+    }
+}
+
+fn parse(text: &str) -> Result<RawHeader, Error> {
+    let mut header: RawHeader = serde_json::from_str(text)
+        .map_err(|error| header_fault(format!("has a header that is no JSON or not of this format: {error}")))?;
+    let twice = |name: &str, place| Err(Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place }));
+    if let Some(name) = repeated(header.tensors.iter().map(|(name, _)| name.as_str())) {
+        return twice(name, "the header of the model");
+    }
+    if let Some(key) = repeated(header.metadata.iter().map(|(key, _)| key.as_str())) {
+        return twice(key, "the metadata of the model");
+    }
+    header.tensors.sort_by_key(|(_, info)| info.data_offsets);
+    Metadata::new(None, header.tensors.clone())
+        .map_err(|error| header_fault(format!("has a header that contradicts itself: {error}")))?;
+    Ok(header)
+}
+
+/// As it is read, with every name as often as it stands there: a map would keep the last of two.
+impl<'de> Deserialize<'de> for RawHeader {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawHeader, D::Error> {
+        deserializer.deserialize_map(HeaderVisitor)
+    }
+}
+
+struct HeaderVisitor;
+
+impl<'de> Visitor<'de> for HeaderVisitor {
+    type Value = RawHeader;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a header: an object of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawHeader, A::Error> {
+        let (mut tensors, mut metadata) = (Vec::new(), None);
+        while let Some(name) = map.next_key::<String>()? {
+            if name != METADATA {
+                tensors.push((name, map.next_value()?));
+            } else if metadata.replace(map.next_value::<Option<Pairs>>()?).is_some() {
+                return Err(serde::de::Error::duplicate_field(METADATA));
+            }
+        }
+        let metadata = metadata.flatten().map_or_else(Vec::new, |Pairs(pairs)| pairs);
+        Ok(RawHeader { tensors, metadata })
+    }
+}
+
+/// An object of strings, in its own order.
+#[derive(Debug)]
+pub(super) struct Pairs(pub(super) Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs, D::Error> {
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of strings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}

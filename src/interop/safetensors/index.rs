@@ -1,0 +1,169 @@
+//! `Index`: which part of a sharded model holds which tensor.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::checked::{self, BYTES};
+use crate::error::{Error, ModelFault};
+
+use super::header::Pairs;
+use super::model::Model;
+use super::new_header::Header;
+use super::repeated;
+
+/// The index of a sharded model: `model.safetensors.index.json`, which names the part of every tensor. The parts are files
+/// beside it, each a [`Model`].
+///
+/// ```
+/// use tensor_layout::interop::safetensors::Index;
+///
+/// let text = r#"{"metadata": {"total_size": 12}, "weight_map": {"a": "1.safetensors", "b": "2.safetensors"}}"#;
+/// let index = Index::read(text.as_bytes())?;
+/// assert_eq!(index.parts().collect::<Vec<_>>(), ["1.safetensors", "2.safetensors"]);
+/// assert_eq!(index.part_of("b"), Some("2.safetensors"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    metadata: Option<Map<String, Value>>,
+    weight_map: BTreeMap<String, String>,
+    parts: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    #[serde(default)]
+    metadata: Option<Map<String, Value>>,
+    weight_map: Pairs,
+}
+
+impl Index {
+    /// Reads the text of an index. A part is a plain file name: one with a folder in it, or that leads elsewhere, is refused,
+    /// whatever the system takes for a separator.
+    ///
+    /// # Errors
+    ///
+    /// Inside [`Error::Model`]: [`ModelFault::Index`] for other JSON, or none; [`ModelFault::RepeatedName`] for a
+    /// tensor that is named twice; [`ModelFault::PartName`].
+    pub fn read(text: &[u8]) -> Result<Index, Error> {
+        let raw: Raw = serde_json::from_slice(text).map_err(|error| {
+            let reason = format!("is no JSON, or has no `weight_map` of tensors and parts: {error}");
+            Error::Model(ModelFault::Index { reason })
+        })?;
+        let Pairs(pairs) = raw.weight_map;
+        if let Some(name) = repeated(pairs.iter().map(|(name, _)| name.as_str())) {
+            let name = name.to_owned();
+            return Err(Error::Model(ModelFault::RepeatedName { name, place: "the weight_map of the index" }));
+        }
+        let parts: BTreeSet<String> = pairs.iter().map(|(_, part)| part.clone()).collect();
+        parts.iter().try_for_each(|part| check_part_name(part))?;
+        Ok(Index { metadata: raw.metadata, weight_map: pairs.into_iter().collect(), parts })
+    }
+
+    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts, [`ModelFault::PartName`],
+    /// [`ModelFault::RepeatedName`] for two parts of one name; [`Error::Overflow`] for more than 2^64 bytes.
+    pub fn new<'p>(
+        parts: impl IntoIterator<Item = (&'p str, &'p Header)>,
+        old: Option<&Index>,
+    ) -> Result<Index, Error> {
+        let (mut weight_map, mut names, mut total) = (BTreeMap::new(), BTreeSet::new(), 0);
+        for (part, header) in parts {
+            check_part_name(part)?;
+            if !names.insert(part.to_owned()) {
+                let name = part.to_owned();
+                return Err(Error::Model(ModelFault::RepeatedName { name, place: "the list of parts" }));
+            }
+            total = checked::add(total, header.data_size_in_bytes(), BYTES)?;
+            for tensor in header.names() {
+                if let Some(first) = weight_map.insert(tensor.to_owned(), part.to_owned()) {
+                    return Err(duplicate(tensor, &first, part));
+                }
+            }
+        }
+        let mut metadata = old.map_or_else(|| Some(Map::new()), |old| old.metadata.clone());
+        if let Some(metadata) = &mut metadata {
+            metadata.insert("total_size".into(), json!(total));
+        }
+        Ok(Index { metadata, weight_map, parts: names })
+    }
+
+    /// The file names of the parts, in alphabetical order.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.parts.iter().map(String::as_str)
+    }
+
+    /// Every tensor and its part, in alphabetical order.
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.weight_map.iter().map(|(name, part)| (name.as_str(), part.as_str()))
+    }
+
+    /// The part that holds a tensor.
+    #[must_use]
+    pub fn part_of(&self, tensor: &str) -> Option<&str> {
+        self.weight_map.get(tensor).map(String::as_str)
+    }
+
+    /// Holds a part against the index. Tensors that the index does not name are allowed.
+    ///
+    /// # Errors
+    ///
+    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor the index says it has,
+    /// [`ModelFault::DuplicateTensor`] if it holds one that the index says is in another part.
+    pub fn check_part(&self, part: &str, model: &Model<'_>) -> Result<(), Error> {
+        for (tensor, _) in self.tensors().filter(|&(_, of)| of == part) {
+            if model.tensor(tensor).is_none() {
+                let (tensor, part) = (tensor.to_owned(), part.to_owned());
+                return Err(Error::Model(ModelFault::MissingTensor { tensor, part }));
+            }
+        }
+        for tensor in model.tensors() {
+            if let Some(other) = self.part_of(tensor.name()).filter(|&other| other != part) {
+                return Err(duplicate(tensor.name(), other, part));
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two, keys in alphabetical
+    /// order.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut object = Map::new();
+        if let Some(metadata) = &self.metadata {
+            object.insert("metadata".into(), sorted(&Value::Object(metadata.clone())));
+        }
+        object.insert("weight_map".into(), json!(self.weight_map));
+        format!("{:#}\n", Value::Object(object))
+    }
+}
+
+/// The same value with the keys of its own object in alphabetical order, whatever serde_json's map keeps.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let entries: BTreeMap<_, _> = object.iter().collect();
+            Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn duplicate(tensor: &str, first: &str, second: &str) -> Error {
+    let (tensor, first, second) = (tensor.to_owned(), first.to_owned(), second.to_owned());
+    Error::Model(ModelFault::DuplicateTensor { tensor, first, second })
+}
+
+/// A file name that means the same on every system: no folder, no drive, no stream, nothing invisible.
+fn check_part_name(part: &str) -> Result<(), Error> {
+    let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    if part.is_empty() || part == "." || part == ".." || part.contains(forbidden) || part.ends_with(".index.json") {
+        return Err(Error::Model(ModelFault::PartName { part: part.to_owned() }));
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Models in the safetensors format, each tensor in its own layout (feature `safetensors`).
+//!
+//! The format knows packed tensors only. A laid-out model is an ordinary file of it: a tensor that is not packed is one row
+//! of all its places, padding included, and the metadata names its layout under `layout.NAME`, in any notation
+//! [`Notated`] reads. Tensors that the metadata says nothing of are packed. A type below a byte, or one
+//! the format has no name for, is a row of bytes (`U8`); the layout says which type it is.
+//!
+//! Everything here works on bytes that the caller has mapped, read or received, and copies no tensor.
+//!
+//! ```
+//! use tensor_layout::interop::safetensors::{Model, Tensor};
+//! use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+//!
+//! // Three rows of two, one after the other in columns of three and a place of padding.
+//! let buffer: Vec<u8> = [1.0_f32, 3.0, 5.0, 0.0, 2.0, 4.0, 6.0, 0.0].into_iter().flat_map(f32::to_le_bytes).collect();
+//! let tensor = Tensor::new("weight", "f32[3,2]{0,1:T(4)}".parse()?, &buffer)?;
+//! let mut file = Vec::new();
+//! Model::new(vec![tensor], vec![("format".into(), "pt".into())])?.write(&mut file)?;
+//!
+//! let model = Model::read(&file)?;
+//! let weight = model.tensor("weight").unwrap();
+//! assert_eq!(weight.layout()?.to_string(), "f32[3,2]{0,1:T(4)}");
+//! assert_eq!(weight.bytes(), buffer);
+//! // The engine wants it packed.
+//! let packed = BufferTensorDesc::packed(DataType::F32, weight.sizes())?;
+//! let mut mine = vec![0; 24];
+//! Relayout::new(weight.layout()?, &packed)?.run(weight.bytes(), &mut mine)?;
+//! assert_eq!(mine[..8], [0, 0, 128, 63, 0, 0, 0, 64]); // 1.0 and 2.0
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod header;
+mod index;
+mod model;
+mod new_header;
+mod tensor;
+
+pub use index::Index;
+pub use model::Model;
+pub use new_header::Header;
+pub use tensor::Tensor;
+
+use crate::error::{Error, ModelFault};
+use crate::map::{IndexMap, ToIndexMap};
+use crate::notation::Notated;
+use crate::strided::BufferTensorDesc;
+
+/// The most bytes of a header, by the format's own rule.
+const MAX_HEADER: u64 = 100_000_000;
+
+/// What the header calls the metadata, and no tensor.
+const METADATA: &str = "__metadata__";
+
+/// Where the metadata names the layout of a tensor.
+fn layout_key(tensor: &str) -> String {
+    format!("layout.{tensor}")
+}
+
+/// What the format can write as it is: every element where a packed buffer has it, nothing behind the last, and a type that
+/// it has a name for.
+fn is_plain(map: &IndexMap) -> bool {
+    let data_type = map.data_type();
+    let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());
+    let bits = u128::from(map.logical_elements()).checked_mul(data_type.bits().into());
+    data_type.safetensors_name().is_some()
+        && map.element_bits() == data_type.bits()
+        && bits == u128::from(map.physical_size_in_bytes()).checked_mul(8)
+        && packed.is_ok_and(|packed| packed == *map)
+}
+
+/// The index map of a layout that a tensor may have in a file: no two elements share their place.
+fn checked_map(tensor: &str, layout: &Notated) -> Result<IndexMap, Error> {
+    let refuse = |reason: String| layout_fault(tensor, &layout.to_string(), reason);
+    let map = layout.to_index_map().map_err(|error| refuse(error.to_string()))?;
+    match map.check_injective() {
+        Ok(()) => Ok(map),
+        Err(Error::OverlappingDestination { first, second, offset }) => {
+            Err(refuse(format!("indices {first:?} and {second:?} both lie at element {offset}")))
+        }
+        Err(error) => Err(refuse(error.to_string())),
+    }
+}
+
+fn layout_fault(tensor: &str, layout: &str, reason: String) -> Error {
+    let (tensor, layout) = (tensor.to_owned(), layout.to_owned());
+    Error::Model(ModelFault::Layout { tensor, layout, reason })
+}
+
+fn header_fault(reason: impl Into<String>) -> Error {
+    Error::Model(ModelFault::Header { reason: reason.into() })
+}
+
+/// The first name that stands twice.
+fn repeated<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let mut seen = std::collections::HashSet::new();
+    names.into_iter().find(|&name| !seen.insert(name))
+}

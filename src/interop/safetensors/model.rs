@@ -1,0 +1,106 @@
+//! `Model`: the tensors of one file.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::error::{Error, ModelFault};
+
+use super::new_header::Header;
+use super::tensor::Tensor;
+use super::{header, layout_key};
+
+/// The tensors of a safetensors file, each in its layout, and what else the metadata says.
+///
+/// Of a sharded model it is one part; see [`Index`](super::Index).
+#[derive(Debug, Clone, Default)]
+pub struct Model<'a> {
+    tensors: Vec<Tensor<'a>>,
+    /// Where in the list each name stands.
+    places: HashMap<String, usize>,
+    metadata: Vec<(String, String)>,
+}
+
+impl<'a> Model<'a> {
+    /// A model of these tensors, in this order, with this metadata.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelFault::RepeatedName`] if two tensors have one name.
+    pub fn new(tensors: Vec<Tensor<'a>>, metadata: Vec<(String, String)>) -> Result<Model<'a>, Error> {
+        let mut places = HashMap::with_capacity(tensors.len());
+        for (place, tensor) in tensors.iter().enumerate() {
+            if places.insert(tensor.name().to_owned(), place).is_some() {
+                let name = tensor.name().to_owned();
+                return Err(Error::Model(ModelFault::RepeatedName { name, place: "the list of tensors" }));
+            }
+        }
+        Ok(Model { tensors, places, metadata })
+    }
+
+    /// Reads the bytes of a file. Nothing in them is believed: sizes, places, names and layouts are held against each
+    /// other and against the length of the file, and nothing is allocated that it does not cover.
+    ///
+    /// A key `layout.NAME` of the metadata is the layout of tensor NAME if there is one, and an ordinary word
+    /// otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and [`ModelFault::RepeatedName`] if
+    /// the file is damaged or of another format; [`ModelFault::Layout`] if a layout cannot be that of its tensor. All are
+    /// inside [`Error::Model`]. A type without a counterpart here is refused where
+    /// [its layout](Tensor::layout) is asked for.
+    pub fn read(file: &'a [u8]) -> Result<Model<'a>, Error> {
+        let (header, data) = header::read(file)?;
+        let mut layouts: HashMap<String, String> = HashMap::new();
+        let mut metadata = Vec::new();
+        let keys: std::collections::HashSet<String> = header.tensors.iter().map(|(name, _)| layout_key(name)).collect();
+        for (key, value) in header.metadata {
+            if keys.contains(&key) {
+                layouts.insert(key, value);
+            } else {
+                metadata.push((key, value));
+            }
+        }
+        let mut tensors = Vec::with_capacity(header.tensors.len());
+        for (name, info) in header.tensors {
+            let layout = layouts.get(&layout_key(&name)).map(String::as_str);
+            tensors.push(Tensor::of_file(name, &info, layout, data)?);
+        }
+        Model::new(tensors, metadata)
+    }
+
+    /// The tensors: of a file in the order of their bytes, otherwise as they were given.
+    #[must_use]
+    pub fn tensors(&self) -> &[Tensor<'a>] {
+        &self.tensors
+    }
+
+    /// The tensor of this name.
+    #[must_use]
+    pub fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
+        self.tensors.get(*self.places.get(name)?)
+    }
+
+    /// The metadata without the layouts, in the order of the file.
+    #[must_use]
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
+
+    /// Writes the file. Behind each other come the [header](Header) and the tensors, those of the widest elements first.
+    ///
+    /// # Errors
+    ///
+    /// What `out` says; an [`Error`] as [`io::ErrorKind::InvalidInput`]: those of [`Header::new`] and [`Tensor::layout`].
+    pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let layouts = self.tensors.iter().map(|tensor| Ok((tensor.name(), tensor.layout()?)));
+        let layouts: Vec<_> = layouts.collect::<Result<_, Error>>().map_err(invalid)?;
+        let header = Header::new(layouts, &self.metadata).map_err(invalid)?;
+        out.write_all(header.as_bytes())?;
+        for tensor in header.order().filter_map(|place| self.tensors.get(place)) {
+            out.write_all(tensor.bytes())?;
+        }
+        Ok(())
+    }
+}

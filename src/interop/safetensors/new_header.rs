@@ -1,0 +1,221 @@
+//! `Header`: what a new file begins with.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use ::safetensors::tensor::{Dtype, TensorInfo};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::checked::{self, BYTES, narrow};
+use crate::element::DataType;
+use crate::error::{Error, ModelFault};
+use crate::map::IndexMap;
+use crate::notation::Notated;
+
+use super::tensor::ROW_OF_BYTES;
+use super::{MAX_HEADER, METADATA, checked_map, header_fault, is_plain, layout_key, repeated};
+
+/// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
+///
+/// For a program that writes a model piece by piece, or its tensors from several threads: it writes these bytes, then each
+/// tensor where [`range`](Self::range) says. [`Model::write`](super::Model::write) does it for tensors that are in
+/// memory.
+///
+/// The tensors of the widest elements come first, so that each begins at a multiple of its element, and keep their order
+/// otherwise. If all of them are packed, the file is an ordinary one that names no layout, byte for byte as the safetensors
+/// libraries write it; otherwise it names the layout of every tensor.
+///
+/// ```
+/// use tensor_layout::interop::safetensors::Header;
+///
+/// let (bias, weight) = ("bf16[3]:[1]".parse()?, "f32[3,2]{0,1:T(4)}".parse()?);
+/// let header = Header::new([("bias", &bias), ("weight", &weight)], &[])?;
+/// assert_eq!(header.order().collect::<Vec<_>>(), [1, 0]);
+/// let start = header.as_bytes().len() as u64;
+/// assert_eq!((header.range(1), header.range(0)), (Some(start..start + 32), Some(start + 32..start + 38)));
+/// assert_eq!(header.file_size_in_bytes(), start + 38);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    bytes: Vec<u8>,
+    file_size: u64,
+    /// In the order given: the name, and the bytes of the file.
+    tensors: Vec<(String, Range<u64>)>,
+    order: Vec<usize>,
+}
+
+impl Header {
+    /// The header of a file with these tensors and this metadata.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelFault::RepeatedName`] for a name that stands twice, in the metadata too, where `layout.NAME` belongs to tensor
+    /// NAME; [`ModelFault::Layout`] for a layout in which two elements share their place; [`ModelFault::Header`] for a
+    /// header above the 100 MB the format allows, or a tensor called `__metadata__`; [`Error::Overflow`] for more than
+    /// 2^64 bytes.
+    pub fn new<'t>(
+        tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
+        metadata: &[(String, String)],
+    ) -> Result<Header, Error> {
+        let rows: Vec<Row<'t>> = tensors.into_iter().map(Row::new).collect::<Result<_, _>>()?;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&place| rows.get(place).map(|row| Reverse(row.map.data_type().bits())));
+        let sorted = || order.iter().filter_map(|&place| rows.get(place));
+
+        let mut words: Vec<(String, &str)> =
+            metadata.iter().map(|(key, value)| (key.clone(), value.as_str())).collect();
+        if !rows.iter().all(|row| row.is_plain) {
+            words.extend(sorted().map(|row| (layout_key(row.name), row.text.as_str())));
+        }
+        let twice = |name: &str, place| Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place });
+        if let Some(key) = repeated(words.iter().map(|(key, _)| key.as_str())) {
+            return Err(twice(key, "the metadata of the new model"));
+        }
+        if let Some(name) = repeated(rows.iter().map(|row| row.name)) {
+            return Err(twice(name, "the header of the new model"));
+        }
+
+        let mut text = Text::new();
+        if !words.is_empty() {
+            text.entry(METADATA, &Words(&words))?;
+        }
+        let mut end = 0;
+        let mut ranges = vec![0..0; rows.len()];
+        for (&place, row) in order.iter().zip(sorted()) {
+            let start = end;
+            end = checked::add(start, row.map.physical_size_in_bytes(), BYTES)?;
+            text.entry(row.name, &row.info(start, end)?)?;
+            if let Some(range) = ranges.get_mut(place) {
+                *range = start..end;
+            }
+        }
+        let bytes = text.finish()?;
+        let base: u64 = narrow(bytes.len(), BYTES)?;
+        let file_size = checked::add(base, end, BYTES)?;
+        // No end is above that of the file.
+        let shifted = |range: Range<u64>| range.start.saturating_add(base)..range.end.saturating_add(base);
+        let names = rows.iter().map(|row| row.name.to_owned());
+        let tensors = names.zip(ranges.into_iter().map(shifted)).collect();
+        Ok(Header { bytes, file_size, tensors, order })
+    }
+
+    /// What the file begins with: the length of the header, and the header.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The order of the tensors in the file, each as its place in the list that was given.
+    pub fn order(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.order.iter().copied()
+    }
+
+    /// The bytes of the file that are those of a tensor, given its place in the list.
+    #[must_use]
+    pub fn range(&self, place: usize) -> Option<Range<u64>> {
+        self.tensors.get(place).map(|(_, range)| range.clone())
+    }
+
+    /// The names, in the order that was given.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tensors.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The bytes of all tensors, padding included.
+    #[must_use]
+    pub fn data_size_in_bytes(&self) -> u64 {
+        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.saturating_add(range.end.saturating_sub(range.start)))
+    }
+
+    /// The bytes of the whole file.
+    #[must_use]
+    pub fn file_size_in_bytes(&self) -> u64 {
+        self.file_size
+    }
+}
+
+/// A tensor to be written.
+struct Row<'t> {
+    name: &'t str,
+    text: String,
+    map: IndexMap,
+    is_plain: bool,
+}
+
+impl<'t> Row<'t> {
+    fn new((name, layout): (&'t str, &'t Notated)) -> Result<Row<'t>, Error> {
+        if name == METADATA {
+            return Err(header_fault(format!("cannot hold a tensor called `{METADATA}`")));
+        }
+        let map = checked_map(name, layout)?;
+        let is_plain = is_plain(&map);
+        Ok(Row { name, text: layout.to_string(), map, is_plain })
+    }
+
+    /// A packed tensor keeps its shape; any other is one row of all its places, or of bytes if the format has no word for
+    /// them.
+    fn info(&self, start: u64, end: u64) -> Result<TensorInfo, Error> {
+        let (map, data_type) = (&self.map, self.map.data_type());
+        let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
+        let (name, shape) = match data_type.safetensors_name() {
+            Some(name) if self.is_plain => (name, map.sizes().to_vec()),
+            Some(name) if is_whole => (name, vec![map.physical_elements()]),
+            _ => (ROW_OF_BYTES, vec![map.physical_size_in_bytes()]),
+        };
+        let shape = shape.into_iter().map(|size| narrow(size, BYTES)).collect::<Result<_, _>>()?;
+        Ok(TensorInfo { dtype: dtype(name, data_type)?, shape, data_offsets: (narrow(start, BYTES)?, narrow(end, BYTES)?) })
+    }
+}
+
+fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
+    let unsupported = |_| Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "the safetensors format" };
+    serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
+}
+
+/// A JSON object in its own order, behind room for its length.
+struct Text(Vec<u8>);
+
+impl Text {
+    fn new() -> Text {
+        Text(vec![0; size_of::<u64>()])
+    }
+
+    fn entry(&mut self, key: &str, value: &impl Serialize) -> Result<(), Error> {
+        self.0.push(if self.0.len() == size_of::<u64>() { b'{' } else { b',' });
+        let written = serde_json::to_writer(&mut self.0, key).and_then(|()| {
+            self.0.push(b':');
+            serde_json::to_writer(&mut self.0, value)
+        });
+        written.map_err(|error| header_fault(format!("has a header that cannot be written: {error}")))
+    }
+
+    /// The tensors behind it begin at a multiple of 8.
+    fn finish(mut self) -> Result<Vec<u8>, Error> {
+        if self.0.len() == size_of::<u64>() {
+            self.0.push(b'{');
+        }
+        self.0.push(b'}');
+        self.0.resize(self.0.len().next_multiple_of(size_of::<u64>()), b' ');
+        let length: u64 = narrow(self.0.len().saturating_sub(size_of::<u64>()), BYTES)?;
+        if length > MAX_HEADER {
+            return Err(header_fault(format!(
+                "cannot be written: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"
+            )));
+        }
+        if let Some(prefix) = self.0.first_chunk_mut() {
+            *prefix = length.to_le_bytes();
+        }
+        Ok(self.0)
+    }
+}
+
+/// The metadata, in its own order.
+struct Words<'a>(&'a [(String, &'a str)]);
+
+impl Serialize for Words<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}

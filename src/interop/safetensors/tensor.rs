@@ -1,0 +1,145 @@
+//! `Tensor`: a name, a layout and bytes.
+
+use ::safetensors::tensor::TensorInfo;
+
+use crate::checked::{BYTES, narrow};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::notation::Notated;
+use crate::strided::BufferTensorDesc;
+
+use super::{checked_map, layout_fault};
+
+/// A tensor of a model: its name, the layout of its bytes, and these bytes.
+///
+/// The bytes are those of the file or buffer it was made from, padding included.
+#[derive(Debug, Clone)]
+pub struct Tensor<'a> {
+    name: String,
+    sizes: Vec<u64>,
+    layout: Result<Notated, Error>,
+    data_type: Option<DataType>,
+    type_name: String,
+    is_named: bool,
+    bytes: &'a [u8],
+}
+
+impl<'a> Tensor<'a> {
+    /// A tensor whose bytes are in this layout: all of them, and no more, `physical_size_in_bytes` of its index map.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelFault::Layout`](crate::ModelFault::Layout) if two elements of the layout share their place, or it takes another
+    /// number of bytes.
+    ///
+    /// ```
+    /// use tensor_layout::interop::safetensors::Tensor;
+    ///
+    /// assert!(Tensor::new("a", "u8[2,3]:[4,1]".parse()?, &[1, 2, 3, 0, 4, 5, 6]).is_ok());
+    /// let error = Tensor::new("a", "u8[2,3]:[4,1]".parse()?, &[1, 2, 3]).unwrap_err();
+    /// assert_eq!(error.to_string(), "`u8[2,3]:[4,1]` cannot be the layout of tensor `a`: it takes 7 bytes, but there are 3");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn new(name: impl Into<String>, layout: Notated, bytes: &'a [u8]) -> Result<Tensor<'a>, Error> {
+        let name = name.into();
+        let map = checked_map(&name, &layout)?;
+        let (needed, found): (u64, u64) = (map.physical_size_in_bytes(), narrow(bytes.len(), BYTES)?);
+        if needed != found {
+            let reason = format!("it takes {needed} bytes, but there are {found}");
+            return Err(layout_fault(&name, &layout.to_string(), reason));
+        }
+        let data_type = map.data_type();
+        let type_name = data_type.safetensors_name().unwrap_or(data_type.xla_name()).to_owned();
+        let (sizes, data_type) = (map.sizes().to_vec(), Some(data_type));
+        Ok(Tensor { name, sizes, layout: Ok(layout), data_type, type_name, is_named: true, bytes })
+    }
+
+    /// A tensor as a file's header and metadata tell of it. The header was checked.
+    pub(super) fn of_file(
+        name: String,
+        info: &TensorInfo,
+        layout: Option<&str>,
+        data: &'a [u8],
+    ) -> Result<Tensor<'a>, Error> {
+        let (start, end) = info.data_offsets;
+        let bytes = data.get(start..end).unwrap_or_default();
+        let shape: Vec<u64> = info.shape.iter().map(|&size| narrow(size, BYTES)).collect::<Result<_, _>>()?;
+        let type_name = info.dtype.to_string();
+        let Some(text) = layout else {
+            let layout = packed(&type_name, &shape);
+            let data_type = DataType::from_safetensors_name(&type_name);
+            return Ok(Tensor { name, sizes: shape, layout, data_type, type_name, is_named: false, bytes });
+        };
+        let refuse = |reason: String| layout_fault(&name, text, reason);
+        let layout: Notated = text.parse().map_err(|error: Error| match error {
+            // The whole text stands in front already.
+            Error::Parse { column, expected, found, .. } => {
+                refuse(format!("column {column}: expected {expected}, found {found}"))
+            }
+            error => refuse(error.to_string()),
+        })?;
+        let tensor = Tensor::new(name.as_str(), layout, bytes)?;
+        if type_name != tensor.type_name && type_name != ROW_OF_BYTES {
+            return Err(refuse(format!("the file says that its elements are {type_name}")));
+        }
+        if shape.len() != 1 && shape != tensor.sizes {
+            return Err(refuse(format!("the file has it with the sizes {shape:?}, and not as one row")));
+        }
+        Ok(tensor)
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The layout of the bytes.
+    ///
+    /// # Errors
+    ///
+    /// For a packed tensor of a file only: [`Error::UnknownDataType`] if its type has no counterpart here, and
+    /// [`Error::Overflow`] if it is empty and its other sizes cannot be multiplied.
+    pub fn layout(&self) -> Result<&Notated, Error> {
+        self.layout.as_ref().map_err(Clone::clone)
+    }
+
+    /// The logical sizes, in the order of the layout's notation.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The type of an element, `None` if it has no counterpart here.
+    #[must_use]
+    pub fn data_type(&self) -> Option<DataType> {
+        self.data_type
+    }
+
+    /// The type of an element as the format names it: `F32`, `BF16`, `F6_E2M3`.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        &self.type_name
+    }
+
+    /// Does the metadata name the layout? The others are packed.
+    #[must_use]
+    pub fn is_layout_named(&self) -> bool {
+        self.is_named
+    }
+
+    /// The bytes, padding included.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// The type of tensors that the format has no words for.
+pub(super) const ROW_OF_BYTES: &str = "U8";
+
+fn packed(type_name: &str, shape: &[u64]) -> Result<Notated, Error> {
+    let unknown = || Error::UnknownDataType { name: type_name.to_owned() };
+    let data_type = DataType::from_safetensors_name(type_name).ok_or_else(unknown)?;
+    BufferTensorDesc::packed(data_type, shape)?.to_string().parse()
+}
