@@ -107,27 +107,36 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
         assert_eq!(file(&Model::read(&expected).unwrap()), expected);
         // As is one that is laid out and brought back.
         let model = Model::read(&expected).unwrap();
-        let laid_out: Vec<(String, Notated, Vec<u8>)> = model.tensors().iter().map(|tensor| {
-            let sizes: Vec<String> = tensor.sizes().iter().map(u64::to_string).collect();
-            let order: Vec<String> = (0..sizes.len()).map(|axis| axis.to_string()).collect();
-            let bits = tensor.data_type().unwrap().bits();
-            let bits = if bits < 8 { format!("E({bits})") } else { String::new() };
-            let (data_type, sizes, order) = (tensor.data_type().unwrap(), sizes.join(","), order.join(","));
-            let layout = layout(&format!("{data_type}[{sizes}]{{{order}:T(8){bits}}}"));
-            let mut buffer = vec![0; bytes(&layout)];
-            let copy = Relayout::new(tensor.layout().unwrap(), &layout).unwrap().with_padding(Padding::Zero).unwrap();
-            copy.run(tensor.bytes(), &mut buffer).unwrap();
-            (tensor.name().to_owned(), layout, buffer)
-        }).collect();
+        let laid_out: Vec<(String, Notated, Vec<u8>)> = model
+            .tensors()
+            .iter()
+            .map(|tensor| {
+                let sizes: Vec<String> = tensor.sizes().iter().map(u64::to_string).collect();
+                let order: Vec<String> = (0..sizes.len()).map(|axis| axis.to_string()).collect();
+                let bits = tensor.data_type().unwrap().bits();
+                let bits = if bits < 8 { format!("E({bits})") } else { String::new() };
+                let (data_type, sizes, order) = (tensor.data_type().unwrap(), sizes.join(","), order.join(","));
+                let layout = layout(&format!("{data_type}[{sizes}]{{{order}:T(8){bits}}}"));
+                let mut buffer = vec![0; bytes(&layout)];
+                let copy =
+                    Relayout::new(tensor.layout().unwrap(), &layout).unwrap().with_padding(Padding::Zero).unwrap();
+                copy.run(tensor.bytes(), &mut buffer).unwrap();
+                (tensor.name().to_owned(), layout, buffer)
+            })
+            .collect();
         let tensors = laid_out.iter().map(|(name, layout, bytes)| Tensor::new(name, layout.clone(), bytes).unwrap());
         let laid_out = file(&Model::new(tensors.collect(), model.metadata().to_vec()).unwrap());
         let laid_out = Model::read(&laid_out).unwrap();
-        let restored: Vec<(String, Notated, Vec<u8>)> = laid_out.tensors().iter().map(|tensor| {
-            let packed = model.tensor(tensor.name()).unwrap().layout().unwrap();
-            let mut buffer = vec![0; bytes(packed)];
-            Relayout::new(tensor.layout().unwrap(), packed).unwrap().run(tensor.bytes(), &mut buffer).unwrap();
-            (tensor.name().to_owned(), packed.clone(), buffer)
-        }).collect();
+        let restored: Vec<(String, Notated, Vec<u8>)> = laid_out
+            .tensors()
+            .iter()
+            .map(|tensor| {
+                let packed = model.tensor(tensor.name()).unwrap().layout().unwrap();
+                let mut buffer = vec![0; bytes(packed)];
+                Relayout::new(tensor.layout().unwrap(), packed).unwrap().run(tensor.bytes(), &mut buffer).unwrap();
+                (tensor.name().to_owned(), packed.clone(), buffer)
+            })
+            .collect();
         let tensors = restored.iter().map(|(name, layout, bytes)| Tensor::new(name, layout.clone(), bytes).unwrap());
         assert_eq!(file(&Model::new(tensors.collect(), laid_out.metadata().to_vec()).unwrap()), expected);
     }
@@ -135,7 +144,8 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
 
 #[test]
 fn layouts_of_nobody_are_ordinary_metadata() {
-    let header = r#"{"__metadata__":{"layout.b":"whatever","layout":"x"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
+    let header =
+        r#"{"__metadata__":{"layout.b":"whatever","layout":"x"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
     let file = raw(header, 1);
     let model = Model::read(&file).unwrap();
     assert_eq!(model.metadata(), [("layout.b".into(), "whatever".into()), ("layout".into(), "x".into())]);
@@ -175,13 +185,15 @@ fn layouts_that_lie_are_refused_by_name() {
     bad_layout("f32[9223372036854775807]{0:T(4294967296)}", "F32", "[6]", "");
     bad_layout(&"(".repeat(100_000), "F32", "[6]", "column 1");
     // What is printed is short and moves no cursor.
-    let error = Tensor::new("a\u{7}", layout(&format!("u8[1]{{0:T({})}}", vec!["1"; 5000].join(","))), &[]).unwrap_err();
+    let error =
+        Tensor::new("a\u{7}", layout(&format!("u8[1]{{0:T({})}}", vec!["1"; 5000].join(","))), &[]).unwrap_err();
     assert!(error.to_string().len() < 2000 && !error.to_string().contains(char::is_control), "{error}");
 }
 
 #[test]
 fn headers_that_lie_are_refused_by_name() {
-    let entry = |from: u64, to: u64| format!(r#"{{"dtype":"U8","shape":[{}],"data_offsets":[{from},{to}]}}"#, to - from);
+    let entry =
+        |from: u64, to: u64| format!(r#"{{"dtype":"U8","shape":[{}],"data_offsets":[{from},{to}]}}"#, to - from);
     refused(b"", "model_header");
     refused(&raw("[]", 0), "model_header");
     refused(&raw("{}", 0)[..9], "model_truncated");
@@ -195,7 +207,8 @@ fn headers_that_lie_are_refused_by_name() {
     assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` stands twice in the header"));
     let words = format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},"a":{}}}"#, entry(0, 4));
     assert!(refused(&raw(&words, 4), "model_repeated_name").contains("`k` stands twice in the metadata"));
-    let layouts = format!(r#"{{"__metadata__":{{"layout.a":"u8[4]:[1]","layout.a":"s8[4]:[1]"}},"a":{}}}"#, entry(0, 4));
+    let layouts =
+        format!(r#"{{"__metadata__":{{"layout.a":"u8[4]:[1]","layout.a":"s8[4]:[1]"}},"a":{}}}"#, entry(0, 4));
     refused(&raw(&layouts, 4), "model_repeated_name");
     refused(&raw(&format!(r#"{{"__metadata__":{{}},"__metadata__":{{}},"a":{}}}"#, entry(0, 4)), 4), "model_header");
     refused(&raw(&format!(r#"{{"a":{},"b":{}}}"#, entry(0, 4), entry(2, 6)), 6), "model_header");
@@ -265,13 +278,30 @@ fn parts_that_contradict_the_index_are_refused_by_name() {
 #[test]
 fn an_index_that_lies_is_refused_by_name() {
     let code = |result: Result<Index, Error>| result.unwrap_err().code();
-    for text in ["", "[]", "{}", r#"{"weight_map":[]}"#, r#"{"weight_map":{"a":1}}"#, r#"{"weight_map":{"a":"p"},"metadata":3}"#] {
+    for text in [
+        "",
+        "[]",
+        "{}",
+        r#"{"weight_map":[]}"#,
+        r#"{"weight_map":{"a":1}}"#,
+        r#"{"weight_map":{"a":"p"},"metadata":3}"#,
+    ] {
         assert_eq!(code(Index::read(text.as_bytes())), "model_index", "{text}");
     }
     assert_eq!(code(Index::read("[".repeat(1 << 20).as_bytes())), "model_index");
     assert_eq!(code(index(r#"{"a":"p1","a":"p2"}"#)), "model_repeated_name");
     for part in [
-        "", ".", "..", "../x", "/etc/passwd", "sub/x", r"..\\x", r"C:\\x", "C:x", "x\\u0000y", "a\\u001b[2J",
+        "",
+        ".",
+        "..",
+        "../x",
+        "/etc/passwd",
+        "sub/x",
+        r"..\\x",
+        r"C:\\x",
+        "C:x",
+        "x\\u0000y",
+        "a\\u001b[2J",
         "model.safetensors.index.json",
     ] {
         let error = index(&format!(r#"{{"a":"{part}"}}"#)).unwrap_err();

@@ -119,7 +119,12 @@ impl fmt::Display for ModelFault {
                 Quoted(part)
             ),
             ModelFault::MissingTensor { tensor, part } => {
-                write!(f, "the index says that part `{}` holds tensor `{}`, which it does not", Quoted(part), Quoted(tensor))
+                write!(
+                    f,
+                    "the index says that part `{}` holds tensor `{}`, which it does not",
+                    Quoted(part),
+                    Quoted(tensor)
+                )
             }
             ModelFault::DuplicateTensor { tensor, first, second } => {
                 write!(f, "tensor `{}` is in two parts: `{}` and `{}`", Quoted(tensor), Quoted(first), Quoted(second))

@@ -1,8 +1,10 @@
 //! Files that are there whole or not at all: written under a temporary name beside their place, then renamed.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::output::Stop;
 
@@ -16,24 +18,13 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Begins a file that will replace whatever is at `target`.
     ///
-    /// It is a file of its own even if another lies under the temporary name: what exists is never written, because it
-    /// may be mapped.
+    /// It is always a file of its own: what exists is never written, because it may be mapped.
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
         let Some(name) = name else {
             return Err(Stop::Unusable(format!("{} is no name for a file", target.display())));
         };
-        let mut temporary = name.to_owned();
-        temporary.push(format!(".{}.part", std::process::id()));
-        let path = target.with_file_name(temporary);
-        let file = match File::create_new(&path) {
-            // Left behind by a program that was killed.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                fs::remove_file(&path).and_then(|()| File::create_new(&path))
-            }
-            created => created,
-        };
-        let file = file.map_err(|error| unwritable(target, &error))?;
+        let (path, file) = create_beside(target, name).map_err(|error| unwritable(target, &error))?;
         let temporary = Temporary { target: target.to_owned(), path, is_there: true };
         Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary })
     }
@@ -105,6 +96,25 @@ impl Drop for Temporary {
     }
 }
 
+/// A new file beside `target`, of a name that nobody else has: not a program on another machine that sees the folder and
+/// has the same number, nor one that was killed.
+fn create_beside(target: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
+    // More than any folder holds of them.
+    const TRIES: u32 = 1000;
+    let mut tried = 0;
+    loop {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let mut temporary = name.to_owned();
+        temporary.push(format!(".{}-{now:x}-{tried}.part", std::process::id()));
+        let path = target.with_file_name(temporary);
+        match File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => tried += 1,
+            Err(error) => return Err(error),
+            Ok(file) => return Ok((path, file)),
+        }
+    }
+}
+
 fn unwritable(path: &Path, error: &io::Error) -> Stop {
     Stop::Unusable(format!("{} cannot be written: {error}", path.display()))
 }
@@ -119,20 +129,21 @@ mod tests {
     #[test]
     fn a_new_file_changes_no_byte_of_a_mapped_one() {
         let folder = tempfile::tempdir().unwrap();
-        let (target, part) =
-            (folder.path().join("model"), folder.path().join(format!("model.{}.part", std::process::id())));
+        let target = folder.path().join("model");
         fs::write(&target, b"old").unwrap();
-        fs::write(&part, b"left behind").unwrap();
-        let maps = [&target, &part].map(|path| InputFile::open(path).unwrap().map().unwrap());
+        // Another program is writing the same file.
+        let mut other = NewFile::create(&target).unwrap();
+        other.append(b"other").unwrap();
+        let other = other.close().unwrap();
+        let maps = [target.as_path(), other.path()].map(|path| InputFile::open(path).unwrap().map().unwrap());
         let mut new = NewFile::create(&target).unwrap();
         new.reserve(1 << 20).unwrap();
         new.append(&[7; 1 << 20]).unwrap();
         let written = new.close().unwrap();
         assert_eq!(fs::metadata(written.path()).unwrap().len(), 1 << 20);
         written.finish().unwrap();
-        assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"left behind"[..]));
+        assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
         assert_eq!(fs::read(&target).unwrap(), [7; 1 << 20]);
-        assert!(!part.exists());
     }
 
     #[test]

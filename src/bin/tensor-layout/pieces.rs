@@ -1,5 +1,7 @@
 //! A copy in pieces, one after the other: only one of them is in memory at a time.
 
+use std::ops::Range;
+
 use indicatif::ProgressBar;
 use tensor_layout::Error;
 use tensor_layout::relayout::{Piece, Relayout};
@@ -17,8 +19,8 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Cuts a copy into pieces of about `length` bytes. They are longer if the layouts cannot be cut as often. The copy must
-    /// set its padding: otherwise there is in it what the piece before left in memory.
+    /// Cuts a copy into pieces of about `length` bytes. They are longer if the layouts cannot be cut as often. A copy that
+    /// keeps its padding is for [`run_over`](Self::run_over): otherwise there is in it what the piece before left in memory.
     pub(crate) fn of(plan: &Relayout, length: u64) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(length);
         let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1))?;
@@ -38,13 +40,27 @@ impl Pieces {
         bar: &ProgressBar,
         mut take: impl FnMut(&[u8]) -> Result<(), Stop>,
     ) -> Result<Result<(), Error>, Stop> {
+        self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
+    }
+
+    /// As [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both are told which bytes of the whole
+    /// output they are given.
+    pub(crate) fn run_over(
+        &self,
+        source: &[u8],
+        bar: &ProgressBar,
+        mut prepare: impl FnMut(Range<usize>, &mut [u8]),
+        mut take: impl FnMut(Range<usize>, &[u8]) -> Result<(), Stop>,
+    ) -> Result<Result<(), Error>, Stop> {
         let mut buffer = zeroed(self.longest)?;
         for piece in &self.pieces {
-            let bytes = buffer.get_mut(..piece.destination_range().len()).unwrap_or_default();
+            let range = piece.destination_range();
+            let bytes = buffer.get_mut(..range.len()).unwrap_or_default();
+            prepare(range.clone(), bytes);
             if let Err(error) = piece.run(source, bytes) {
                 return Ok(Err(error));
             }
-            take(bytes)?;
+            take(range, bytes)?;
             bar.inc(bytes.len() as u64);
         }
         Ok(Ok(()))

@@ -69,17 +69,23 @@ fn is_plain(map: &IndexMap) -> bool {
         && packed.is_ok_and(|packed| packed == *map)
 }
 
-/// The index map of a layout that a tensor may have in a file: no two elements share their place.
-fn checked_map(tensor: &str, layout: &Notated) -> Result<IndexMap, Error> {
-    let refuse = |reason: String| layout_fault(tensor, &layout.to_string(), reason);
-    let map = layout.to_index_map().map_err(|error| refuse(error.to_string()))?;
-    match map.check_injective() {
-        Ok(()) => Ok(map),
+fn map_of(tensor: &str, layout: &Notated) -> Result<IndexMap, Error> {
+    layout.to_index_map().map_err(|error| layout_fault(tensor, &layout.to_string(), error.to_string()))
+}
+
+/// Refuses a layout in which two elements share their place: no tensor can be written in it.
+fn check_places(tensor: &str, layout: &Notated, map: &IndexMap) -> Result<(), Error> {
+    let reason = match map.check_injective() {
+        Ok(()) => return Ok(()),
         Err(Error::OverlappingDestination { first, second, offset }) => {
-            Err(refuse(format!("indices {first:?} and {second:?} both lie at element {offset}")))
+            format!("indices {first:?} and {second:?} both lie at element {offset}")
         }
-        Err(error) => Err(refuse(error.to_string())),
-    }
+        Err(Error::TooHard { work, .. }) => {
+            format!("whether two elements share their place could not be decided within {work} search steps")
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(layout_fault(tensor, &layout.to_string(), reason))
 }
 
 fn layout_fault(tensor: &str, layout: &str, reason: String) -> Error {

@@ -14,7 +14,7 @@ use crate::map::IndexMap;
 use crate::notation::Notated;
 
 use super::tensor::ROW_OF_BYTES;
-use super::{MAX_HEADER, METADATA, checked_map, header_fault, is_plain, layout_key, repeated};
+use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_key, map_of, repeated};
 
 /// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
 ///
@@ -149,7 +149,8 @@ impl<'t> Row<'t> {
         if name == METADATA {
             return Err(header_fault(format!("cannot hold a tensor called `{METADATA}`")));
         }
-        let map = checked_map(name, layout)?;
+        let map = map_of(name, layout)?;
+        check_places(name, layout, &map)?;
         let is_plain = is_plain(&map);
         Ok(Row { name, text: layout.to_string(), map, is_plain })
     }
@@ -165,7 +166,11 @@ impl<'t> Row<'t> {
             _ => (ROW_OF_BYTES, vec![map.physical_size_in_bytes()]),
         };
         let shape = shape.into_iter().map(|size| narrow(size, BYTES)).collect::<Result<_, _>>()?;
-        Ok(TensorInfo { dtype: dtype(name, data_type)?, shape, data_offsets: (narrow(start, BYTES)?, narrow(end, BYTES)?) })
+        Ok(TensorInfo {
+            dtype: dtype(name, data_type)?,
+            shape,
+            data_offsets: (narrow(start, BYTES)?, narrow(end, BYTES)?),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::notation::Notated;
 use crate::strided::BufferTensorDesc;
 
-use super::{checked_map, layout_fault};
+use super::{check_places, layout_fault, map_of};
 
 /// A tensor of a model: its name, the layout of its bytes, and these bytes.
 ///
@@ -42,12 +42,13 @@ impl<'a> Tensor<'a> {
     /// ```
     pub fn new(name: impl Into<String>, layout: Notated, bytes: &'a [u8]) -> Result<Tensor<'a>, Error> {
         let name = name.into();
-        let map = checked_map(&name, &layout)?;
+        let map = map_of(&name, &layout)?;
         let (needed, found): (u64, u64) = (map.physical_size_in_bytes(), narrow(bytes.len(), BYTES)?);
         if needed != found {
             let reason = format!("it takes {needed} bytes, but there are {found}");
             return Err(layout_fault(&name, &layout.to_string(), reason));
         }
+        check_places(&name, &layout, &map)?;
         let data_type = map.data_type();
         let type_name = data_type.safetensors_name().unwrap_or(data_type.xla_name()).to_owned();
         let (sizes, data_type) = (map.sizes().to_vec(), Some(data_type));

@@ -1,43 +1,66 @@
 //! `model`: every tensor of a model described, checked, laid out, and brought back.
 
+mod checkpoint;
+mod glob;
 mod plan;
 mod report;
 mod rule;
+mod rules;
 mod scratch;
-mod source;
-mod target;
+mod several;
+mod shards;
 mod trial;
 mod trip;
 
-use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use clap::Args;
-use tensor_layout::Error;
+use indicatif::ProgressBar;
+use tensor_layout::interop::safetensors::{Header, Index, Model};
+use tensor_layout::upload::Limits;
 
 use crate::check::limits;
-use crate::output::{Output, Stop, Verdict};
+use crate::new_file::WrittenFile;
+use crate::output::{Object, Output, Stop, Verdict};
 use crate::progress;
 
+use checkpoint::{Checkpoint, Share};
 use plan::Plan;
-use report::{Report, printable};
+use report::{Part, Report, Written, printable};
 use rule::Rule;
-use source::Source;
+use rules::{Exception, Rules};
+use shards::{NewShards, Progress};
+use trial::Plans;
 use trip::Answer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The model.
+    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts lie beside it. If its metadata names
+    /// layouts, the tensors are read in these.
     #[arg(value_name = "FILE.safetensors")]
     file: PathBuf,
-    /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x), nhwc, packed, or tiles such as
-    /// 'T(8,128)(2,1)'.
+    /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x), nhwc, packed, tiles such as
+    /// 'T(8,128)(2,1)', or a oneDNN tag or an axis order such as OIhw16i16o.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
+    /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z]. May be given
+    /// several times; of those that match, the last holds.
+    #[arg(long, value_name = "PATTERN=RULE")]
+    to_for: Vec<Exception>,
     /// Write a model here that holds the tensors in their new layout, which its metadata names. It is read back before it
-    /// replaces what was there.
+    /// replaces what was there. For a sharded model the new index, or a folder for it and its parts.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The job that
+    /// finds all parts there writes the index.
+    #[arg(long, value_name = "NUMBER/OF")]
+    part: Option<Share>,
+    /// Convert nothing: write the index of a sharded model if all its parts are there.
+    #[arg(long, requires = "out", conflicts_with = "part")]
+    index: bool,
+    /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
     #[arg(long, value_name = "NAME", default_value = "directml")]
     limits: String,
@@ -45,47 +68,193 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
-    let source = Source::open(&arguments.file)?;
-    let plans: Vec<Result<Plan, Error>> =
-        source.tensors.iter().map(|tensor| Plan::new(tensor, &arguments.to, &limits)).collect();
-    // The widest elements first, so that every tensor of the new file begins at a multiple of its element.
-    let mut order: Vec<(usize, &Plan)> =
-        plans.iter().enumerate().filter_map(|(place, plan)| plan.as_ref().ok().map(|plan| (place, plan))).collect();
-    order.sort_by_key(|(_, plan)| Reverse(plan.data_type.bits()));
-
-    if let (Some(_), Some((tensor, error))) = (&arguments.out, first_refusal(&source, &plans)) {
-        output.refuse(tensor, error)?;
+    let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
+    let shards = shards(arguments)?;
+    if let Some(shards) = &shards {
+        if arguments.index {
+            return write_index(arguments, shards, &rules, output);
+        }
+        if arguments.part.is_some() && shards.is_complete(&arguments.file, &rules)? {
+            return say(arguments, &Written::complete(shards.index()), output);
+        }
+    }
+    let source = Checkpoint::open(&arguments.file, arguments.part)?;
+    let models = source.models()?;
+    refuse_unused(&rules, &source, &models)?;
+    let plans: Vec<Plans<'_>> = models.iter().map(|model| plans(model, &rules, &limits)).collect();
+    let way = match (&arguments.out, &shards) {
+        (None, _) => Way::Nowhere,
+        (Some(_), Some(shards)) => Way::Shards(shards),
+        (Some(path), None) => Way::File(path.clone()),
+    };
+    if arguments.out.is_some() && refuse(&plans, &models, output)? == Verdict::Failed {
         output.complain("nothing was written, because not every tensor can be laid out")?;
         return Ok(Verdict::Failed);
     }
 
-    let work = order.iter().map(|(_, plan)| plan.tensor.bytes.saturating_add(plan.bytes()));
+    let all = || plans.iter().flatten().filter_map(|plan| plan.as_ref().ok());
+    let work = all().map(|plan| (plan.tensor.bytes().len() as u64).saturating_add(plan.bytes()));
     let bar = progress::bar(work.fold(0, u64::saturating_add));
-    let found = match &arguments.out {
-        None => trial::without_a_file(&order, &source, &bar)?,
-        Some(path) => trial::into_a_file(path, &order, &source, &bar)?,
-    };
+    let pairs: Vec<_> = source.files.iter().zip(&models).zip(&plans).collect();
+    let threads = arguments.jobs.map_or_else(several::usual, usize::from);
+    let done = several::at_once(&pairs, threads, |((file, model), plans)| {
+        convert(&way, &file.name, model, plans, arguments.part.is_some(), &bar)
+    })?;
     bar.finish_and_clear();
-    // A file is kept if all of it was read back as it should be.
-    let unwritten = found.iter().zip(&order).find(|(answer, _)| answer.identical() != Some(true));
-    let unwritten = unwritten.filter(|_| arguments.out.is_some()).map(|(_, (_, plan))| printable(&plan.tensor.name));
-    let mut answers: Vec<Answer> = plans.iter().map(|_| Answer::NotTried(String::new())).collect();
-    for (found, (place, _)) in found.into_iter().zip(&order) {
-        if let Some(answer) = answers.get_mut(*place) {
-            *answer = found;
-        }
+
+    let unwritten = unwritten(&plans, &done).filter(|_| arguments.out.is_some());
+    let (mut parts, mut files, mut headers) = (Vec::new(), Vec::new(), Vec::new());
+    for (((file, model), plans), done) in pairs.iter().zip(done) {
+        parts.push(Part { file: &file.name, model, plans, answers: done.answers });
+        files.extend(done.file);
+        headers.extend(done.header.map(|header| (file.name.as_str(), header)));
     }
-    let report = Report { file: &arguments.file, rule: &arguments.to, limits: limits.name, source: &source };
-    let rows: Vec<_> = plans.iter().zip(answers).collect();
-    let out = arguments.out.as_deref().filter(|_| unwritten.is_none());
-    let verdict = if output.is_json() { report.objects(&rows, output)? } else { report.table(&rows, out, output)? };
+    // A model is kept if all of it was read back as it should be.
+    let written = match &way {
+        _ if unwritten.is_some() => None,
+        Way::Nowhere => None,
+        Way::File(path) => {
+            files.into_iter().try_for_each(WrittenFile::finish)?;
+            Some(Written::file(path))
+        }
+        Way::Shards(shards) if arguments.part.is_some() => Some(finish_share(arguments, shards, &rules, parts.len())?),
+        Way::Shards(shards) => {
+            let index = Index::new(headers.iter().map(|(name, header)| (*name, header)), source.index.as_ref());
+            let index = index.map_err(|error| Stop::Unusable(error.to_string()))?;
+            shards.finish(files, &index)?;
+            Some(Written::complete(shards.index()))
+        }
+    };
+    let report =
+        Report { file: &arguments.file, rules: &rules, limits: limits.name, is_sharded: source.index.is_some() };
+    let verdict = if output.is_json() {
+        report.objects(&parts, written.as_ref(), output)?
+    } else {
+        report.table(&parts, written.as_ref(), output)?
+    };
     if let Some(name) = unwritten {
         output.complain(&format!("nothing was written: `{name}` was read back and is not the same"))?;
     }
     Ok(verdict)
 }
 
-fn first_refusal<'a>(source: &'a Source, plans: &'a [Result<Plan, Error>]) -> Option<(&'a str, &'a Error)> {
-    let mut pairs = source.tensors.iter().zip(plans);
-    pairs.find_map(|(tensor, plan)| plan.as_ref().err().map(|error| (tensor.name.as_str(), error)))
+/// Where the parts of a sharded model go.
+fn shards(arguments: &Arguments) -> Result<Option<NewShards>, Stop> {
+    let is_index = arguments.file.extension().is_some_and(|ending| ending == "json");
+    match &arguments.out {
+        Some(out) if is_index => NewShards::create(out, &arguments.file).map(Some),
+        _ if arguments.index => {
+            let file = arguments.file.display();
+            Err(Stop::Unusable(format!("{file} has no parts: --index is for the index of a sharded model")))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn plans<'m>(model: &'m Model<'m>, rules: &Rules, limits: &Limits) -> Plans<'m> {
+    model.tensors().iter().map(|tensor| Plan::new(tensor, rules, limits)).collect()
+}
+
+/// Refuses a pattern that matches no tensor of the whole model, whatever share of it is converted.
+fn refuse_unused(rules: &Rules, source: &Checkpoint, models: &[Model<'_>]) -> Result<(), Stop> {
+    let held = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.name());
+    let indexed = source.index.iter().flat_map(|index| index.tensors()).map(|(name, _)| name);
+    let names: Vec<&str> = held.chain(indexed).collect();
+    match rules.unused(names.iter().copied()) {
+        None => Ok(()),
+        Some(pattern) => Err(Stop::Unusable(format!("no tensor matches the pattern `{pattern}` of --to-for"))),
+    }
+}
+
+/// Names the first tensor of each file that cannot be laid out.
+fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Result<Verdict, Stop> {
+    let tensors = models.iter().flat_map(|model| model.tensors());
+    let refusal = tensors.zip(plans.iter().flatten()).find_map(|(tensor, plan)| Some((tensor, plan.as_ref().err()?)));
+    match refusal {
+        Some((tensor, error)) => output.refuse(&printable(tensor.name()), error),
+        None => Ok(Verdict::Well),
+    }
+}
+
+/// What becomes of the new layouts.
+enum Way<'s> {
+    /// They are tried out.
+    Nowhere,
+    File(PathBuf),
+    Shards(&'s NewShards),
+}
+
+/// What came of a file.
+struct Done {
+    answers: Vec<Answer>,
+    /// The new file, if it does not have its name yet and is to get it.
+    file: Option<WrittenFile>,
+    header: Option<Header>,
+}
+
+/// Lays out one file. `at_once` gives the new one its name as soon as it was read back.
+fn convert(
+    way: &Way<'_>,
+    name: &str,
+    model: &Model<'_>,
+    plans: &Plans<'_>,
+    at_once: bool,
+    bar: &ProgressBar,
+) -> Result<Done, Stop> {
+    let path = match way {
+        Way::Nowhere => return Ok(Done { answers: trial::without_a_file(plans, bar)?, file: None, header: None }),
+        Way::File(path) => path.clone(),
+        Way::Shards(shards) => shards.part(name),
+    };
+    // Every tensor has a plan, or nothing would be written.
+    let plans: Vec<&Plan<'_>> = plans.iter().filter_map(|plan| plan.as_ref().ok()).collect();
+    let header = Header::new(plans.iter().map(|plan| (plan.tensor.name(), &plan.layout)), model.metadata());
+    let header = header.map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))?;
+    let (answers, mut file) = trial::into_a_file(&path, &plans, &header, bar)?;
+    if let Some(file) = file.take_if(|_| at_once) {
+        file.finish()?;
+    }
+    Ok(Done { answers, file, header: Some(header) })
+}
+
+/// A tensor that was not read back as it was.
+fn unwritten(plans: &[Plans<'_>], done: &[Done]) -> Option<String> {
+    let answers = done.iter().flat_map(|done| &done.answers);
+    let mut rows = plans.iter().flatten().filter_map(|plan| plan.as_ref().ok()).zip(answers);
+    rows.find(|(_, answer)| answer.identical() != Some(true)).map(|(plan, _)| printable(plan.tensor.name()))
+}
+
+/// After the parts of a job: is the model complete now?
+fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts: usize) -> Result<Written, Stop> {
+    match shards.progress(&arguments.file, rules)? {
+        Progress::AllParts(text) => {
+            shards.write_index(&text)?;
+            Ok(Written::complete(shards.index()))
+        }
+        Progress::Missing { there, of, why } => Ok(Written::share(shards.index(), parts, there, of, why)),
+    }
+}
+
+fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output: &mut Output) -> Result<Verdict, Stop> {
+    match shards.progress(&arguments.file, rules)? {
+        Progress::AllParts(text) => {
+            shards.write_index(&text)?;
+            say(arguments, &Written::complete(shards.index()), output)
+        }
+        Progress::Missing { there, of, why } => {
+            output.complain(&format!("no index was written: {there} of {of} parts are there, and {why}"))?;
+            Ok(Verdict::Failed)
+        }
+    }
+}
+
+/// The answer of a run that converted nothing.
+fn say(arguments: &Arguments, written: &Written, output: &mut Output) -> Result<Verdict, Stop> {
+    if output.is_json() {
+        let file = arguments.file.to_string_lossy();
+        output.line(written.keys(Object::default().with("file", file.as_ref())))?;
+    } else {
+        output.line(written)?;
+    }
+    Ok(Verdict::Well)
 }

@@ -1,28 +1,107 @@
 //! What `model` found, as a table or as JSON.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tensor_layout::Error;
+use tensor_layout::interop::safetensors::{Model, Tensor};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};
 use crate::table::{Align, Table, percent_wasted, short_bytes};
 
 use super::plan::Plan;
-use super::rule::Rule;
-use super::source::{Source, Tensor};
+use super::rules::Rules;
+use super::trial::Plans;
 use super::trip::Answer;
 
-/// A plan, or why there is none, and what came of it. In the order of the file's tensors.
-pub(super) type Row<'a> = (&'a Result<Plan, Error>, Answer);
+/// A file of the model: a plan for each of its tensors, or why there is none, and what came of it.
+pub(super) struct Part<'m> {
+    pub(super) file: &'m str,
+    pub(super) model: &'m Model<'m>,
+    pub(super) plans: &'m Plans<'m>,
+    pub(super) answers: Vec<Answer>,
+}
+
+/// A tensor, in the order of the files and of theirs.
+struct Row<'m> {
+    file: &'m str,
+    tensor: &'m Tensor<'m>,
+    plan: &'m Result<Plan<'m>, Error>,
+    answer: &'m Answer,
+}
+
+fn rows<'r>(parts: &'r [Part<'r>]) -> Vec<Row<'r>> {
+    let of_part = |part: &'r Part<'r>| {
+        let pairs = part.model.tensors().iter().zip(part.plans).zip(&part.answers);
+        pairs.map(|((tensor, plan), answer)| Row { file: part.file, tensor, plan, answer })
+    };
+    parts.iter().flat_map(of_part).collect()
+}
+
+/// What was written, and where.
+pub(super) struct Written {
+    path: PathBuf,
+    share: Option<Share>,
+}
+
+/// The parts of one job, in a model that is not complete.
+struct Share {
+    parts: usize,
+    there: usize,
+    of: usize,
+    why: String,
+}
+
+impl Written {
+    /// A model of one file.
+    pub(super) fn file(path: &Path) -> Written {
+        Written { path: path.to_owned(), share: None }
+    }
+
+    /// A sharded model with its index.
+    pub(super) fn complete(index: &Path) -> Written {
+        Written::file(index)
+    }
+
+    /// So many parts; so many `of` all are there, and `why` there is no index.
+    pub(super) fn share(index: &Path, parts: usize, there: usize, of: usize, why: String) -> Written {
+        Written { path: index.to_owned(), share: Some(Share { parts, there, of, why }) }
+    }
+
+    /// The same object with `written`, and for a share what is there of the model.
+    pub(super) fn keys(&self, object: Object) -> Object {
+        match &self.share {
+            None => object.with("written", self.path.to_string_lossy().as_ref()),
+            Some(share) => object
+                .with("written", Value::Null)
+                .with("parts_there", share.there)
+                .with("parts", share.of)
+                .with("missing", share.why.as_str()),
+        }
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.share {
+            None => write!(f, "written to {path}"),
+            Some(Share { parts, there, of, why }) => {
+                let plural = if *parts == 1 { "part" } else { "parts" };
+                write!(f, "{parts} {plural} written; {there} of {of} are there, so {path} is still to come: {why}")
+            }
+        }
+    }
+}
 
 /// What all rows have in common.
 pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
-    pub(super) rule: &'a Rule,
+    pub(super) rules: &'a Rules,
     pub(super) limits: &'static str,
-    pub(super) source: &'a Source,
+    pub(super) is_sharded: bool,
 }
 
 /// What the rows come to.
@@ -38,10 +117,10 @@ struct Totals {
 impl Totals {
     fn of(rows: &[Row<'_>]) -> Totals {
         let mut totals = Totals::default();
-        for (plan, answer) in rows {
+        for Row { plan, answer, .. } in rows {
             match plan {
                 Ok(plan) => {
-                    totals.packed = totals.packed.saturating_add(plan.tensor.bytes);
+                    totals.packed = totals.packed.saturating_add(plan.packed_bytes);
                     totals.laid_out = totals.laid_out.saturating_add(plan.bytes());
                     totals.accepted += usize::from(plan.limit_errors.is_empty());
                     totals.identical += usize::from(answer.identical() == Some(true));
@@ -60,40 +139,62 @@ impl Totals {
 }
 
 impl Report<'_> {
-    pub(super) fn objects(&self, rows: &[Row<'_>], output: &mut Output) -> Result<Verdict, Stop> {
-        for (tensor, (plan, answer)) in self.source.tensors.iter().zip(rows) {
-            let object = Object::default()
-                .with("name", tensor.name.as_str())
-                .with("data_type", tensor.data_type.map(|data_type| data_type.xla_name()))
-                .with("sizes", tensor.sizes.as_slice())
-                .with("packed_bytes", tensor.bytes);
+    pub(super) fn objects(
+        &self,
+        parts: &[Part<'_>],
+        written: Option<&Written>,
+        output: &mut Output,
+    ) -> Result<Verdict, Stop> {
+        let rows = rows(parts);
+        for Row { file, tensor, plan, answer } in &rows {
+            let mut object = Object::default().with("name", tensor.name());
+            if self.is_sharded {
+                object = object.with("part", *file);
+            }
+            object = object
+                .with("data_type", tensor.data_type().map(|data_type| data_type.xla_name()))
+                .with("sizes", tensor.sizes())
+                .with("packed_bytes", packed_bytes(tensor, plan));
+            if tensor.is_layout_named() {
+                object = object.with("from", from(tensor));
+            }
             output.line(match plan {
                 Ok(plan) => with_plan(object, plan, answer),
-                Err(error) => object.with("input", tensor.name.as_str()).with("error", error_value(error)),
+                Err(error) => object.with("input", tensor.name()).with("error", error_value(error)),
             })?;
         }
-        let totals = Totals::of(rows);
-        output.line(
-            Object::default()
-                .with("file", self.file.to_string_lossy().as_ref())
-                .with("to", self.rule.to_string())
-                .with("limits", self.limits)
-                .with("tensors", rows.len())
-                .with("packed_bytes", totals.packed)
-                .with("laid_out_bytes", totals.laid_out)
-                .with("wasted_bytes", totals.laid_out.saturating_sub(totals.packed))
-                .with("identical", totals.identical)
-                .with("accepted", totals.accepted)
-                .with("refused", totals.refused),
-        )?;
-        Ok(totals.verdict(rows))
+        let totals = Totals::of(&rows);
+        let object = Object::default()
+            .with("file", self.file.to_string_lossy().as_ref())
+            .with("to", self.rules.to_string())
+            .with("limits", self.limits)
+            .with("tensors", rows.len())
+            .with("packed_bytes", totals.packed)
+            .with("laid_out_bytes", totals.laid_out)
+            .with("wasted_bytes", totals.laid_out.saturating_sub(totals.packed))
+            .with("identical", totals.identical)
+            .with("accepted", totals.accepted)
+            .with("refused", totals.refused);
+        output.line(match written {
+            Some(written) => written.keys(object),
+            None => object,
+        })?;
+        Ok(totals.verdict(&rows))
     }
 
-    pub(super) fn table(&self, rows: &[Row<'_>], out: Option<&Path>, output: &mut Output) -> Result<Verdict, Stop> {
-        let mut table = Table::new(&[
-            ("tensor", Align::Left),
-            ("type", Align::Left),
-            ("sizes", Align::Left),
+    pub(super) fn table(
+        &self,
+        parts: &[Part<'_>],
+        written: Option<&Written>,
+        output: &mut Output,
+    ) -> Result<Verdict, Stop> {
+        let rows = rows(parts);
+        let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
+        let mut columns = vec![("tensor", Align::Left), ("type", Align::Left), ("sizes", Align::Left)];
+        if named > 0 {
+            columns.push(("from", Align::Left));
+        }
+        columns.extend([
             ("packed", Align::Right),
             ("laid out", Align::Right),
             ("padding", Align::Right),
@@ -102,17 +203,18 @@ impl Report<'_> {
             ("there and back", Align::Left),
             (self.limits, Align::Left),
         ]);
-        for (tensor, (plan, answer)) in self.source.tensors.iter().zip(rows) {
-            table.row(cells(tensor, plan, answer));
+        let mut table = Table::new(&columns);
+        for row in &rows {
+            table.row(cells(row, named > 0));
         }
         for line in table.lines() {
             output.line(line)?;
         }
-        let totals = Totals::of(rows);
+        let totals = Totals::of(&rows);
         let all = rows.len();
         output.line(format_args!(
             "\n{all} tensors to {}: {} packed, {} laid out ({} padding)",
-            self.rule,
+            self.rules,
             short_bytes(totals.packed),
             short_bytes(totals.laid_out),
             percent_wasted(totals.packed, totals.laid_out)
@@ -121,16 +223,16 @@ impl Report<'_> {
             "{} of {all} identical there and back, {} of {all} accepted by {}",
             totals.identical, totals.accepted, self.limits
         ))?;
-        let exceptions = rows.iter().filter_map(|(plan, _)| plan.as_ref().ok()?.remark);
+        let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
         let exceptions: Vec<&str> = exceptions.collect();
         if let Some(remark) = exceptions.first() {
             output.line(format_args!("{} of {all} {remark}", exceptions.len()))?;
         }
-        if let Some(out) = out {
-            output.line(format_args!("written to {}", out.display()))?;
+        if let Some(written) = written {
+            output.line(written)?;
         }
-        for (tensor, (plan, answer)) in self.source.tensors.iter().zip(rows) {
-            let name = printable(&tensor.name);
+        for Row { tensor, plan, answer, .. } in &rows {
+            let name = printable(tensor.name());
             match (plan, answer) {
                 (Err(error), _) | (Ok(_), Answer::Refused(error)) => output.complain(&format!("{name}: {error}"))?,
                 (Ok(plan), answer) => {
@@ -143,11 +245,11 @@ impl Report<'_> {
                 }
             }
         }
-        Ok(totals.verdict(rows))
+        Ok(totals.verdict(&rows))
     }
 }
 
-fn with_plan(object: Object, plan: &Plan, answer: &Answer) -> Object {
+fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
     let codes: Vec<Value> = plan.limit_errors.iter().map(|error| error.code().into()).collect();
     let error = match answer {
         Answer::Refused(error) => error_value(error),
@@ -156,7 +258,7 @@ fn with_plan(object: Object, plan: &Plan, answer: &Answer) -> Object {
     object
         .with("layout", plan.text.as_str())
         .with("laid_out_bytes", plan.bytes())
-        .with("wasted_bytes", plan.bytes().saturating_sub(plan.tensor.bytes))
+        .with("wasted_bytes", plan.bytes().saturating_sub(plan.packed_bytes))
         .with("class", plan.map.class().name())
         .with("lowering", plan.lowering)
         .with("reason", plan.reason.as_deref())
@@ -167,14 +269,29 @@ fn with_plan(object: Object, plan: &Plan, answer: &Answer) -> Object {
         .with("error", error)
 }
 
-fn cells(tensor: &Tensor, plan: &Result<Plan, Error>, answer: &Answer) -> Vec<String> {
-    let type_name = tensor.data_type.map_or(tensor.type_name.as_str(), |data_type| data_type.xla_name());
-    let mut cells = vec![printable(&tensor.name), type_name.to_owned(), write_list(&tensor.sizes)];
-    cells.push(short_bytes(tensor.bytes));
+/// The bytes of the tensor without padding, as far as they are known.
+fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
+    plan.as_ref().map_or(tensor.bytes().len() as u64, |plan| plan.packed_bytes)
+}
+
+/// The layout the file names.
+fn from(tensor: &Tensor<'_>) -> String {
+    tensor.layout().map_or_else(|_| "-".into(), ToString::to_string)
+}
+
+fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
+    let Row { tensor, plan, answer, .. } = row;
+    let type_name = tensor.data_type().map_or(tensor.type_name(), |data_type| data_type.xla_name());
+    let mut cells = vec![printable(tensor.name()), type_name.to_owned(), write_list(tensor.sizes())];
+    if with_from {
+        cells.push(if tensor.is_layout_named() { from(tensor) } else { "packed".into() });
+    }
+    let packed = packed_bytes(tensor, plan);
+    cells.push(short_bytes(packed));
     match plan {
         Ok(plan) => {
             cells.push(short_bytes(plan.bytes()));
-            cells.push(percent_wasted(tensor.bytes, plan.bytes()));
+            cells.push(percent_wasted(packed, plan.bytes()));
             cells.extend([plan.map.class().name(), plan.lowering, answer.word()].map(str::to_owned));
             let codes: Vec<&str> = plan.limit_errors.iter().map(Error::code).collect();
             cells.push(if codes.is_empty() { "ok".into() } else { codes.join(", ") });

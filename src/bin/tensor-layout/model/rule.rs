@@ -1,9 +1,10 @@
 //! `Rule`: which layout a tensor gets.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use tensor_layout::notation::AnyLayout;
+use tensor_layout::notation::{AnyLayout, Notated};
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error};
 
@@ -20,6 +21,8 @@ pub(super) enum Rule {
     Nhwc,
     /// These tiles on every tensor, row-major.
     Tiles(Vec<Tile>),
+    /// An axis order or a oneDNN tag, for tensors of its rank only.
+    Order(String),
 }
 
 impl FromStr for Rule {
@@ -36,6 +39,7 @@ impl FromStr for Rule {
         match text {
             "packed" => return Ok(Rule::Packed),
             "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
+            _ if is_order(text) => return Ok(Rule::Order(text.to_owned())),
             _ if !text.starts_with("T(") => {
                 return Err("expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed or tiles such as \
                             T(8,128)(2,1)"
@@ -50,6 +54,14 @@ impl FromStr for Rule {
         }
         Ok(Rule::Tiles(shape.layout().tiles().to_vec()))
     }
+}
+
+/// Is it an axis order or a oneDNN tag of any rank?
+fn is_order(text: &str) -> bool {
+    let letters: BTreeSet<char> =
+        text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
+    let ones = vec!["1"; letters.len()].join(",");
+    text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Notated>().is_ok()
 }
 
 /// The error in the columns of what was typed: `u8[1]{0:` stood in front.
@@ -76,6 +88,7 @@ impl fmt::Display for Rule {
                 f.write_str("T")?;
                 tiles.iter().try_for_each(|tile| tile.fmt(f))
             }
+            Rule::Order(text) => f.write_str(text),
         }
     }
 }
@@ -103,6 +116,11 @@ impl Rule {
                     layout = layout.with_element_bits(data_type.bits());
                 }
                 tiled(ArrayShape::new(data_type, sizes, layout)?)
+            }
+            Rule::Order(text) => {
+                let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+                let notated: Notated = format!("{data_type}[{}]:{text}", sizes.join(",")).parse()?;
+                (notated.to_string(), notated.layout().clone())
             }
         };
         Ok((layout, text))

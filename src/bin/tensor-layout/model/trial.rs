@@ -1,68 +1,78 @@
-//! Every tensor laid out and brought back: by way of the new file, or of a place that nobody keeps.
+//! Every tensor of a file laid out and brought back: by way of the new file, or of a place that nobody keeps.
 
 use std::path::Path;
 
 use indicatif::ProgressBar;
+use tensor_layout::ToIndexMap;
+use tensor_layout::interop::safetensors::{Header, Model};
 
+use crate::input_file::{Bytes, open};
+use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
 use crate::pieces::PIECE;
 
 use super::plan::Plan;
 use super::report::printable;
 use super::scratch::Scratch;
-use super::source::Source;
-use super::target::{Target, Written};
 use super::trip::Answer;
+
+/// A plan for each tensor of a file, in its order, or why there is none.
+pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
 /// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed than the
 /// largest takes.
-pub(super) fn without_a_file(
-    plans: &[(usize, &Plan)],
-    source: &Source,
-    bar: &ProgressBar,
-) -> Result<Vec<Answer>, Stop> {
-    plans.iter().map(|(_, plan)| try_out(plan, source, bar)).collect()
+pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
+    let answer = |plan: &Result<Plan<'_>, _>| match plan {
+        Ok(plan) => try_out(plan, bar),
+        Err(_) => Ok(Answer::NotTried(String::new())),
+    };
+    plans.iter().map(answer).collect()
 }
 
-/// Writes a model and reads it back. It gets its name if every tensor is the same.
+/// Writes a file and reads it back. It is to get its name if there is one: every tensor is the same then.
 pub(super) fn into_a_file(
     path: &Path,
-    plans: &[(usize, &Plan)],
-    source: &Source,
+    plans: &[&Plan<'_>],
+    header: &Header,
     bar: &ProgressBar,
-) -> Result<Vec<Answer>, Stop> {
-    let mut target = Target::create(path, plans.iter().map(|(_, plan)| *plan), &source.metadata)?;
-    for (_, plan) in plans {
-        write(plan, source, &mut target, bar)?;
+) -> Result<(Vec<Answer>, Option<WrittenFile>), Stop> {
+    let mut file = NewFile::create(path)?;
+    file.append(header.as_bytes())?;
+    for plan in header.order().filter_map(|place| plans.get(place)) {
+        write(plan, &mut file, bar)?;
     }
-    let written = target.read_back()?;
-    let answers: Vec<Answer> =
-        plans.iter().map(|(_, plan)| compare(plan, source, &written, bar)).collect::<Result<_, _>>()?;
-    if answers.iter().all(|answer| answer.identical() == Some(true)) {
-        written.finish()?;
-    }
-    Ok(answers)
+    let file = file.close()?;
+    let answers: Vec<Answer> = {
+        let (input, length) = open(file.path())?;
+        let bytes = Bytes::of(input, length, file.path())?;
+        // As any model is read.
+        let written =
+            Model::read(&bytes).map_err(|error| Stop::Unusable(format!("what was written is no model: {error}")))?;
+        plans.iter().map(|plan| compare(plan, &written, bar)).collect::<Result<_, _>>()?
+    };
+    let identical = answers.iter().all(|answer| answer.identical() == Some(true));
+    Ok((answers, identical.then_some(file)))
 }
 
-fn try_out(plan: &Plan, source: &Source, bar: &ProgressBar) -> Result<Answer, Stop> {
-    bar.set_message(plan.tensor.name.clone());
+fn try_out(plan: &Plan<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
+    bar.set_message(printable(plan.tensor.name()));
     let trip = match plan.trip() {
         Ok(trip) => trip,
         Err(answer) => return Ok(answer),
     };
-    let packed = source.bytes_of(&plan.tensor);
+    let stored = plan.tensor.bytes();
     let mut scratch = Scratch::new(plan.bytes(), PIECE)?;
-    match trip.lay_out(packed, bar, |bytes| scratch.append(bytes))? {
-        Ok(()) => trip.compare(&scratch.read_back()?, packed, bar),
+    match trip.lay_out(stored, bar, |bytes| scratch.append(bytes))? {
+        Ok(()) => trip.compare(&scratch.read_back()?, stored, bar),
         Err(error) => Ok(Answer::Refused(error)),
     }
 }
 
-fn write(plan: &Plan, source: &Source, target: &mut Target, bar: &ProgressBar) -> Result<(), Stop> {
-    bar.set_message(plan.tensor.name.clone());
-    let packed = source.bytes_of(&plan.tensor);
+fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), Stop> {
+    let name = printable(plan.tensor.name());
+    bar.set_message(name.clone());
     let done = match plan.trip() {
-        Ok(trip) => trip.lay_out(packed, bar, |bytes| target.append(bytes))?.map_err(Answer::Refused),
+        Ok(trip) => trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes))?.map_err(Answer::Refused),
         Err(answer) => Err(answer),
     };
     let why = match done {
@@ -70,14 +80,18 @@ fn write(plan: &Plan, source: &Source, target: &mut Target, bar: &ProgressBar) -
         Err(Answer::NotTried(needed)) => format!(", which would take {needed}"),
         Ok(()) | Err(Answer::Tried { .. }) => return Ok(()),
     };
-    let name = printable(&plan.tensor.name);
     Err(Stop::Unusable(format!("nothing was written: `{name}` could not be laid out{why}")))
 }
 
-fn compare(plan: &Plan, source: &Source, written: &Written, bar: &ProgressBar) -> Result<Answer, Stop> {
-    bar.set_message(plan.tensor.name.clone());
-    match (plan.trip(), written.laid_out(plan)) {
-        (Ok(trip), Some(laid_out)) => trip.compare(laid_out, source.bytes_of(&plan.tensor), bar),
+/// The file itself must say that the tensor is in the planned layout.
+fn compare(plan: &Plan<'_>, written: &Model<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
+    bar.set_message(printable(plan.tensor.name()));
+    let laid_out = written.tensor(plan.tensor.name()).filter(|tensor| {
+        let map = tensor.layout().and_then(|layout| layout.to_index_map());
+        map.is_ok_and(|map| map == plan.map)
+    });
+    match (plan.trip(), laid_out) {
+        (Ok(trip), Some(laid_out)) => trip.compare(laid_out.bytes(), plan.tensor.bytes(), bar),
         (Ok(_), None) => Ok(Answer::Tried { identical: false }),
         (Err(answer), _) => Ok(answer),
     }

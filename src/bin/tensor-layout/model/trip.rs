@@ -1,8 +1,10 @@
 //! `Trip`: a tensor's way into its new layout and back, piece by piece, and `Answer`: what came of it.
 
+use std::ops::Range;
+
 use indicatif::ProgressBar;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{Error, ToIndexMap};
+use tensor_layout::{Error, IndexMap};
 
 use crate::output::Stop;
 use crate::pieces::Pieces;
@@ -40,13 +42,19 @@ impl Answer {
 pub(super) struct Trip {
     there: Pieces,
     back: Pieces,
+    /// The bits of the stored layout that belong to no element.
+    padding_bits: u128,
 }
 
 impl Trip {
-    /// Pieces are of about `length` bytes where the layouts can be cut.
-    pub(super) fn new(packed: &impl ToIndexMap, new: &impl ToIndexMap, length: u64) -> Result<Trip, Error> {
-        let cut = |plan: Relayout| Pieces::of(&plan.with_padding(Padding::Zero)?, length);
-        Ok(Trip { there: cut(Relayout::new(packed, new)?)?, back: cut(Relayout::new(new, packed)?)? })
+    /// From the layout a tensor is stored in to a new one, in pieces of about `length` bytes where the layouts can be cut.
+    pub(super) fn new(stored: &IndexMap, new: &IndexMap, length: u64) -> Result<Trip, Error> {
+        let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
+        let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
+        let elements = u128::from(stored.logical_elements()).saturating_mul(stored.element_bits().into());
+        let bits = u128::from(stored.physical_size_in_bytes()).saturating_mul(8);
+        let padding_bits = bits.saturating_sub(elements);
+        Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
     }
 
     /// The bytes of memory that it takes: a piece of each way, and a packed buffer between the passes of a layout that cannot
@@ -58,22 +66,38 @@ impl Trip {
     /// Hands the bytes of the new layout to `append`, in their order.
     pub(super) fn lay_out(
         &self,
-        packed: &[u8],
+        stored: &[u8],
         bar: &ProgressBar,
         append: impl FnMut(&[u8]) -> Result<(), Stop>,
     ) -> Result<Result<(), Error>, Stop> {
-        self.there.run(packed, bar, append)
+        self.there.run(stored, bar, append)
     }
 
-    /// Converts back what was laid out: is it the same, byte by byte?
-    pub(super) fn compare(&self, laid_out: &[u8], packed: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
-        let mut same = Some(packed);
-        let done = self.back.run(laid_out, bar, |bytes| {
-            same = same.and_then(|rest| rest.strip_prefix(bytes));
+    /// Converts back what was laid out: is every element the same, bit by bit?
+    ///
+    /// The padding of the stored layout holds whatever its writer left there. So each piece begins as the opposite of what
+    /// is stored: every bit of an element must change back, and those that still differ must be as many as belong
+    /// to none.
+    pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
+        let (mut compared, mut different) = (0_usize, 0_u128);
+        let held = |range: Range<usize>| stored.get(range).unwrap_or_default();
+        let oppose = |range, bytes: &mut [u8]| {
+            for (byte, held) in bytes.iter_mut().zip(held(range)) {
+                *byte = !held;
+            }
+        };
+        let done = self.back.run_over(laid_out, bar, oppose, |range, bytes| {
+            let held = held(range);
+            compared = compared.saturating_add(held.len());
+            if bytes != held {
+                let differing = |(byte, held): (&u8, &u8)| u64::from((byte ^ held).count_ones());
+                let bits: u64 = bytes.iter().zip(held).map(differing).sum();
+                different = different.saturating_add(bits.into());
+            }
             Ok(())
         })?;
         Ok(match done {
-            Ok(()) => Answer::Tried { identical: same.is_some_and(<[u8]>::is_empty) },
+            Ok(()) => Answer::Tried { identical: compared == stored.len() && different == self.padding_bits },
             Err(error) => Answer::Refused(error),
         })
     }
@@ -81,13 +105,14 @@ impl Trip {
 
 #[cfg(test)]
 mod tests {
+    use tensor_layout::ToIndexMap;
     use tensor_layout::notation::Notated;
 
     use super::*;
 
     #[test]
     fn one_wrong_byte_of_an_element_is_found_and_padding_is_zero() {
-        let layout = |text: &str| text.parse::<Notated>().unwrap();
+        let layout = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
         let (packed, tiled) = (layout("u16[70,90]"), layout("u16[70,90]{1,0:T(8,128)(2,1)}"));
         let trip = Trip::new(&packed, &tiled, 1000).unwrap();
         assert!(trip.memory() < 4 * 1000 + 1000, "{}", trip.memory());
@@ -115,5 +140,41 @@ mod tests {
             laid_out[place] = held;
         }
         assert_eq!(word(&laid_out[..laid_out.len() / 2], &source), "refused");
+    }
+
+    #[test]
+    fn a_stored_layout_is_compared_without_its_padding() {
+        let layout = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
+        for (stored, new) in [
+            ("u16[70,90]{1,0:T(8,128)(2,1)}", "u16[70,90]:[90,1]"),
+            ("u16[70,90]:[100,1]+3", "u16[70,90]{0,1:T(8,128)}"),
+            ("s4[70,91]{1,0:T(8,128)E(4)}", "s4[70,91]:[91,1]"),
+            ("f4e2m1fn[7,3]:[3,1]", "f4e2m1fn[7,3]{0,1:T(4)E(4)}"),
+            ("u16[12,5,4]{2,1,0:T(2,3,2)(*,2,1)}", "u16[12,5,4]:[20,4,1]"),
+        ] {
+            let (stored, new) = (layout(stored), layout(new));
+            let trip = Trip::new(&stored, &new, 500).unwrap();
+            // The padding holds anything.
+            let mut source: Vec<u8> =
+                (0..stored.physical_size_in_bytes()).map(|place| (place * 37 % 251) as u8).collect();
+            let (bar, mut laid_out) = (ProgressBar::hidden(), Vec::new());
+            let append = |bytes: &[u8]| {
+                laid_out.extend_from_slice(bytes);
+                Ok(())
+            };
+            trip.lay_out(&source, &bar, append).unwrap().unwrap();
+            let word = |source: &[u8]| trip.compare(&laid_out, source, &bar).unwrap().word();
+            assert_eq!(word(&source), "identical", "{stored:?}");
+            // As many bytes are found wrong as hold a bit of an element.
+            let mut found = 0;
+            for place in 0..source.len() {
+                source[place] ^= 0xff;
+                found += usize::from(word(&source) == "DIFFERS");
+                source[place] ^= 0xff;
+            }
+            let elements = stored.logical_elements() as usize * stored.element_bits() as usize / 8;
+            assert!((elements..elements + 40).contains(&found), "{stored:?}: {found} of {elements}");
+            assert_eq!(word(&source[1..]), "DIFFERS");
+        }
     }
 }

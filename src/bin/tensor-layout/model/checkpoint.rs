@@ -1,0 +1,157 @@
+//! `Checkpoint`: the files of a model, one or the parts of a sharded one.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use tensor_layout::interop::safetensors::{Index, Model};
+use tensor_layout::{Error, ModelFault};
+
+use crate::input_file::{Bytes, open, read};
+use crate::output::Stop;
+
+/// The most bytes of an index: no header is longer either.
+const MAX_INDEX: u64 = 100_000_000;
+
+/// `2/8`: every eighth part, from the second on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    number: usize,
+    of: usize,
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Share, String> {
+        let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Share { number, of }),
+            _ => Err("expected NUMBER/OF, such as 2/8: the number counts from 1".into()),
+        }
+    }
+}
+
+impl Share {
+    /// Is the part at this place, counted from 0, one of them?
+    fn holds(self, place: usize) -> bool {
+        place.checked_rem(self.of) == self.number.checked_sub(1)
+    }
+}
+
+/// The files of a model.
+pub(super) struct Checkpoint {
+    pub(super) path: PathBuf,
+    /// What a sharded model has.
+    pub(super) index: Option<Index>,
+    /// Those that were opened, in the order of their names.
+    pub(super) files: Vec<PartFile>,
+}
+
+/// A file whose bytes are there.
+pub(super) struct PartFile {
+    /// The name of the file in its folder.
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    bytes: Bytes,
+}
+
+impl PartFile {
+    fn open(path: PathBuf, name: String) -> Result<PartFile, Stop> {
+        let (file, length) = open(&path)?;
+        let bytes = Bytes::of(file, length, &path)?;
+        Ok(PartFile { name, path, bytes })
+    }
+
+    /// The model in the bytes.
+    pub(super) fn model(&self) -> Result<Model<'_>, Stop> {
+        Model::read(&self.bytes).map_err(|error| unusable(&self.path, &error))
+    }
+}
+
+impl Checkpoint {
+    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says which parts.
+    pub(super) fn open(path: &Path, share: Option<Share>) -> Result<Checkpoint, Stop> {
+        let is_index = path.extension().is_some_and(|ending| ending == "json");
+        if !is_index {
+            if share.is_some() {
+                let path = path.display();
+                return Err(Stop::Unusable(format!("{path} has no parts: --part is for the index of a sharded model")));
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let files = vec![PartFile::open(path.to_owned(), name)?];
+            return Ok(Checkpoint { path: path.to_owned(), index: None, files });
+        }
+        let index = read_index(path)?;
+        let chosen = index.parts().enumerate().filter(|&(place, _)| share.is_none_or(|share| share.holds(place)));
+        let files = chosen.map(|(_, name)| {
+            PartFile::open(path.with_file_name(name), name.to_owned()).map_err(|stop| named(stop, path))
+        });
+        let files = files.collect::<Result<_, _>>()?;
+        Ok(Checkpoint { path: path.to_owned(), index: Some(index), files })
+    }
+
+    /// The models in the files, held against the index and each other.
+    pub(super) fn models(&self) -> Result<Vec<Model<'_>>, Stop> {
+        let models: Vec<Model<'_>> = self.files.iter().map(PartFile::model).collect::<Result<_, _>>()?;
+        let Some(index) = &self.index else { return Ok(models) };
+        let mut parts: HashMap<&str, &str> = HashMap::new();
+        for (file, model) in self.files.iter().zip(&models) {
+            index.check_part(&file.name, model).map_err(|error| unusable(&self.path, &error))?;
+            for tensor in model.tensors() {
+                if let Some(first) = parts.insert(tensor.name(), &file.name) {
+                    let (tensor, first) = (tensor.name().to_owned(), first.to_owned());
+                    let fault = ModelFault::DuplicateTensor { tensor, first, second: file.name.clone() };
+                    return Err(unusable(&self.path, &Error::Model(fault)));
+                }
+            }
+        }
+        Ok(models)
+    }
+}
+
+fn read_index(path: &Path) -> Result<Index, Stop> {
+    let (mut file, length) = open(path)?;
+    if length > MAX_INDEX {
+        let path = path.display();
+        return Err(Stop::Unusable(format!("{path} is no index: it has {length} bytes, more than {MAX_INDEX}")));
+    }
+    // Not mapped: it is text.
+    Index::read(&read(&mut file, length, path)?).map_err(|error| unusable(path, &error))
+}
+
+/// When a file was last written; `None` if it is not there.
+pub(super) fn last_written(path: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
+
+fn unusable(path: &Path, error: &Error) -> Stop {
+    Stop::Unusable(format!("{}: {error}", path.display()))
+}
+
+fn named(stop: Stop, index: &Path) -> Stop {
+    match stop {
+        Stop::Unusable(sentence) => Stop::Unusable(format!("{}: a part of it, {sentence}", index.display())),
+        stop => stop,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_disjoint_and_miss_no_part() {
+        let share = |text: &str| text.parse::<Share>().unwrap();
+        for of in 1..5 {
+            for place in 0..9 {
+                let holding = (1..=of).filter(|number| share(&format!("{number}/{of}")).holds(place)).count();
+                assert_eq!(holding, 1, "part {place} of {of} shares");
+            }
+        }
+        for text in ["0/3", "4/3", "1/0", "1", "a/b", "-1/3", "1/3/5", ""] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `Rules`: the rule of every tensor, and `--to-for`'s exceptions to it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::glob::Glob;
+use super::rule::Rule;
+
+/// `PATTERN=RULE`: a rule for the tensors whose names match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exception {
+    pattern: Glob,
+    rule: Rule,
+}
+
+impl FromStr for Exception {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Exception, String> {
+        // A name may hold `=`, a rule never does.
+        let (pattern, rule) =
+            text.rsplit_once('=').ok_or("expected PATTERN=RULE, such as 'conv*.weight=OIhw16i16o'")?;
+        Ok(Exception { pattern: pattern.parse()?, rule: rule.parse()? })
+    }
+}
+
+/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most options that are
+/// given twice: so a general one may come first and a special one behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rules {
+    all: Rule,
+    exceptions: Vec<Exception>,
+}
+
+impl Rules {
+    pub(super) fn new(all: Rule, exceptions: Vec<Exception>) -> Rules {
+        Rules { all, exceptions }
+    }
+
+    /// The rule of a tensor.
+    pub(super) fn of(&self, tensor: &str) -> &Rule {
+        let matching = self.exceptions.iter().rev().find(|exception| exception.pattern.matches(tensor));
+        matching.map_or(&self.all, |exception| &exception.rule)
+    }
+
+    /// A pattern that matches none of these names: a mistake, as nobody writes a rule for nothing.
+    pub(super) fn unused<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
+        let unused = |exception: &&Exception| !names.clone().any(|name| exception.pattern.matches(name));
+        self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all.fmt(f)?;
+        self.exceptions.iter().try_for_each(|exception| write!(f, ", {}={}", exception.pattern, exception.rule))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_exception_that_matches_holds() {
+        let exception = |text: &str| text.parse::<Exception>().unwrap();
+        let exceptions = vec![exception("conv*=T(8,128)"), exception("*.weight=nhwc"), exception("a=b=packed")];
+        let rules = Rules::new(Rule::Packed, exceptions);
+        let of = |name: &str| rules.of(name).to_string();
+        assert_eq!((of("conv1.weight"), of("conv1.bias")), ("nhwc".into(), "T(8,128)".into()));
+        assert_eq!((of("fc.bias"), of("a=b")), ("packed".into(), "packed".into()));
+        assert_eq!(rules.to_string(), "packed, conv*=T(8,128), *.weight=nhwc, a=b=packed");
+        assert_eq!(rules.unused(["conv1.weight", "a=b"].into_iter()), None);
+        assert_eq!(rules.unused(["conv1.weight"].into_iter()), Some("a=b".into()));
+        assert!("conv".parse::<Exception>().is_err() && "conv=sideways".parse::<Exception>().is_err());
+    }
+}

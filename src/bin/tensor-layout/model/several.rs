@@ -1,0 +1,69 @@
+//! Work on several parts at once.
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use crate::output::Stop;
+
+/// The most parts at once, if nobody says: each thread holds pieces of its own.
+const MOST: usize = 4;
+
+/// How many parts this machine does at once.
+pub(super) fn usual() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
+}
+
+/// Does some work on every item, on so many threads, and gives the results in the order of the items. After the first failure
+/// no work begins; of several the one of the first item is given.
+pub(super) fn at_once<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> Result<R, Stop> + Sync,
+) -> Result<Vec<R>, Stop> {
+    if threads < 2 || items.len() < 2 {
+        return items.iter().map(work).collect();
+    }
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Mutex<Vec<(usize, Result<R, Stop>)>> = Mutex::new(Vec::with_capacity(items.len()));
+    let one_thread = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place).filter(|_| !failed.load(Ordering::Relaxed)) else { return };
+            let result = work(item);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            // Only a panic poisons it, and that ends the scope.
+            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(one_thread);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_the_first_failure_stops_the_rest() {
+        let items: Vec<usize> = (0..100).collect();
+        for threads in [1, 2, 7, 200] {
+            let doubled = at_once(&items, threads, |&item| Ok(2 * item)).unwrap();
+            assert!(doubled.iter().enumerate().all(|(place, &result)| result == 2 * place));
+            let begun = AtomicUsize::new(0);
+            let failing = |&item: &usize| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                if item < 3 { Err(Stop::Unusable(item.to_string())) } else { Ok(()) }
+            };
+            assert!(matches!(at_once(&items, threads, failing), Err(Stop::Unusable(_))));
+            assert!(threads > 50 || begun.into_inner() < 50, "{threads} threads went on");
+        }
+    }
+}

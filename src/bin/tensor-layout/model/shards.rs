@@ -1,0 +1,174 @@
+//! `NewShards`: where a sharded model is written, part by part, and its index last.
+//!
+//! A model is complete when its index is there. So the index is written after all parts have their names, and a folder that
+//! has one already is not touched part by part:
+//!
+//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old index goes, the
+//!   parts get their names, and the new index comes. What fails before leaves the old model; what fails in between leaves
+//!   none, and never parts of two models under one index.
+//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an index is. After
+//!   that it looks whether all parts are there, and if so writes the index. Whoever names its part last finds all of them,
+//!   so somebody writes it; several may, each under a temporary name of its own and all the same bytes. A job that is run again
+//!   does its parts again, or finds the model complete.
+//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length must be right, and it
+//!   must not be older than its source. So no part of another model, of other rules or of an earlier source is taken for
+//!   one of these.
+//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks again and
+//!   converts nothing.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tensor_layout::interop::safetensors::{Header, Index};
+
+use crate::input_file::{Bytes, open};
+use crate::new_file::{NewFile, WrittenFile};
+use crate::output::Stop;
+
+use super::checkpoint::{Checkpoint, PartFile, last_written};
+use super::plan::new_header;
+use super::rules::Rules;
+
+/// The folder of a new sharded model.
+pub(super) struct NewShards {
+    folder: PathBuf,
+    index: PathBuf,
+}
+
+/// What is there of a new model.
+pub(super) enum Progress {
+    /// All parts, and this index belongs to them.
+    AllParts(String),
+    /// Not all, and the first that is missing or is not what it should be.
+    Missing { there: usize, of: usize, why: String },
+}
+
+impl NewShards {
+    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not there.
+    pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
+        let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
+        let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
+        let folder = folder_of(&index).to_owned();
+        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        let real = |folder: &Path| fs::canonicalize(folder).map_err(|error| unwritable(folder, &error));
+        if real(&folder)? == real(folder_of(old_index))? {
+            let out = out.display();
+            return Err(Stop::Unusable(format!(
+                "{out} is in the folder of the model that is read, and its parts keep their names: choose another folder"
+            )));
+        }
+        Ok(NewShards { folder, index })
+    }
+
+    /// Where a part is written.
+    pub(super) fn part(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(super) fn index(&self) -> &Path {
+        &self.index
+    }
+
+    /// Gives all parts of a new model their names, and writes the index.
+    pub(super) fn finish(&self, parts: Vec<WrittenFile>, index: &Index) -> Result<(), Stop> {
+        match fs::remove_file(&self.index) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(&self.index, &error)),
+            _ => self.sync_folder()?,
+        }
+        parts.into_iter().try_for_each(WrittenFile::finish)?;
+        self.write_index(&index.to_json())
+    }
+
+    /// Writes the index, once the names of the parts are on the disk.
+    pub(super) fn write_index(&self, text: &str) -> Result<(), Stop> {
+        self.sync_folder()?;
+        NewFile::write(&self.index, text.as_bytes())?;
+        self.sync_folder()
+    }
+
+    /// Refuses a folder with an index; `Ok(true)` if it is that of this very model, complete.
+    pub(super) fn is_complete(&self, source: &Path, rules: &Rules) -> Result<bool, Stop> {
+        let Some(found) = fs::read(&self.index).map(Some).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(None),
+            _ => Err(unwritable(&self.index, &error)),
+        })?
+        else {
+            return Ok(false);
+        };
+        match self.progress(source, rules)? {
+            Progress::AllParts(text) if text.as_bytes() == found => Ok(true),
+            _ => Err(Stop::Unusable(format!(
+                "{} is there already, and an index comes last: remove it, or choose another folder",
+                self.index.display()
+            ))),
+        }
+    }
+
+    /// Looks at all parts of the new model.
+    pub(super) fn progress(&self, source: &Path, rules: &Rules) -> Result<Progress, Stop> {
+        let source = Checkpoint::open(source, None)?;
+        let (models, of) = (source.models()?, source.files.len());
+        let (mut headers, mut missing) = (Vec::new(), None);
+        for (file, model) in source.files.iter().zip(&models) {
+            let header = new_header(model, rules)
+                .map_err(|error| Stop::Unusable(format!("{} cannot be laid out: {error}", file.path.display())))?;
+            match self.is_there(file, &header) {
+                Ok(()) => headers.push((file.name.as_str(), header)),
+                Err(why) => missing = missing.or(Some(why)),
+            }
+        }
+        if let Some(why) = missing {
+            return Ok(Progress::Missing { there: headers.len(), of, why });
+        }
+        let parts = headers.iter().map(|(name, header)| (*name, header));
+        let index = Index::new(parts, source.index.as_ref());
+        index.map(|index| Progress::AllParts(index.to_json())).map_err(|error| Stop::Unusable(error.to_string()))
+    }
+
+    /// Is this part of the new model there, made of this file? If not, why not.
+    fn is_there(&self, source: &PartFile, header: &Header) -> Result<(), String> {
+        let path = self.part(&source.name);
+        let name = path.display();
+        let written = last_written(&path).ok_or_else(|| format!("{name} is not there"))?;
+        if last_written(&source.path).is_some_and(|source| source > written) {
+            return Err(format!("{name} is older than {}", source.path.display()));
+        }
+        let bytes = open(&path).and_then(|(file, length)| Bytes::of(file, length, &path));
+        let bytes = bytes.map_err(|_| format!("{name} cannot be read"))?;
+        if !bytes.starts_with(header.as_bytes()) {
+            return Err(format!("{name} holds other tensors, other layouts or other metadata"));
+        }
+        if u64::try_from(bytes.len()) != Ok(header.file_size_in_bytes()) {
+            return Err(format!("{name} is not of its full length"));
+        }
+        Ok(())
+    }
+
+    /// Brings the names in the folder to the disk, so that no index is there without its parts after the power failed.
+    #[cfg(unix)]
+    fn sync_folder(&self) -> Result<(), Stop> {
+        match File::open(&self.folder).and_then(|folder| folder.sync_all()) {
+            // Some file systems cannot, and need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(unwritable(&self.folder, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Other systems open no folder.
+    #[cfg(not(unix))]
+    fn sync_folder(&self) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Stop {
+    Stop::Unusable(format!("{} cannot be written: {error}", path.display()))
+}
