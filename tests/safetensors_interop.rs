@@ -181,12 +181,12 @@ fn layouts_that_lie_are_refused_by_name() {
     bad_layout("f32((2,2),3):((0,1),1)", "F32", "[6]", "it takes 16 bytes");
     // Sizes that cannot be counted, or only just.
     bad_layout("f32[4294967296,4294967296,4294967296]:[1,1,1]", "F32", "[6]", "");
-    bad_layout("u8[18446744073709551615]:[1]", "U8", "[24]", "it takes 18446744073709551615 bytes");
+    bad_layout("u8[18446744073709551615]:[1]", "U8", "[24]", "does not fit into 64 bits");
     bad_layout("f32[9223372036854775807]{0:T(4294967296)}", "F32", "[6]", "");
     bad_layout(&"(".repeat(100_000), "F32", "[6]", "column 1");
     // What is printed is short and moves no cursor.
     let error =
-        Tensor::new("a\u{7}", layout(&format!("u8[1]{{0:T({})}}", vec!["1"; 5000].join(","))), &[]).unwrap_err();
+        Tensor::new("a\u{7}", layout(&format!("u8[1]{{0:T({})}}", vec!["1"; 1000].join(","))), &[]).unwrap_err();
     assert!(error.to_string().len() < 2000 && !error.to_string().contains(char::is_control), "{error}");
 }
 
