@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match raise(&desc) {
             Ok(raised) => {
                 // Every element lies where the strides put it.
-                assert!(raised.shape.to_index_map()?.same_places(&desc.to_index_map()?));
+                assert!(raised.shape.to_index_map()?.same_places(&desc.to_index_map()?)?);
                 println!("{desc}: {}, {} bytes past DirectML's minimum", raised.shape, raised.bytes_past_minimum);
             }
             Err(error) => println!("{desc}: {error}"),

@@ -92,14 +92,17 @@ proptest! {
     ) {
         let (first, second) = (a.to_index_map().unwrap(), b.to_index_map().unwrap());
         let same = offsets(&a) == offsets(&b);
-        prop_assert_eq!(first.same_places(&second), same);
+        prop_assert_eq!(first.same_places(&second), Ok(same));
         let same_size = physical(&a).len() == physical(&b).len();
-        prop_assert_eq!(first == second, same && same_size);
+        // `==` compares normal forms, of which a layout that is not Affine or Split may have several.
+        let unique = [&first, &second].iter().all(|map| matches!(map.class(), LayoutClass::Affine | LayoutClass::Split));
+        prop_assert!(first != second || same && same_size);
+        prop_assert!(first == second || !unique || !(same && same_size));
         if first == second {
             prop_assert_eq!(hash(&first), hash(&second));
         }
         let difference = indices(a.sizes()).find(|index| first.offset(index) != second.offset(index));
-        prop_assert_eq!(first.first_difference(&second), difference);
+        prop_assert_eq!(first.first_difference(&second), Ok(difference));
     }
 
     #[test]
@@ -138,7 +141,7 @@ proptest! {
         let desc = BufferTensorDesc::new(DataType::F32, &sizes, Some(&strides[..sizes.len()])).unwrap();
         if let Ok(raised) = raise(&desc) {
             let map = raised.shape.to_index_map().unwrap();
-            prop_assert!(map.same_places(&desc.to_index_map().unwrap()));
+            prop_assert!(map.same_places(&desc.to_index_map().unwrap()).unwrap());
             prop_assert_eq!(map.physical_size_in_bytes(), desc.min_size_in_bytes() + raised.bytes_past_minimum);
         }
     }
@@ -147,7 +150,7 @@ proptest! {
     fn raising_undoes_lowering(shape in any_shape(2000)) {
         if let Lowering::Strided(desc) = lower(&shape).unwrap() {
             match raise(&desc) {
-                Ok(raised) => prop_assert!(raised.shape.to_index_map().unwrap().same_places(&shape.to_index_map().unwrap())),
+                Ok(raised) => prop_assert!(raised.shape.to_index_map().unwrap().same_places(&shape.to_index_map().unwrap()).unwrap()),
                 // Without `*` every affine layout has nested strides.
                 Err(_) => prop_assert!(shape.layout().tiles().iter().any(|tile| tile.entries().contains(&TileSize::Combine))),
             }

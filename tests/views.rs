@@ -185,8 +185,8 @@ proptest! {
         }
         let (a, b) = (shape.to_index_map().unwrap(), changed.to_index_map().unwrap());
         let walked = indices(shape.sizes()).find(|index| a.offset(index) != b.offset(index));
-        prop_assert_eq!(a.first_difference(&b), walked.clone(), "{} {}", shape, changed);
-        prop_assert_eq!(a.same_places(&b), walked.is_none());
+        prop_assert_eq!(a.first_difference(&b), Ok(walked.clone()), "{} {}", shape, changed);
+        prop_assert_eq!(a.same_places(&b), Ok(walked.is_none()));
     }
 
     #[test]
@@ -301,7 +301,7 @@ fn refusals_say_why() {
 #[test]
 fn the_first_difference_of_large_layouts_is_found_at_once() {
     let (a, b) = (map("f32[65536,65536]{1,0:T(8,128)}"), map("f32[65536,65536]{1,0:T(8,128)(4096,256,8,128)}"));
-    assert_eq!(a.first_difference(&b), Some(vec![0, 32768]));
+    assert_eq!(a.first_difference(&b), Ok(Some(vec![0, 32768])));
 }
 
 #[test]

@@ -119,18 +119,6 @@ impl BoxGroups {
             Some(result)
         })
     }
-
-    /// Do all boxes have the same loops and bases on both sides: do the layouts put every element at the same place?
-    pub(super) fn are_equal_on_both_sides(&self) -> bool {
-        let same_segment = |segment: &Segment| {
-            segment.source == segment.destination
-                && segment.loops.iter().all(|step| match step {
-                    Loop::Strided { source, destination, .. } => source == destination,
-                    Loop::Table(entries) => entries.iter().all(|(source, destination)| source == destination),
-                })
-        };
-        self.source == self.destination && self.segments.iter().all(same_segment)
-    }
 }
 
 /// The next choice, the last group fastest.
@@ -166,11 +154,11 @@ fn simplified(mut loops: Loops) -> Loops {
     loops
 }
 
-type DimList = SmallVec<[usize; 4]>;
+pub(super) type DimList = SmallVec<[usize; 4]>;
 
 /// The dimensions of size above 1, in groups that components of either side link, each in an order in
 /// which every component is a run. `None` if there is no such order.
-fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option<Vec<DimList>> {
+pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option<Vec<DimList>> {
     let mut next: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
     let mut has_previous: SmallVec<[bool; 8]> = smallvec![false; rank];
     let mut previous: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
@@ -203,7 +191,7 @@ fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option
 }
 
 /// The components of the dimensions in `dims` as one chain over the number these form.
-fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
+pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 8]> = smallvec![];
     let mut width = extent;
     let mut rest = dims;

@@ -1,50 +1,194 @@
-//! Where two layouts first differ, without walking all indices.
+//! The difference of two layouts over common atoms, group by group.
+//!
+//! Digits that share an atom belong to one group, and the difference is a sum of one function for each group. The
+//! indices are closed under taking a digit down to 0, so the difference is zero everywhere exactly if each
+//! of the functions is, and the first index at which it is not has digits of one group only. A group without
+//! quotients is one digit and a weight; the others are tried value by value.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "values of atoms are below products of 64-bit bounds that were checked; coefficients are checked"
+)]
 
-use super::digits::Chain;
-use super::index_map::{Component, IndexMap};
+use smallvec::SmallVec;
 
-impl IndexMap {
-    /// The first index, in row-major order, at which two maps of the same sizes differ; `None` if one of them
-    /// is no sum of one chain for each dimension.
-    ///
-    /// Such maps differ by a sum of one function for each dimension. The last dimension whose function
-    /// is anywhere but zero decides: all indices before its first difference, with zeros in front, agree.
-    pub(super) fn first_difference_by_dimension(&self, other: &IndexMap) -> Option<Option<Vec<u64>>> {
-        let is_separable = |map: &IndexMap| {
-            map.levels().is_none() && map.components().iter().all(|component| component.dims().len() == 1)
-        };
-        if !is_separable(self) || !is_separable(other) {
-            return None;
+use crate::error::Error;
+
+use super::atoms::{Atom, Atoms, Form};
+use super::deviation::{EQUALITY_WORK_LIMIT, too_hard};
+use super::index_map::IndexMap;
+
+/// What is known about where two layouts differ.
+#[derive(Default)]
+pub(super) struct Deviations {
+    pub(super) differs: bool,
+    /// The first index found so far.
+    pub(super) first: Option<Vec<u64>>,
+    /// Why there may be more, or an earlier one.
+    pub(super) unknown: Option<Error>,
+}
+
+impl Deviations {
+    pub(super) fn include(&mut self, index: Vec<u64>) {
+        self.differs = true;
+        if self.first.as_ref().is_none_or(|first| index < *first) {
+            self.first = Some(index);
         }
-        let mut index = vec![0; self.sizes().len()];
-        if self.base() != other.base() {
-            return Some(Some(index));
-        }
-        for (dim, (slot, &extent)) in index.iter_mut().zip(self.sizes()).enumerate().rev() {
-            let chain = |map: &IndexMap| {
-                let found = map.components().iter().find(|component| component.dims() == [dim]);
-                found.map(Component::chain).cloned().unwrap_or_default()
-            };
-            if let Some(first) = first_deviation(&chain(self), &chain(other), extent) {
-                *slot = first;
-                return Some(Some(index));
-            }
-        }
-        Some(None)
     }
 }
 
-/// The smallest number below `extent` at which two chains differ.
-fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Option<u64> {
-    let differs = |&number: &u64| a.offset(number) != b.offset(number);
-    let mut boundaries: Vec<u64> = a.digits().iter().chain(b.digits()).map(|digit| digit.divisor()).collect();
-    boundaries.sort_unstable();
-    boundaries.dedup();
-    let nested = boundaries.iter().zip(boundaries.iter().skip(1)).all(|(low, high)| high.is_multiple_of(*low));
-    if nested {
-        // Between boundaries that divide each other both chains only repeat what they did below.
-        boundaries.into_iter().filter(|&boundary| boundary < extent).find(differs)
-    } else {
-        (0..extent).find(differs)
+/// Where two maps of the same sizes and bases differ.
+pub(super) fn by_atoms(first: &IndexMap, second: &IndexMap) -> Deviations {
+    let mut found = Deviations::default();
+    let (atoms, a, b) = Atoms::of_pair(first, second);
+    match Difference::new(&atoms, &a, &b) {
+        Some(difference) => difference.collect(first.sizes(), &mut found),
+        None => found.unknown = Some(too_hard()),
+    }
+    found
+}
+
+struct Difference<'a> {
+    atoms: &'a Atoms<'a>,
+    /// Of each atom.
+    coefficients: Vec<i128>,
+    /// The digits each atom depends on, ascending.
+    digits: Vec<SmallVec<[usize; 4]>>,
+}
+
+impl<'a> Difference<'a> {
+    /// `None` if a coefficient does not fit 128 bits.
+    fn new(atoms: &'a Atoms<'a>, a: &Form, b: &Form) -> Option<Difference<'a>> {
+        let mut coefficients = vec![0_i128; atoms.atoms.len()];
+        let mut add = |atom: usize, amount: i128| -> Option<()> {
+            let slot = coefficients.get_mut(atom)?;
+            *slot = slot.checked_add(amount)?;
+            Some(())
+        };
+        a.terms().iter().try_for_each(|&(atom, weight)| add(atom, weight))?;
+        b.terms().iter().try_for_each(|&(atom, weight)| add(atom, -weight))?;
+        // A remainder is the sum less the quotient's multiple: written so, what is equal cancels.
+        for (place, atom) in atoms.atoms.iter().enumerate().rev() {
+            let Atom::Remainder(form, divisor) = atom else { continue };
+            let own = std::mem::take(coefficients.get_mut(place)?);
+            for &(inner, weight) in form.terms().iter().chain(&[(place.checked_sub(1)?, -divisor)]) {
+                let slot = coefficients.get_mut(inner)?;
+                *slot = slot.checked_add(own.checked_mul(weight)?)?;
+            }
+        }
+        let mut digits: Vec<SmallVec<[usize; 4]>> = Vec::with_capacity(atoms.atoms.len());
+        for atom in &atoms.atoms {
+            let mut own: SmallVec<[usize; 4]> = SmallVec::new();
+            match atom {
+                Atom::Digit(place) => own.push(*place),
+                Atom::Quotient(form, _) | Atom::Remainder(form, _) => {
+                    for &(inner, _) in form.terms() {
+                        own.extend_from_slice(digits.get(inner).map_or(&[], SmallVec::as_slice));
+                    }
+                }
+            }
+            own.sort_unstable();
+            own.dedup();
+            digits.push(own);
+        }
+        Some(Difference { atoms, coefficients, digits })
+    }
+
+    /// The group each digit belongs to, by the first digit of the group.
+    fn groups(&self) -> Vec<usize> {
+        let mut group: Vec<usize> = (0..self.atoms.digits.len()).collect();
+        for (digits, _) in self.digits.iter().zip(&self.coefficients).filter(|&(_, &coefficient)| coefficient != 0) {
+            let own = |&digit: &usize| group.get(digit).copied();
+            let linked: SmallVec<[usize; 4]> = digits.iter().filter_map(own).collect();
+            let Some(&least) = linked.iter().min() else { continue };
+            group.iter_mut().filter(|own| linked.contains(own)).for_each(|own| *own = least);
+        }
+        group
+    }
+
+    fn collect(&self, sizes: &[u64], found: &mut Deviations) {
+        let groups = self.groups();
+        let mut left = EQUALITY_WORK_LIMIT;
+        for first in 0..groups.len() {
+            let members = groups.iter().enumerate().filter(|&(_, &group)| group == first);
+            let members: SmallVec<[usize; 4]> = members.map(|(digit, _)| digit).collect();
+            match self.first_in(&members, sizes, &mut left) {
+                Ok(Some(index)) => found.include(index),
+                Ok(None) => {}
+                Err(error) => found.unknown = Some(error),
+            }
+        }
+    }
+
+    /// The first index with digits in this group only at which the difference is not zero.
+    fn first_in(&self, members: &[usize], sizes: &[u64], left: &mut u64) -> Result<Option<Vec<u64>>, Error> {
+        let counts = |digits: &SmallVec<[usize; 4]>| digits.iter().any(|digit| members.contains(digit));
+        let own = self.digits.iter().zip(&self.coefficients).enumerate();
+        let own = own.filter(|(_, (digits, coefficient))| **coefficient != 0 && counts(digits));
+        let own: Vec<usize> = own.map(|(atom, _)| atom).collect();
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let needed = self.needed(&own);
+        let work = u64::try_from(needed.len()).unwrap_or(u64::MAX);
+        let mut values = vec![0_i128; self.atoms.atoms.len()];
+        let mut index = vec![0; sizes.len()];
+        while self.advance(members, sizes, &mut values, &mut index) {
+            *left = left.checked_sub(work).ok_or_else(too_hard)?;
+            if self.value(&own, &needed, &mut values).ok_or_else(too_hard)? != 0 {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The quotients and remainders these atoms are made of, in the order in which they can be computed.
+    fn needed(&self, own: &[usize]) -> Vec<usize> {
+        let mut wanted = vec![false; self.atoms.atoms.len()];
+        own.iter().for_each(|&atom| wanted.iter_mut().skip(atom).take(1).for_each(|slot| *slot = true));
+        for (place, atom) in self.atoms.atoms.iter().enumerate().rev() {
+            if let (Some(true), Atom::Quotient(form, _) | Atom::Remainder(form, _)) = (wanted.get(place), atom) {
+                for &(inner, _) in form.terms() {
+                    wanted.iter_mut().skip(inner).take(1).for_each(|slot| *slot = true);
+                }
+            }
+        }
+        let computed = (0..wanted.len()).skip(self.atoms.digits.len());
+        computed.filter(|&place| wanted.get(place) == Some(&true)).collect()
+    }
+
+    /// The next values of the digits, in the order of the indices; false after the last.
+    fn advance(&self, members: &[usize], sizes: &[u64], values: &mut [i128], index: &mut [u64]) -> bool {
+        for &member in members.iter().rev() {
+            let Some(digit) = self.atoms.digits.get(member) else { continue };
+            let (Some(value), Some(at)) = (values.get_mut(member), index.get_mut(digit.dim)) else { continue };
+            let next = at.saturating_add(digit.weight);
+            if *value + 1 < i128::from(digit.range) && sizes.get(digit.dim).is_some_and(|&size| next < size) {
+                *value += 1;
+                *at = next;
+                return true;
+            }
+            // Back to 0: the index loses what the digit had put in.
+            let had = u64::try_from(*value).unwrap_or(0).saturating_mul(digit.weight);
+            *at = at.saturating_sub(had);
+            *value = 0;
+        }
+        false
+    }
+
+    fn value(&self, own: &[usize], needed: &[usize], values: &mut [i128]) -> Option<i128> {
+        let sum = |form: &Form, values: &[i128]| {
+            form.terms().iter().map(|&(atom, weight)| weight * values.get(atom).copied().unwrap_or(0)).sum::<i128>()
+        };
+        for &place in needed {
+            let value = match self.atoms.atoms.get(place)? {
+                Atom::Digit(_) => continue,
+                Atom::Quotient(form, divisor) => sum(form, values) / divisor,
+                Atom::Remainder(form, divisor) => sum(form, values) % divisor,
+            };
+            *values.get_mut(place)? = value;
+        }
+        own.iter().try_fold(0_i128, |total, &atom| {
+            total.checked_add(self.coefficients.get(atom)?.checked_mul(*values.get(atom)?)?)
+        })
     }
 }

@@ -5,54 +5,124 @@ use std::hash::{Hash, Hasher};
 use crate::checked::Dims;
 use crate::error::Error;
 
-use super::boxes::BoxGroups;
+use super::boxes::{joined_chain, linked_dims};
+use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
+use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
+use super::levels::unfuse;
 
 impl IndexMap {
-    /// Do both maps put every index at the same offset?
+    /// Do both maps put every index at the same offset? Types, widths and physical sizes do not matter.
     ///
-    /// Decided exactly. Exact chains are compared as they stand, ragged ones by their common
-    /// refinement; only for Irreducible layouts spelled differently are the offsets of all indices compared.
-    #[must_use]
-    pub fn same_places(&self, other: &IndexMap) -> bool {
+    /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if that takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
+    /// let (a, b) = (map("f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}")?, map("f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)(1)}")?);
+    /// assert!(a.same_places(&b)?);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn same_places(&self, other: &IndexMap) -> Result<bool, Error> {
         if self.sizes != other.sizes {
-            return false;
+            return Ok(false);
         }
-        if self.sizes.contains(&0) {
-            return true;
-        }
-        if self.base == other.base && self.components == other.components && self.levels == other.levels {
-            return true;
-        }
-        match BoxGroups::new(self, other) {
-            Some(boxes) => boxes.are_equal_on_both_sides(),
-            None => self.first_difference(other).is_none(),
+        let found = self.deviations(other);
+        match found.unknown {
+            Some(error) if !found.differs => Err(error),
+            _ => Ok(!found.differs),
         }
     }
 
     /// The first index, in row-major order, that the two maps put at different offsets.
     ///
-    /// Found from the digits, at once; only where dimensions are fused, or a layout is Irreducible, all
-    /// indices up to it are walked.
-    ///
     /// `None` also if the sizes differ.
-    #[must_use]
-    pub fn first_difference(&self, other: &IndexMap) -> Option<Vec<u64>> {
-        if self.sizes != other.sizes || self.sizes.contains(&0) {
-            return None;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all may be known
+    /// ([`same_places`](Self::same_places)) where the first such index is not: dimensions that are fused in another order than
+    /// that of the indices are searched.
+    pub fn first_difference(&self, other: &IndexMap) -> Result<Option<Vec<u64>>, Error> {
+        if self.sizes != other.sizes {
+            return Ok(None);
         }
-        if let Some(found) = self.first_difference_by_dimension(other) {
+        let found = self.deviations(other);
+        found.unknown.map_or(Ok(found.first), Err)
+    }
+
+    /// Compares two maps of the same sizes.
+    fn deviations(&self, other: &IndexMap) -> Deviations {
+        let mut found = Deviations::default();
+        if self.sizes.contains(&0) || self.has_form_of(other) {
             return found;
         }
-        let mut index: Dims = self.sizes.iter().map(|_| 0).collect();
-        loop {
+        if self.base != other.base {
+            found.include(vec![0; self.sizes.len()]);
+            return found;
+        }
+        let groups = (self.levels.is_none() && other.levels.is_none())
+            .then(|| linked_dims(self.sizes.len(), &self.components, &other.components));
+        let Some(groups) = groups.flatten() else { return by_atoms(self, other) };
+        for dims in groups {
+            let bounds: Dims = dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
+            let extent = bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound));
+            let chain = |map: &IndexMap| joined_chain(&map.components, &dims, &self.sizes, extent);
+            let (Some(a), Some(b)) = (chain(self), chain(other)) else { return by_atoms(self, other) };
+            match first_deviation(&a, &b, extent) {
+                Ok(None) => {}
+                Err(error) => found.unknown = Some(error),
+                // The order of the fused number is that of the indices.
+                Ok(Some(number)) if dims.is_sorted() => found.include(self.at(&dims, &bounds, number)),
+                Ok(Some(_)) => {
+                    found.differs = true;
+                    match self.walk(other, &dims) {
+                        Some(index) => found.include(index),
+                        None => found.unknown = Some(too_hard()),
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The index whose dimensions `dims` form `number`; the others are 0.
+    fn at(&self, dims: &[usize], bounds: &[u64], number: u64) -> Vec<u64> {
+        let mut parts = Dims::new();
+        unfuse(number, bounds, &mut parts);
+        let mut index = vec![0; self.sizes.len()];
+        for (&dim, &part) in dims.iter().zip(&parts) {
+            if let Some(slot) = index.get_mut(dim) {
+                *slot = part;
+            }
+        }
+        index
+    }
+
+    /// The first difference among the indices in which only `dims` are not 0, if it comes soon enough.
+    fn walk(&self, other: &IndexMap, dims: &[usize]) -> Option<Vec<u64>> {
+        let sizes: Dims =
+            self.sizes.iter().enumerate().map(|(dim, &size)| if dims.contains(&dim) { size } else { 1 }).collect();
+        let mut index: Dims = sizes.iter().map(|_| 0).collect();
+        for _ in 0..EQUALITY_WORK_LIMIT {
             if self.offset_inside(&index) != other.offset_inside(&index) {
                 return Some(index.into_vec());
             }
-            if !next_index(&mut index, &self.sizes) {
-                return None;
+            if !next_index(&mut index, &sizes) {
+                break;
             }
         }
+        None
+    }
+
+    /// Are both in the same normal form?
+    fn has_form_of(&self, other: &IndexMap) -> bool {
+        self.base == other.base && self.components == other.components && self.levels == other.levels
     }
 }
 
@@ -71,21 +141,16 @@ pub(crate) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
 impl PartialEq for IndexMap {
     fn eq(&self, other: &Self) -> bool {
         let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements);
-        own(self) == own(other) && self.same_places(other)
+        own(self) == own(other) && self.sizes == other.sizes && self.has_form_of(other)
     }
 }
 
 impl Eq for IndexMap {}
 
 impl Hash for IndexMap {
-    /// Over facts that do not depend on the spelling, the offset of the last index among them.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.data_type, self.element_bits, &self.sizes, self.physical_elements).hash(state);
-        if !self.sizes.contains(&0) {
-            let last: Dims = self.sizes.iter().map(|&size| size.saturating_sub(1)).collect();
-            let middle: Dims = self.sizes.iter().map(|&size| size / 2).collect();
-            (self.offset_inside(&last), self.offset_inside(&middle)).hash(state);
-        }
+        (self.data_type, self.element_bits, self.physical_elements).hash(state);
+        (&self.sizes, self.base, &self.components).hash(state);
     }
 }
 
@@ -94,7 +159,7 @@ impl Hash for IndexMap {
 ///
 /// # Errors
 ///
-/// What [`ToIndexMap::to_index_map`] returns.
+/// What [`ToIndexMap::to_index_map`] returns, and [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps.
 ///
 /// ```
 /// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};
@@ -105,5 +170,5 @@ impl Hash for IndexMap {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn same_layout(a: &impl ToIndexMap, b: &impl ToIndexMap) -> Result<bool, Error> {
-    Ok(a.to_index_map()?.same_places(&b.to_index_map()?))
+    a.to_index_map()?.same_places(&b.to_index_map()?)
 }

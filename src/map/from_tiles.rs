@@ -29,7 +29,7 @@ impl IndexMap {
         } else {
             match normal_form::components(&levels) {
                 Some(components) => (components, None),
-                None => (Vec::new(), Some(Box::new(levels))),
+                None => (Vec::new(), Some(Box::new(levels.without_idle_tiles()))),
             }
         };
         let sizes = Dims::from_slice(sizes);

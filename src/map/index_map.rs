@@ -80,7 +80,10 @@ impl LayoutClass {
 /// Where every element lies: the common form of all layouts.
 ///
 /// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the
-/// same physical size, and put every element at the same place, however that was spelled.
+/// same physical size, and the same normal form. Equal maps put every element at the same place; maps that do
+/// are equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other classes, one
+/// layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what `==` cannot
+/// within a bounded time.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};

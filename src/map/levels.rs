@@ -38,6 +38,20 @@ pub(crate) struct Level {
     pub(crate) groups: SmallVec<[Group; 3]>,
 }
 
+impl Level {
+    /// As the last tile: does it pad nothing, and are the counts and places in order without being moved?
+    fn is_idle(&self) -> bool {
+        let mut places = false;
+        self.groups.iter().all(|group| {
+            let tile = group.tile.get();
+            // A count behind a place of an earlier dimension was moved in front of it.
+            let moved = places && group.bound > tile;
+            places |= tile > 1;
+            group.bound.is_multiple_of(tile) && !moved
+        })
+    }
+}
+
 /// All tiles of a layout, applied to its sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Levels {
@@ -74,6 +88,17 @@ impl Levels {
         }
         let elements = checked::product(&bounds, PHYSICAL)?;
         Ok(Levels { order, sizes, levels, bounds, elements })
+    }
+
+    /// Without the last tiles that change no offset, such as `(1)`: one form for more spellings.
+    pub(super) fn without_idle_tiles(mut self) -> Levels {
+        while let Some(level) = self.levels.last().filter(|level| level.is_idle()) {
+            self.bounds.truncate(level.prefix);
+            self.bounds.extend(level.groups.iter().flat_map(|group| group.bounds.iter().copied()));
+            self.bounds.drain(..level.new_axes);
+            self.levels.pop();
+        }
+        self
     }
 
     /// The offset of an index inside the sizes, straight from the definition.

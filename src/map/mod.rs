@@ -20,8 +20,10 @@
 //!    An empty tensor has no components.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod atoms;
 mod boxes;
 mod contiguous;
+mod deviation;
 mod difference;
 mod digits;
 mod equality;
@@ -37,6 +39,7 @@ mod refine;
 mod view;
 
 pub use contiguous::RowAccess;
+pub use deviation::EQUALITY_WORK_LIMIT;
 pub use digits::{Chain, Digit};
 pub use equality::same_layout;
 pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};

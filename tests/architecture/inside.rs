@@ -13,9 +13,10 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         "src/map/",
         &[
             &["digits", "levels"],
-            &["index_map", "refine"],
-            &["boxes", "difference", "from_digits", "injective", "inverse", "normal_form", "padding", "view"],
-            &["equality", "from_tiles"],
+            &["deviation", "index_map", "refine"],
+            &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "view"],
+            &["difference", "from_tiles"],
+            &["equality"],
             &["contiguous"],
         ],
     ),

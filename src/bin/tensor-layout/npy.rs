@@ -98,7 +98,8 @@ impl Header {
             return Err(format!("has the shape {}, but {layout} has other sizes", write_list(&self.sizes)));
         }
         let own = self.map().map_err(|error| format!("is refused: {error}"))?;
-        if own.element_bits() != map.element_bits() || !own.same_places(map) {
+        let same = own.same_places(map).map_err(|error| format!("is refused: {error}"))?;
+        if own.element_bits() != map.element_bits() || !same {
             let order = if self.fortran_order { "first" } else { "last" };
             return Err(format!(
                 "is packed with the {order} index as the fastest, and {layout} puts elements at other places"

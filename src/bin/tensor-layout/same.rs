@@ -2,13 +2,10 @@
 
 use clap::Args;
 use tensor_layout::notation::Notated;
-use tensor_layout::{Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict};
-
-/// The most elements among which the first difference is searched where digits do not tell.
-const SEARCH_LIMIT: u64 = 1 << 28;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -57,13 +54,11 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
         let (a, b) = (first.element_bits(), second.element_bits());
         return differ(format!("an element takes {a} bits in one and {b} bits in the other"));
     }
-    if first.same_places(second) {
+    if first.same_places(second)? {
         return Ok(Answer { same: true, index: None, reason: None });
     }
-    // Where dimensions are tied together, all indices up to the first difference are looked at.
-    let tied = |map: &IndexMap| matches!(map.class(), LayoutClass::Fused | LayoutClass::Irreducible);
-    let long = first.logical_elements() > SEARCH_LIMIT && (tied(first) || tied(second));
-    let Some(index) = (if long { None } else { first.first_difference(second) }) else {
+    // That they differ is known; where first, may take too long to find.
+    let Ok(Some(index)) = first.first_difference(second) else {
         return differ("some elements lie at different places".into());
     };
     let (a, b) = (first.offset(&index)?, second.offset(&index)?);

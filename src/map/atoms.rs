@@ -1,0 +1,263 @@
+//! Offsets as sums of digits, also where `*` joined digits that do not line up.
+//!
+//! Every layout cuts its indices by division and joins them by weighted sums. Followed through symbolically, each
+//! number on the way is a sum of *atoms* with weights: an atom is a digit of one dimension, or the quotient or the
+//! remainder of such a sum that no choice of digits takes apart. Parts of a sum that are multiples of the divisor
+//! never end up in an atom, so that atoms hold few digits: for `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}` two digits, of 2
+//! and 3 values.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"
+)]
+
+use smallvec::SmallVec;
+
+use super::index_map::IndexMap;
+use super::levels::Levels;
+
+/// A digit of a dimension: `index / weight`, below `range` (the top digit has no other bound than the size).
+#[derive(Clone, Copy)]
+pub(super) struct DimDigit {
+    pub(super) dim: usize,
+    pub(super) weight: u64,
+    pub(super) range: u64,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Atom {
+    /// By its place in the list of digits.
+    Digit(usize),
+    /// `form / divisor`; the next atom is the remainder.
+    Quotient(Form, i128),
+    /// `form % divisor`; the atom before it is the quotient.
+    Remainder(Form, i128),
+}
+
+/// A sum of atoms, each at most once and in the order of their numbers, with positive weights.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(super) struct Form(SmallVec<[(usize, i128); 4]>);
+
+impl Form {
+    /// The atoms and their weights.
+    pub(super) fn terms(&self) -> &[(usize, i128)] {
+        &self.0
+    }
+
+    /// How often an atom is in the sum.
+    fn weight(&self, atom: usize) -> i128 {
+        self.0
+            .binary_search_by_key(&atom, |term| term.0)
+            .ok()
+            .and_then(|place| self.0.get(place))
+            .map_or(0, |term| term.1)
+    }
+
+    /// Adds a multiple of another sum.
+    fn add(&mut self, other: &Form, factor: i128) {
+        for &(atom, weight) in &other.0 {
+            match self.0.binary_search_by_key(&atom, |term| term.0) {
+                Ok(place) => {
+                    if let Some(term) = self.0.get_mut(place) {
+                        term.1 += weight * factor;
+                    }
+                }
+                Err(place) => self.0.insert(place, (atom, weight * factor)),
+            }
+        }
+    }
+}
+
+/// The digits of all dimensions, and the atoms that two layouts are made of.
+pub(super) struct Atoms<'a> {
+    sizes: &'a [u64],
+    /// The dimensions in order, each from its top digit down.
+    pub(super) digits: Vec<DimDigit>,
+    /// The digits first, in the same order.
+    pub(super) atoms: Vec<Atom>,
+    /// The largest value of each atom, or more.
+    most: Vec<i128>,
+}
+
+/// A digit has to be cut in two: the restart of a walk.
+struct Cut {
+    digit: usize,
+    at: u64,
+}
+
+impl<'a> Atoms<'a> {
+    /// The offsets of two layouts of the same sizes, none of them 0, without their bases, over common atoms.
+    pub(super) fn of_pair(first: &'a IndexMap, second: &IndexMap) -> (Atoms<'a>, Form, Form) {
+        let sizes = first.sizes();
+        let whole = sizes.iter().enumerate().filter(|&(_, &size)| size > 1);
+        let mut digits: Vec<DimDigit> = whole.map(|(dim, &range)| DimDigit { dim, weight: 1, range }).collect();
+        loop {
+            let atoms = (0..digits.len()).map(Atom::Digit).collect();
+            let most = digits.iter().map(|digit| i128::from(digit.range) - 1).collect();
+            let mut walk = Atoms { sizes, digits, atoms, most };
+            match walk.offset(first).and_then(|a| Ok((a, walk.offset(second)?))) {
+                Ok((a, b)) => return (walk, a, b),
+                // Ends: a cut at least halves the range of a digit.
+                Err(cut) => digits = walk.cut(&cut),
+            }
+        }
+    }
+
+    fn cut(self, cut: &Cut) -> Vec<DimDigit> {
+        let mut digits = Vec::with_capacity(self.digits.len() + 1);
+        for (place, digit) in self.digits.into_iter().enumerate() {
+            if place == cut.digit {
+                let (weight, range) = (digit.weight.saturating_mul(cut.at), digit.range.div_ceil(cut.at.max(1)));
+                digits.push(DimDigit { weight, range, ..digit });
+                digits.push(DimDigit { range: cut.at, ..digit });
+            } else {
+                digits.push(digit);
+            }
+        }
+        digits
+    }
+
+    fn offset(&mut self, map: &IndexMap) -> Result<Form, Cut> {
+        if let Some(levels) = map.levels() {
+            return self.through_levels(levels);
+        }
+        let mut sum = Form::default();
+        for component in map.components() {
+            let dims: SmallVec<[Form; 4]> = component.dims().iter().map(|&dim| self.index(dim)).collect();
+            let bounds: SmallVec<[u64; 4]> = component.dims().iter().map(|&dim| self.size(dim)).collect();
+            let mut rest = self.joined(&dims, &bounds);
+            for digit in component.chain().digits() {
+                let (quotient, remainder) = self.split(&rest, digit.divisor().into())?;
+                sum.add(&quotient, digit.stride().into());
+                rest = remainder;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The definition of tiles, as in [`Levels::offset`], with sums for numbers.
+    fn through_levels(&mut self, levels: &Levels) -> Result<Form, Cut> {
+        let mut at: Vec<Form> = levels.order.iter().map(|&dim| self.index(dim)).collect();
+        for level in &levels.levels {
+            at.splice(0..0, std::iter::repeat_n(Form::default(), level.new_axes));
+            let tiled: Vec<Form> = at.drain(level.prefix..).collect();
+            let (mut counts, mut places) = (Vec::new(), Vec::new());
+            let mut rest = tiled.as_slice();
+            for group in &level.groups {
+                let (own, after) = rest.split_at_checked(group.bounds.len()).unwrap_or((rest, &[]));
+                let (count, place) = self.split(&self.joined(own, &group.bounds), group.tile.get().into())?;
+                counts.push(count);
+                places.push(place);
+                rest = after;
+            }
+            at.extend(counts.into_iter().chain(places));
+        }
+        Ok(self.joined(&at, &levels.bounds))
+    }
+
+    fn size(&self, dim: usize) -> u64 {
+        self.sizes.get(dim).copied().unwrap_or(1)
+    }
+
+    /// The index of a dimension as the sum of its digits.
+    fn index(&self, dim: usize) -> Form {
+        let own = self.digits.iter().enumerate().filter(|(_, digit)| digit.dim == dim);
+        Form(own.map(|(place, digit)| (place, digit.weight.into())).collect())
+    }
+
+    /// Neighbouring numbers as one, row-major over the bounds.
+    fn joined(&self, forms: &[Form], bounds: &[u64]) -> Form {
+        let mut sum = Form::default();
+        let mut width = 1;
+        for (form, &bound) in forms.iter().zip(bounds).rev() {
+            sum.add(form, width);
+            width *= i128::from(bound);
+        }
+        // A quotient and its remainder, joined again, are the number they came from.
+        for (place, atom) in self.atoms.iter().enumerate().rev() {
+            let Atom::Quotient(form, divisor) = atom else { continue };
+            let (high, low) = (sum.weight(place), sum.weight(place + 1));
+            if low != 0 && high == low * divisor {
+                sum.0.retain(|term| term.0 != place && term.0 != place + 1);
+                sum.add(form, low);
+            }
+        }
+        sum
+    }
+
+    /// Quotient and remainder of a sum.
+    fn split(&mut self, form: &Form, divisor: i128) -> Result<(Form, Form), Cut> {
+        let (mut high, mut low) = (Form::default(), Form::default());
+        for &(atom, weight) in &form.0 {
+            let multiple = weight % divisor == 0;
+            if multiple {
+                high.0.push((atom, weight / divisor));
+            } else {
+                low.0.push((atom, weight));
+            }
+        }
+        if self.largest(&low) < divisor {
+            return Ok((high, low));
+        }
+        for &(atom, weight) in &low.0 {
+            if let Some(cut) = self.useful_cut(atom, weight, divisor) {
+                return Err(cut);
+            }
+        }
+        let common = low.0.iter().fold(divisor, |common, &(_, weight)| gcd(common, weight));
+        let divisor = divisor / common;
+        low.0.iter_mut().for_each(|(_, weight)| *weight /= common);
+        let quotient = self.atom(low, divisor);
+        high.add(&Form(SmallVec::from_slice(&[(quotient, 1)])), 1);
+        Ok((high, Form(SmallVec::from_slice(&[(quotient + 1, common)]))))
+    }
+
+    /// The cut of a digit after which its upper part is a multiple of the divisor.
+    fn useful_cut(&self, atom: usize, weight: i128, divisor: i128) -> Option<Cut> {
+        let digit = self.digits.get(atom)?;
+        let at = u64::try_from((divisor % weight == 0).then_some(divisor / weight)?).ok()?;
+        let is_top = self.digits.iter().position(|other| other.dim == digit.dim) == Some(atom);
+        // Below the top digit every combination is an index, so the parts must fill the range.
+        (at < digit.range && (is_top || digit.range % at == 0)).then_some(Cut { digit: atom, at })
+    }
+
+    /// The quotient atom of this sum, made if there is none yet.
+    fn atom(&mut self, form: Form, divisor: i128) -> usize {
+        let wanted = Atom::Quotient(form.clone(), divisor);
+        if let Some(place) = self.atoms.iter().position(|atom| *atom == wanted) {
+            return place;
+        }
+        let most = self.largest(&form);
+        self.most.extend([most / divisor, most.min(divisor - 1)]);
+        self.atoms.extend([wanted, Atom::Remainder(form, divisor)]);
+        self.atoms.len() - 2
+    }
+
+    /// No value of the sum is above this one.
+    fn largest(&self, form: &Form) -> i128 {
+        let mut sum = 0;
+        // Digits of one dimension at a common scale are at most its last index together.
+        let mut dims: SmallVec<[(usize, i128, i128); 4]> = SmallVec::new();
+        for &(atom, weight) in &form.0 {
+            let most = weight * self.most.get(atom).copied().unwrap_or(0);
+            let Some(digit) = self.digits.get(atom) else {
+                sum += most;
+                continue;
+            };
+            let scale = weight / i128::from(digit.weight.max(1));
+            match dims.iter_mut().find(|known| (known.0, known.1) == (digit.dim, scale)) {
+                Some(known) if weight % i128::from(digit.weight.max(1)) == 0 => known.2 += most,
+                None if weight % i128::from(digit.weight.max(1)) == 0 => dims.push((digit.dim, scale, most)),
+                _ => sum += most,
+            }
+        }
+        dims.iter()
+            .fold(sum, |sum, &(dim, scale, most)| sum + most.min(scale * i128::from(self.size(dim).saturating_sub(1))))
+    }
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

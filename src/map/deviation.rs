@@ -1,0 +1,165 @@
+//! Where two chains first differ, from their digits alone: the extent does not matter.
+//!
+//! With its top digit counting on, a chain of boundary p repeats: `f(u + p) = f(u) + s`. The steps `f(u + 1) - f(u)` are
+//! then a word of period p, and Fine and Wilf's theorem applies: words of periods p and q that agree in their first
+//! `p + q - gcd(p, q)` letters agree everywhere. That leaves one block of the larger boundary, where the other chain is
+//! compared with itself, shifted; and a chain against its own shift falls into two such questions about the
+//! digits below its top one.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "invariant 1: values of chains fit 64 bits, and their sums and differences 128; divisors are not zero"
+)]
+
+use crate::error::Error;
+
+use super::digits::{Chain, Digit};
+
+/// How many steps a comparison of two layouts takes before it gives up.
+///
+/// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent: two to four digits are usual. Only
+/// where `*` joined digits that do not line up (an Irreducible layout) are combinations of those digits tried, and
+/// only of those that both spellings do not have in common.
+pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
+
+pub(super) fn too_hard() -> Error {
+    Error::TooHard { question: "whether two layouts put every element at the same place", work: EQUALITY_WORK_LIMIT }
+}
+
+/// The smallest number below `extent` at which two chains differ.
+///
+/// # Errors
+///
+/// [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of practice have
+/// two to four.
+pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
+    Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)
+}
+
+struct Search {
+    left: u64,
+}
+
+impl Search {
+    fn step(&mut self) -> Result<(), Error> {
+        self.left = self.left.checked_sub(1).ok_or_else(too_hard)?;
+        Ok(())
+    }
+
+    fn deviation(&mut self, a: &[Digit], b: &[Digit], extent: u64) -> Result<Option<u64>, Error> {
+        self.step()?;
+        let (a, b) = (below(a, extent), below(b, extent));
+        let (Some((high, a_below)), Some((low, b_below))) = (a.split_first(), b.split_first()) else {
+            // Chains of an extent above 1 have a digit of divisor 1.
+            return Ok(None);
+        };
+        let (p, q) = (high.divisor(), low.divisor());
+        if p < q {
+            return self.deviation(b, a, extent);
+        }
+        if p == q {
+            let inside = self.deviation(a_below, b_below, p)?;
+            return Ok(inside.or((high.stride() != low.stride()).then_some(p)));
+        }
+        if let Some(inside) = self.deviation(a_below, b, p)? {
+            return Ok(Some(inside));
+        }
+        // On the first block both agree, so what `a` holds in the second is `b` from 0, moved by the stride.
+        let past_block = extent.min(p.saturating_add(q - gcd(p, q)).saturating_add(1)) - p;
+        Ok(self.shift(b, p, past_block, high.stride().into())?.map(|number| p + number))
+    }
+
+    /// The smallest `u < length` with `f(shift + u) != f(u) + rise`.
+    fn shift(&mut self, digits: &[Digit], shift: u64, length: u64, rise: i128) -> Result<Option<u64>, Error> {
+        self.step()?;
+        let Some((digit, low)) = digits.split_first().filter(|_| length > 0) else { return Ok(None) };
+        let (period, stride) = (digit.divisor(), i128::from(digit.stride()));
+        let (blocks, inside) = (shift / period, shift % period);
+        let rise = rise - i128::from(blocks) * stride;
+        if inside == 0 {
+            return Ok((rise != 0).then_some(0));
+        }
+        // Both sides repeat with the period.
+        let length = length.min(period);
+        let to_edge = period - inside;
+        if let Some(found) = self.shift(low, inside, length.min(to_edge), rise)? {
+            return Ok(Some(found));
+        }
+        // Past the edge of the block the left side is the shorter way round.
+        let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
+        Ok(found.map(|number| to_edge + number))
+    }
+}
+
+/// The digits whose divisor is below `extent`: the others are always zero.
+fn below(digits: &[Digit], extent: u64) -> &[Digit] {
+    let place = digits.iter().position(|digit| digit.divisor() < extent).unwrap_or(digits.len());
+    digits.get(place..).unwrap_or(&[])
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU64;
+
+    use super::*;
+
+    /// Every chain of at most three digits with divisors and strides below these.
+    fn chains(divisors: u64, strides: u64) -> Vec<Vec<Digit>> {
+        let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);
+        let mut all = Vec::new();
+        for last in 0..strides {
+            all.push(vec![digit(1, last)]);
+            for q in 2..divisors {
+                for middle in 0..strides {
+                    all.push(vec![digit(q, middle), digit(1, last)]);
+                    for p in q + 1..divisors {
+                        all.extend((0..strides).map(|top| vec![digit(p, top), digit(q, middle), digit(1, last)]));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_first_deviation_is_that_of_a_walk_over_all_numbers() {
+        let chains = chains(8, 3);
+        let extent = 17;
+        let walks: Vec<Vec<u64>> = chains
+            .iter()
+            .map(|digits| (0..extent).map(|number| super::super::digits::evaluate(digits, number)).collect())
+            .collect();
+        for (a, first) in chains.iter().zip(&walks) {
+            for (b, second) in chains.iter().zip(&walks) {
+                let walked =
+                    (0..extent).zip(first.iter().zip(second)).find(|(_, (x, y))| x != y).map(|(number, _)| number);
+                for end in [2, 7, extent] {
+                    let expected = walked.filter(|&place| place < end);
+                    let mut search = Search { left: 1000 };
+                    assert_eq!(search.deviation(a, b, end), Ok(expected), "{a:?} {b:?} below {end}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_against_its_own_shift_is_that_of_a_walk() {
+        for digits in chains(9, 4) {
+            let value = |number| i128::from(super::super::digits::evaluate(&digits, number));
+            for shift in 0..20 {
+                let rise = value(shift);
+                for length in [1, 5, 30] {
+                    let walked = (0..length).find(|&u| value(shift + u) != value(u) + rise);
+                    let found = Search { left: 1000 }.shift(&digits, shift, length, rise);
+                    assert_eq!(found, Ok(walked), "{digits:?} shifted by {shift}");
+                }
+            }
+        }
+    }
+}
