@@ -16,9 +16,9 @@ fn a_plan_of_one_pass() {
 1 box
   98 MiB, source byte 0 to destination byte 0
     loop of 32: source +3211264, destination +3211264
-    transpose 64 x 12544 chunks of 4 bytes: source rows +50176, destination rows +256
+    transpose 64 rows x 12544 columns of 4-byte units: source row pitch 50176, destination row pitch 256
   traffic: 196 MiB, 98 MiB read and 98 MiB written
-  stores: round the cache, as both buffers together take 8 MiB or more
+  stores: non-temporal, as both buffers together take 8 MiB or more
 kernels: portable
 padding: none
 pieces: 8 for 8 threads, of 12.2 MiB
@@ -32,10 +32,10 @@ fn how_padding_is_written() {
     let tiles = explain("f32[15,2000]{1,0}", "f32[15,2000]{1,0:T(8,128)}", Padding::Fill(1));
     let channels = explain("f32[32,67,112,112]:NCHW", "f32[32,67,112,112]:nChw8c", Padding::Zero);
     for (words, says) in [
-        (rows(Padding::Keep), "padding: 124 bytes, left as it is\n"),
-        (rows(Padding::Zero), "padding: 124 bytes, set to zero: all 4092 bytes of the destination are set first"),
-        (tiles, "padding: 10.8 KiB, 0x1 in every element: 3 boxes written behind the elements\n"),
-        (channels, "blocks of about 4.0 MiB are set, each just before it is copied over\n"),
+        (rows(Padding::Keep), "padding: 124 bytes, kept\n"),
+        (rows(Padding::Zero), "padding: 124 bytes, set to zero: all 4092 bytes of the destination are filled first"),
+        (tiles, "padding: 10.8 KiB, 0x1 in every element: 3 boxes, written after the elements\n"),
+        (channels, "blocks of about 4.0 MiB are filled, each just before it is copied over\n"),
     ] {
         assert!(words.contains(says), "{words}");
     }
@@ -44,14 +44,16 @@ fn how_padding_is_written() {
 #[test]
 fn what_is_not_cut() {
     let staged = explain("f32[6,9,2]{2,1,0}", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", Padding::Keep);
-    for says in
-        ["pass 1 of 3, into a buffer of 432 bytes\n", "pass 3 of 3, into the destination\n", "pieces: one: several"]
-    {
+    for says in [
+        "pass 1 of 3, into a buffer of 432 bytes\n",
+        "pass 3 of 3, into the destination\n",
+        "pieces: one: a copy of several",
+    ] {
         assert!(staged.contains(says), "{staged}");
     }
     let single = explain("f32[1]", "f32[1]", Padding::Keep);
     assert!(
-        single.contains("copy 4 bytes in one piece") && single.contains("pieces: one: the destination"),
+        single.contains("copy one contiguous run of 4 bytes") && single.contains("pieces: one: the destination"),
         "{single}"
     );
 }

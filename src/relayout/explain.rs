@@ -4,12 +4,16 @@ use std::fmt::{self, Write};
 
 use crate::checked;
 
-use super::execute::{Program, STREAM_FROM, Work};
 use super::padding::Padding;
-use super::place_padding::Blank;
-use super::plan::Relayout;
-use super::route::Route;
-use super::schedule::{Axis, Kernel, Nest, Step, Stride, Turns};
+use super::plan::bits::{BitInterleave, BitPlane, BitRows, Direction};
+use super::plan::cost::STREAMING_FROM;
+use super::plan::fill::Fill;
+use super::plan::nest::{MicroKernel, Nest, NestLoop, Stride};
+use super::plan::passes::Passes;
+use super::plan::plane::{Axis, Plane};
+use super::plan::program::{PlannedBox, Program};
+use super::plan::subbyte::{Inner, SubByteBox};
+use super::relayout::Relayout;
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -18,15 +22,15 @@ const SHOWN: usize = 8;
 const THREADS: usize = 8;
 
 impl Relayout {
-    /// The plan for people: the boxes of each pass with their loops and the kernel inside them, what moves through memory,
-    /// what becomes of padding, and how the copy falls into pieces for several threads. The words may change.
+    /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory traffic and how it is stored,
+    /// what is done with padding, and how the copy is cut into pieces for several threads. The words may change.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
         let bits = self.source.element_bits();
-        match &self.route {
-            Route::Direct(program) => program_in_words(&mut text, program, bits),
-            Route::Staged(stages) => {
+        match &self.passes {
+            Passes::Direct(program) => program_in_words(&mut text, program, bits),
+            Passes::Staged(stages) => {
                 for (place, pass) in stages.passes.iter().enumerate() {
                     let (pass_number, passes) = (place.saturating_add(1), stages.passes.len());
                     if pass_number < passes {
@@ -39,7 +43,7 @@ impl Relayout {
                 }
             }
         }
-        line(&mut text, format_args!("kernels: {}", self.level));
+        line(&mut text, format_args!("kernels: {}", self.level.get()));
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
         text
@@ -49,39 +53,42 @@ impl Relayout {
         let whole = self.destination_size_in_bytes();
         let elements = checked::bytes_for(self.destination.logical_elements(), self.destination.element_bits());
         let bytes = whole.saturating_sub(elements.unwrap_or(whole));
-        let place = if bytes == 0 { "the bits behind the last element".into() } else { Size(bytes).to_string() };
+        let place = if bytes == 0 { "the bits after the last element".into() } else { Size(bytes).to_string() };
         let what = match self.padding {
-            _ if bytes == 0 && matches!(self.blank, Blank::Nothing) => return "none".into(),
-            Padding::Keep => return format!("{place}, left as it is"),
+            _ if bytes == 0 && matches!(self.fill, Fill::Nothing) => return "none".into(),
+            Padding::Keep => return format!("{place}, kept"),
             Padding::Zero => format!("{place}, set to zero"),
             Padding::Fill(pattern) => format!("{place}, {pattern:#x} in every element"),
         };
         let blocks = || usize::try_from(whole).ok().and_then(|size| self.blocks(size).ok().flatten());
-        match (&self.blank, blocks()) {
-            (Blank::Nothing, _) => what,
-            (Blank::Boxes { boxes, .. }, _) => {
-                format!("{what}: {} written behind the elements", counted(boxes.len(), "box", "boxes"))
+        match (&self.fill, blocks()) {
+            (Fill::Nothing, _) => what,
+            (Fill::Boxes { boxes, .. }, _) => {
+                format!("{what}: {}, written after the elements", counted(boxes.len(), "box", "boxes"))
             }
-            (Blank::Everything { .. }, Some(blocks)) => {
+            (Fill::Whole { .. }, Some(blocks)) => {
                 let block = Size(whole.checked_div(u64::try_from(blocks.len()).unwrap_or(1)).unwrap_or(whole));
-                format!("{what}: {} blocks of about {block} are set, each just before it is copied over", blocks.len())
+                format!(
+                    "{what}: {} blocks of about {block} are filled, each just before it is copied over",
+                    blocks.len()
+                )
             }
-            (Blank::Everything { .. }, None) => {
-                format!("{what}: all {} of the destination are set first, then copied over", Size(whole))
+            (Fill::Whole { .. }, None) => {
+                format!("{what}: all {} of the destination are filled first, then copied over", Size(whole))
             }
         }
     }
 
     fn pieces_in_words(&self) -> String {
-        if let Route::Staged(_) = self.route {
-            return "one: several passes are not cut".into();
+        if let Passes::Staged(_) = self.passes {
+            return "one: a copy of several passes is not cut".into();
         }
         let Ok(pieces) = self.partition(THREADS) else { return "none: the destination is larger than memory".into() };
         let lengths = || pieces.iter().map(|piece| piece.destination_range().len());
         let size = |bytes: Option<usize>| Size(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0));
         let (least, most) = (size(lengths().min()).to_string(), size(lengths().max()).to_string());
         match pieces.len() {
-            1 => "one: the destination is too short to be cut, or in too many boxes".into(),
+            1 => "one: the destination is too short to be cut, or the copy has too many boxes".into(),
             count if least == most => format!("{count} for {THREADS} threads, of {least}"),
             count => format!("{count} for {THREADS} threads, of {least} to {most}"),
         }
@@ -90,6 +97,12 @@ impl Relayout {
 
 /// A number of bytes: exact while it is short.
 struct Size(u64);
+
+impl Size {
+    fn of(bytes: usize) -> Size {
+        Size(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -113,8 +126,8 @@ fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
     let _ = writeln!(text, "{arguments}");
 }
 
-fn counted(count: impl fmt::Display + PartialEq<usize>, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 
 fn program_in_words(text: &mut String, program: &Program, bits: u32) {
@@ -126,20 +139,35 @@ fn program_in_words(text: &mut String, program: &Program, bits: u32) {
             line(text, format_args!("  ... and {} more", count.saturating_sub(SHOWN)));
             break;
         }
-        match Work::new(copy, bits) {
-            Ok(Work::Nest(nest)) => nest_in_words(text, &nest),
-            Ok(Work::Small(small)) => line(text, format_args!("  {}", small.in_words(bits))),
+        match PlannedBox::new(copy, bits) {
+            Ok(PlannedBox::Nest(nest)) => nest_in_words(text, &nest),
+            Ok(PlannedBox::SubByte(copy)) => line(text, format_args!("  {}", sub_byte_in_words(&copy, bits))),
             Err(_) => {}
         }
     }
     let all = Size(traffic.read.saturating_add(traffic.written));
     line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
-    let why = match (program.stream, traffic.stores_round_the_cache()) {
-        (true, true) => format!("as both buffers together take {} or more", Size(STREAM_FROM)),
-        (false, false) => format!("as both buffers together take less than {}", Size(STREAM_FROM)),
+    let why = match (program.streaming, traffic.is_streamed()) {
+        (true, true) => format!("as both buffers together take {} or more", Size(STREAMING_FROM)),
+        (false, false) => format!("as both buffers together take less than {}", Size(STREAMING_FROM)),
         _ => "as was asked for".into(),
     };
-    line(text, format_args!("  stores: {} the cache, {why}", if program.stream { "round" } else { "through" }));
+    let stores = if program.streaming { "non-temporal" } else { "through the cache" };
+    line(text, format_args!("  stores: {stores}, {why}"));
+}
+
+/// What an iteration of a sub-byte box copies.
+fn sub_byte_in_words(copy: &SubByteBox, bits: u32) -> String {
+    match copy.inner {
+        Inner::Rows(BitRows { bits, count, .. }) => {
+            format!("copy {} of {bits} bits that begin inside bytes", counted(count, "row", "rows"))
+        }
+        Inner::Plane(BitPlane { columns, rows, .. }) => {
+            let (rows, columns) = (rows.extent, columns.extent);
+            format!("transpose {rows} rows x {columns} columns of {bits} bits that begin inside bytes")
+        }
+        Inner::Element => format!("copy elements of {bits} bits, one by one"),
+    }
 }
 
 fn nest_in_words(text: &mut String, nest: &Nest) {
@@ -149,52 +177,66 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
     );
     for step in &nest.loops {
         match step {
-            Step::Strided(step) => line(text, format_args!("    loop of {}: {}", step.extent, steps(*step))),
-            Step::Table(entries) => line(text, format_args!("    table of {} offsets", entries.len())),
+            NestLoop::Strided(stride) => {
+                line(text, format_args!("    loop of {}: {}", stride.extent, strides(*stride)));
+            }
+            NestLoop::Table(entries) => line(text, format_args!("    loop over a table of {} offsets", entries.len())),
         }
     }
-    match &nest.kernel {
-        Kernel::Rows { chunk, count } if count.extent == 1 => {
-            line(text, format_args!("    copy {chunk} bytes in one piece"));
+    line(text, format_args!("    {}", kernel_in_words(&nest.kernel)));
+}
+
+fn kernel_in_words(kernel: &MicroKernel) -> String {
+    match kernel {
+        MicroKernel::Copy { run, count: Stride { extent: 1, .. } } => {
+            format!("copy one contiguous run of {}", Size::of(*run))
         }
-        Kernel::Rows { chunk, count } if count.source == 0 => {
-            let Stride { extent, destination, .. } = count;
-            line(text, format_args!("    repeat {chunk} bytes {extent} times: destination +{destination}"));
+        MicroKernel::Copy { run, count: Stride { extent, source: 0, destination } } => {
+            format!("repeat a run of {} {extent} times: destination +{destination}", Size::of(*run))
         }
-        Kernel::Rows { chunk, count } => {
-            line(text, format_args!("    copy {} rows of {chunk} bytes: {}", count.extent, steps(*count)));
+        MicroKernel::Copy { run, count } => {
+            format!("copy {} contiguous runs of {}: {}", count.extent, Size::of(*run), strides(*count))
         }
-        Kernel::Places { chunk, places, count } => {
-            let (times, entries) = (count.extent, places.len());
-            let what = format!("a table of {entries} offsets, {chunk} bytes each");
-            line(text, format_args!("    copy {times} times {what}: {}", steps(*count)));
+        MicroKernel::CopyTable { run, offsets, count } => {
+            let runs = format!("runs of {} at a table of {} offsets", Size::of(*run), offsets.len());
+            format!("copy {runs}, {} times: {}", count.extent, strides(*count))
         }
-        Kernel::Turns(Turns { bits, rows, row, pitch, apart }) => {
-            let what = if *apart { "take apart" } else { "let take turns" };
-            line(text, format_args!("    {what} {rows} rows of {row} bytes, {bits} bits at a time: rows +{pitch}"));
+        MicroKernel::InterleaveBits(BitInterleave { bits, rows, row, pitch, direction }) => {
+            let verb = match direction {
+                Direction::Interleave => "interleave",
+                Direction::Deinterleave => "deinterleave",
+            };
+            format!("{verb} {rows} rows of {} by elements of {bits} bits: row pitch {pitch}", Size::of(*row))
         }
-        Kernel::Transpose(plane) => line(
-            text,
-            format_args!(
-                "    transpose {} x {} {}{}: source rows {}, destination rows {}",
-                plane.along.extent,
-                plane.across.extent,
-                if plane.chunk == 1 { "bytes".into() } else { format!("chunks of {} bytes", plane.chunk) },
-                if plane.twist.is_some() { " (each transposed itself)" } else { "" },
-                pitch(&plane.along),
-                pitch(&plane.across),
-            ),
-        ),
+        MicroKernel::Transpose(plane) => plane_in_words(plane),
     }
 }
 
-fn steps(stride: Stride) -> String {
+fn plane_in_words(plane: &Plane) -> String {
+    let Plane { unit, columns, rows, micro_tile } = plane;
+    let verb = match (plane.interleaves(), plane.deinterleaves()) {
+        (Some(_), None) => "interleave",
+        (None, Some(_)) => "deinterleave",
+        _ => "transpose",
+    };
+    let units = match micro_tile {
+        None => format!("{unit}-byte units"),
+        Some(tile) => format!("{unit}-byte units, each a micro-tile of {} x {}", tile.rows, tile.columns),
+    };
+    let (source, destination) = (pitch(rows), pitch(columns));
+    let (rows, columns) = (rows.extent, columns.extent);
+    format!(
+        "{verb} {rows} rows x {columns} columns of {units}: source row pitch {source}, destination row pitch {destination}"
+    )
+}
+
+fn strides(stride: Stride) -> String {
     format!("source +{}, destination +{}", stride.source, stride.destination)
 }
 
 fn pitch(axis: &Axis) -> String {
     match axis.stride() {
-        Some(stride) => format!("+{stride}"),
-        None => format!("at {} offsets", axis.extent),
+        Some(stride) => stride.to_string(),
+        None => format!("from a table of {} offsets", axis.extent),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes from p to q comes back
 //! from q to p. Square transposes are of this kind, and every exchange of two axes of one size, in strides or in tiles.
-//! Then no second buffer is needed. Other permutations go in longer rounds, which have to be followed element by element with a
+//! Then no second buffer is needed. Other permutations have longer cycles, which have to be followed element by element with a
 //! mark for each; those are refused.
 
 use smallvec::SmallVec;
@@ -11,20 +11,14 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 
-use super::execute::{Work, each_element};
-use super::kernel::Job;
-use super::place_padding::Blank;
-use super::plan::{Relayout, require};
-use super::route::Route;
-
-/// Layouts of more boxes than this are refused: that each has its counterpart is decided by comparing them.
-const MOST_BOXES: u64 = 1 << 10;
-
-/// The elements on a side of the blocks that change places: two of them stay in the cache, and their rows are a few lines long.
-const BLOCK: u64 = 64;
-
-/// Elements from this many bytes on change places directly.
-const LARGE: usize = 64;
+use super::exec;
+use super::exec::elements::each_element;
+use super::kernel::Call;
+use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
+use super::plan::fill::Fill;
+use super::plan::passes::Passes;
+use super::plan::program::PlannedBox;
+use super::relayout::{Relayout, require};
 
 impl Relayout {
     /// Moves the elements inside one buffer, which holds the source before and the destination after.
@@ -53,10 +47,10 @@ impl Relayout {
         require("buffer", buffer, self.source_needs.max(self.writes_to()))?;
         let bits = self.destination.element_bits();
         let bytes: usize = checked::narrow(bits.div_euclid(8), checked::BYTES)?;
-        let mut blocks = Blocks { bits, scratch: [Vec::new(), Vec::new()] };
+        let mut blocks = SquareBlocks { bits, scratch: [Vec::new(), Vec::new()] };
         for copy in &boxes {
             let (copy, width) = absorbed(copy, bytes);
-            match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE) {
+            match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE_ELEMENT) {
                 Some((place, size)) => blocks.exchange(self, buffer, copy, place, size)?,
                 None => each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
                     // Each pair comes twice, once from either end.
@@ -67,7 +61,7 @@ impl Relayout {
                 }),
             }
         }
-        self.blank.after(buffer);
+        exec::fill::after(&self.fill, buffer);
         Ok(())
     }
 
@@ -77,13 +71,13 @@ impl Relayout {
         if !self.destination.element_bits().is_multiple_of(8) {
             return refused("its elements share bytes with their neighbours");
         }
-        let Route::Direct(program) = &self.route else {
+        let Passes::Direct(program) = &self.passes else {
             return refused("it takes several passes");
         };
-        if program.boxes.count() > MOST_BOXES {
+        if program.boxes.count() > MOST_EXCHANGED_BOXES {
             return refused("it falls into too many boxes");
         }
-        if matches!(self.blank, Blank::Everything { .. }) {
+        if matches!(self.fill, Fill::Whole { .. }) {
             return refused("its padding is no short list of boxes");
         }
         if self.source.check_injective().is_err() {
@@ -166,12 +160,12 @@ fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
 
 /// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own, and from
 /// there written to each other's place.
-struct Blocks {
+struct SquareBlocks {
     bits: u32,
     scratch: [Vec<u8>; 2],
 }
 
-impl Blocks {
+impl SquareBlocks {
     fn exchange(
         &mut self,
         relayout: &Relayout,
@@ -195,10 +189,11 @@ impl Blocks {
             let at = |row: u64, column: u64| {
                 plane.saturating_add(row.saturating_mul(pitch)).saturating_add(column.saturating_mul(step))
             };
-            let starts = || (0..size.div_ceil(BLOCK)).map(|block| block.saturating_mul(BLOCK));
+            let starts = || (0..size.div_ceil(EXCHANGE_BLOCK)).map(|block| block.saturating_mul(EXCHANGE_BLOCK));
             for row in starts() {
                 for column in starts().take_while(|&column| column <= row) {
-                    let (rows, columns) = (BLOCK.min(size.saturating_sub(row)), BLOCK.min(size.saturating_sub(column)));
+                    let (rows, columns) =
+                        (EXCHANGE_BLOCK.min(size.saturating_sub(row)), EXCHANGE_BLOCK.min(size.saturating_sub(column)));
                     let (below, above) = (at(row, column), at(column, row));
                     let result = self.pair(relayout, buffer, [below, above], [rows, columns], [pitch, step]);
                     failed = failed.take().or(result.err());
@@ -218,8 +213,8 @@ impl Blocks {
         [pitch, step]: [u64; 2],
     ) -> Result<(), Error> {
         // Both are gathered in the order of the places they go to.
-        let gather = |from, [across, along]: [u64; 2]| block(from, 0, [(across, step, along), (along, pitch, 1)]);
-        let scatter = |to, [across, along]: [u64; 2]| block(0, to, [(across, along, pitch), (along, 1, step)]);
+        let gather = |from, [columns, rows]: [u64; 2]| block(from, 0, [(columns, step, rows), (rows, pitch, 1)]);
+        let scatter = |to, [columns, rows]: [u64; 2]| block(0, to, [(columns, rows, pitch), (rows, 1, step)]);
         let [upper, lower] = &mut self.scratch;
         let bytes: usize =
             checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
@@ -246,7 +241,7 @@ fn block(source: u64, destination: u64, loops: [(u64, u64, u64); 2]) -> CopyBox 
 }
 
 fn once(copy: CopyBox, bits: u32, relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-    let mut job = Job { source, destination, stream: false, fetch: false, level: relayout.level };
-    Work::new(copy, bits)?.run(bits, &mut job, &mut 0, &mut |_| {});
+    let mut call = Call { source, destination, streaming: false, prefetch: false, level: relayout.level };
+    exec::program::run_box(&PlannedBox::new(copy, bits)?, bits, &mut call, &mut 0, &mut |_| {});
     Ok(())
 }

@@ -1,8 +1,15 @@
 //! Moving elements from one layout to any other.
 //!
-//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a
-//! loop nest with the same extents on both sides. A box in bytes becomes a nest (schedule.rs says which loops the inner
-//! kernel takes, and why), and [`Relayout::run`] walks the nests. Nothing divides per element.
+//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a loop nest with the
+//! same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing divides per element.
+//!
+//! The files here are what can be asked of a copy. Below them lie three rooms:
+//!
+//! * `plan/`: what to do. Passes, programs, boxes, loop nests; `plan/cost.rs` holds the cost model and every threshold.
+//! * `exec/`: walking a plan.
+//! * `kernel/`: the innermost loops, safe ones and SIMD; `kernel/call.rs` is the boundary where `unsafe` begins.
+//!
+//! `exec` uses `plan` and `kernel`, `kernel` only the loop nests of `plan`, and nothing below uses the files here.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -16,23 +23,19 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-mod calls;
-mod cut;
-mod execute;
+mod exec;
 mod explain;
 mod in_place;
 mod kernel;
 mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
-mod partition;
-mod place_padding;
+mod piece;
 mod plan;
-mod route;
-mod schedule;
-mod small;
+#[allow(clippy::module_inception, reason = "the file of `Relayout`")]
+mod relayout;
 
 pub use kernel::KernelLevel;
 pub use padding::Padding;
-pub use partition::Piece;
-pub use plan::Relayout;
+pub use piece::Piece;
+pub use relayout::Relayout;

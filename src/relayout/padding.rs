@@ -1,6 +1,5 @@
 //! What becomes of the destination's padding.
 
-use crate::element::write_bits;
 use crate::error::Error;
 
 /// What the bytes of the destination that hold no element are set to.
@@ -32,37 +31,6 @@ impl Padding {
                 Err(Error::FillTooWide { pattern, bits })
             }
             _ => Ok(()),
-        }
-    }
-}
-
-/// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last to zero.
-pub(super) fn fill(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) {
-    if pattern == 0 {
-        buffer.fill(0);
-        return;
-    }
-    if bits.is_multiple_of(8) {
-        return fill_run(buffer, usize::try_from(bits / 8).unwrap_or(usize::MAX), pattern);
-    }
-    buffer.fill(0);
-    for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
-        // `None` only past the end of the buffer, which was measured for these elements.
-        let _ = write_bits(buffer, start, bits, pattern);
-    }
-}
-
-/// Sets elements of `width` whole bytes, one after the other, to `pattern`.
-pub(super) fn fill_run(run: &mut [u8], width: usize, pattern: u128) {
-    let bytes = pattern.to_le_bytes();
-    let first = bytes.first().copied().unwrap_or(0);
-    if bytes.iter().take(width).all(|&byte| byte == first) && (width <= bytes.len() || first == 0) {
-        return run.fill(first);
-    }
-    for element in run.chunks_mut(width.max(1)) {
-        element.fill(0);
-        for (byte, &value) in element.iter_mut().zip(&bytes) {
-            *byte = value;
         }
     }
 }

@@ -4,21 +4,18 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 
-use super::plan::{Relayout, require};
 #[cfg(target_arch = "x86_64")]
-use super::route::Route;
-
-/// A piece below this many bytes is not worth waking a thread for.
-const LEAST: u64 = 1 << 18;
-
-/// Pieces for each thread: a thread that was kept waiting leaves its next piece to another.
-const PIECES: usize = 4;
+use super::exec;
+use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
+#[cfg(target_arch = "x86_64")]
+use super::plan::passes::Passes;
+use super::relayout::{Relayout, require};
 
 impl Relayout {
     /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread alone.
     ///
-    /// Where a loop of the plan has steps enough, threads share it: each writes what its steps write, wherever that lies in the
-    /// destination. Otherwise the copy is cut into pieces, anew on every call, which takes some microseconds. To
+    /// Where a loop of the plan has enough iterations, threads share it: each writes what its iterations write, wherever that lies
+    /// in the destination. Otherwise the copy is cut into pieces, anew on every call, which takes some microseconds. To
     /// cut once and run often, or on threads of another kind, use [`partition`](Self::partition).
     ///
     /// # Errors
@@ -36,8 +33,8 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_parallel(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        let worthwhile = self.destination_size_in_bytes().div_euclid(LEAST);
-        let most = rayon::current_num_threads().saturating_mul(PIECES);
+        let worthwhile = self.destination_size_in_bytes().div_euclid(LEAST_PIECE);
+        let most = rayon::current_num_threads().saturating_mul(PARTS_PER_THREAD);
         let pieces = usize::try_from(worthwhile).unwrap_or(most).min(most);
         if pieces < 2 || rayon::current_num_threads() < 2 {
             return self.run(source, destination);
@@ -55,11 +52,11 @@ impl Relayout {
     fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
         require("source", source, self.source_needs)?;
         require("destination", destination, self.writes_to())?;
-        match &self.route {
-            Route::Direct(program) if !self.blank.is_first() => {
-                let done = program.run_shared(self.level, source, destination);
+        match &self.passes {
+            Passes::Direct(program) if !self.fill.is_first() => {
+                let done = exec::program::run_shared(program, self.level, source, destination);
                 if done {
-                    self.blank.after(destination);
+                    exec::fill::after(&self.fill, destination);
                 }
                 Ok(done)
             }

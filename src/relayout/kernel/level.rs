@@ -46,8 +46,7 @@ impl KernelLevel {
         *LEVEL.get_or_init(|| {
             let wish = std::env::var("TENSOR_LAYOUT_LEVEL").unwrap_or_default();
             let most = Self::ALL.into_iter().find(|level| level.name() == wish).unwrap_or(KernelLevel::Avx512);
-            let usable = Self::ALL.into_iter().filter(|&level| level <= most && level.is_available());
-            usable.max().unwrap_or(KernelLevel::Portable)
+            Available::up_to(most).get()
         })
     }
 
@@ -59,6 +58,32 @@ impl KernelLevel {
             KernelLevel::Avx2 => "avx2",
             KernelLevel::Avx512 => "avx512",
         }
+    }
+}
+
+/// A level that this CPU has: vectors may be used on the strength of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Available(KernelLevel);
+
+impl Available {
+    /// [`KernelLevel::in_use`].
+    pub(crate) fn in_use() -> Available {
+        Available(KernelLevel::in_use())
+    }
+
+    /// The highest available level up to `most`.
+    pub(crate) fn up_to(most: KernelLevel) -> Available {
+        let usable = KernelLevel::ALL.into_iter().filter(|&level| level <= most && level.is_available());
+        Available(usable.max().unwrap_or(KernelLevel::Portable))
+    }
+
+    pub(crate) fn get(self) -> KernelLevel {
+        self.0
+    }
+
+    /// Does it run kernels over vectors?
+    pub(crate) fn has_vectors(self) -> bool {
+        self.0 != KernelLevel::Portable
     }
 }
 

@@ -1,72 +1,66 @@
-//! One nest on several threads: each runs some steps of one of its loops (feature `rayon`).
+//! One nest on several threads: each runs some iterations of one of its loops (feature `rayon`).
 
 use rayon::prelude::*;
 
-use super::super::schedule::{Nest, Step, Stride};
-use super::task::Task;
-use super::{KernelLevel, reaches_past};
-
-/// Parts for each thread: one that was kept waiting leaves its next part to another.
-const PARTS: usize = 4;
+use super::super::plan::cost::PARTS_PER_THREAD;
+use super::super::plan::nest::{Nest, NestLoop, Stride};
+use super::call::{Call, StreamFence, fits, run_at_level};
+use super::level::Available;
+use super::simd::Walk;
 
 /// A destination that several threads write, each its own bytes of it.
 #[derive(Clone, Copy)]
-struct Shared(*mut u8);
+struct SharedDestination(*mut u8);
 
-// SAFETY: a pointer can be sent; what is written through it is `run`'s to prove.
-unsafe impl Send for Shared {}
+// SAFETY: sending the pointer accesses nothing; `run` shows that what is written through it on one thread is accessed by no other.
+unsafe impl Send for SharedDestination {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedDestination {}
 
-impl Shared {
+impl SharedDestination {
     fn pointer(self) -> *mut u8 {
         self.0
     }
 }
 
-/// Which loop of a nest has enough steps for so many threads: the outermost such, or the longest there is of two steps each.
-fn loop_to_share(nest: &Nest, threads: usize) -> Option<usize> {
-    let long = |least: usize| {
-        nest.loops.iter().position(|step| matches!(step, Step::Strided(stride) if stride.extent >= least))
+/// Which loop of a nest has enough iterations for so many threads: the outermost with several parts for each, or with two at least.
+/// `None` if there is none, if iterations may write the same bytes, or if the level has no vectors.
+pub(in super::super) fn loop_to_share(nest: &Nest, level: Available, threads: usize) -> Option<usize> {
+    let extent_from = |least: usize| {
+        nest.loops.iter().position(|step| matches!(step, NestLoop::Strided(stride) if stride.extent >= least))
     };
-    long(PARTS * threads).or_else(|| long(2 * threads))
+    if !level.has_vectors() || !nest.writes_are_disjoint() {
+        return None;
+    }
+    extent_from(PARTS_PER_THREAD * threads).or_else(|| extent_from(2 * threads))
 }
 
-/// Can [`run`] run it?
-pub(in super::super) fn can_run(nest: &Nest, level: KernelLevel, threads: usize) -> bool {
-    level != KernelLevel::Portable && loop_to_share(nest, threads).is_some()
-}
-
-/// Runs a nest on the threads of rayon's pool. The nest is part of a plan: no two of its elements go to the same place, as
-/// destinations in which two would are refused before there is a plan.
+/// Runs a nest on rayon's current pool, whose threads share the loop that [`loop_to_share`] names. Does nothing if it names none.
 ///
-/// Nothing is done if the nest is not one that [`can_run`].
-pub(in super::super) fn run(
-    nest: &Nest,
-    level: KernelLevel,
-    (stream, fetch): (bool, bool),
-    source: &[u8],
-    destination: &mut [u8],
-) {
-    let threads = rayon::current_num_threads();
-    let Some(shared) = loop_to_share(nest, threads).filter(|_| can_run(nest, level, threads)) else { return };
-    let Some(Step::Strided(stride)) = nest.loops.get(shared) else { return };
+/// # Panics
+///
+/// If an iteration would leave a buffer of the call.
+pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
+    let Call { source, destination, streaming, prefetch, level } = call;
+    let (streaming, prefetch, level) = (*streaming, *prefetch, *level);
+    let Some(shared) = loop_to_share(nest, level, threads) else { return };
+    let Some(NestLoop::Strided(stride)) = nest.loops.get(shared) else { return };
     let start = (nest.source, nest.destination);
-    assert!(
-        !reaches_past(&nest.kernel, &nest.loops, start, (source, destination)),
-        "a kernel reaches past its buffers"
-    );
-    let parts = stride.extent.min(PARTS * threads);
-    let ends = (source, Shared(destination.as_mut_ptr()));
+    let ends = (source.len(), destination.len());
+    assert!(fits(&nest.kernel, &nest.loops, start, ends), "a loop nest leaves its buffers");
+    let parts = stride.extent.min(PARTS_PER_THREAD * threads);
+    let (source, shared_destination) = (*source, SharedDestination(destination.as_mut_ptr()));
     (0..parts).into_par_iter().for_each(|part| {
         let (first, last) = (stride.extent * part / parts, stride.extent * (part + 1) / parts);
         let mut loops = nest.loops.clone();
-        loops[shared] = Step::Strided(Stride { extent: last - first, ..*stride });
+        loops[shared] = NestLoop::Strided(Stride { extent: last - first, ..*stride });
         let start = (start.0 + first * stride.source, start.1 + first * stride.destination);
-        let task = Task { ends: (ends.0.as_ptr(), ends.1.pointer()), loops: &loops, start, stream, fetch };
-        // SAFETY: the level is one this CPU has; the calls of a part are among those whose reach was compared with both buffers.
-        // No two calls write the same byte, which is what the caller says of the nest, so that threads do not meet.
-        unsafe { super::dispatch(&nest.kernel, &task, level) };
-        super::finish(stream);
+        let buffers = (source.as_ptr(), shared_destination.pointer());
+        let walk = Walk { buffers, loops: &loops, start, streaming, prefetch };
+        let _fence = StreamFence::new(streaming, level);
+        // SAFETY: the iterations of a part are among those of the nest, for which `fits` was asserted: they read inside `source` and
+        // write inside `destination`, both of which are borrowed until all parts are done, and which do not overlap, one of
+        // them being mutable. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.
+        unsafe { run_at_level(&nest.kernel, &walk, level) };
     });
 }

@@ -1,120 +1,32 @@
-//! Registers of 32 bytes, half a cache line: AVX2.
+//! Vectors of 32 bytes, half a cache line: AVX2.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
-use super::super::super::schedule::{Kernel, Plane, Turns};
-use super::super::bits;
-use super::super::blocks::{Blocks, Fetch};
-use super::super::lines;
-use super::super::odd_turns::OddTurns;
-use super::super::places::Places;
-use super::super::rows::short;
-use super::super::task::Task;
-use super::super::vector::Vector;
-use super::Widths;
+use super::super::simd::{Operation, Vector, short};
 
-/// Runs a kernel with 32-byte registers.
+/// Runs an operation over vectors of this width.
 ///
 /// # Safety
 ///
-/// The CPU must have AVX2; all calls of the kernel must stay inside source and destination.
+/// The CPU has AVX2; and what [`Operation::run`] of this operation asks for.
 #[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::run::<Ymm>(kernel, task) }
+pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
+    const { assert!(Ymm::BYTES == 2 * 16) };
+    // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is the caller's promise.
+    unsafe { operation.run::<Ymm, 2>() }
 }
 
 #[derive(Clone, Copy)]
 struct Ymm(__m256i);
 
-impl Widths for Ymm {
-    #[target_feature(enable = "avx2")]
-    unsafe fn plane1(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 1, 32, 16, 2>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn plane2(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 2, 16, 8, 2>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn plane4(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 4, 8, 4, 2>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn plane8(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 8, 4, 2, 2>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 16, 2, 1, 2>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { bits::turns::<Self, BITS, 32>(task, turns) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn odd_turns<const WINDOWS: usize>(task: &Task<'_>, turns: &OddTurns) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { turns.run::<Self, WINDOWS>(task) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        a: usize,
-        rows: Range<usize>,
-        fetch: &mut Fetch<P>,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.strip::<Self, UNIT, N, K, LANES>(a, rows, fetch) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn scatter<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        a: usize,
-        rows: Range<usize>,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.scatter::<Self, UNIT, N, K, LANES>(a, rows) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        columns: Range<usize>,
-        b: usize,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.gather::<Self, UNIT, N, K, LANES>(columns, b) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        place: (usize, usize),
-        size: (usize, usize),
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.edge::<Self, UNIT, N, K, LANES>(place, size) }
-    }
-}
-
 impl Vector for Ymm {
     const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn vectorize<O: Operation>(operation: O) {
+        // SAFETY: the caller's promise is that of the function.
+        unsafe { vectorize(operation) }
+    }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -177,12 +89,14 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        const { assert!(LANES == 2) };
         // SAFETY: the trait's contract.
         unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
     }
 
     #[inline(always)]
-    unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+    unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 2) };
         let (a, b) = (rows[0].0, rows[1].0);
         // SAFETY: the trait's contract.
         unsafe {
@@ -194,6 +108,7 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         let (low, high) = unsafe {
@@ -213,7 +128,7 @@ impl Vector for Ymm {
         // SAFETY: the trait's contract.
         unsafe {
             let (low, high) = self.unpack::<UNIT>(other);
-            let [first, second] = Self::swap_lanes([low, high]);
+            let [first, second] = Self::transpose_lanes([low, high]);
             (first, second)
         }
     }
@@ -244,11 +159,11 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn exchange<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Shifts cross from byte to byte; the masks drop what has.
+            // Shifts move bits from byte to byte; the masks drop those.
             let (even, up, down) = match WIDTH {
                 1 => (_mm256_set1_epi8(0x55), _mm256_slli_epi16::<1>(b), _mm256_srli_epi16::<1>(a)),
                 2 => (_mm256_set1_epi8(0x33), _mm256_slli_epi16::<2>(b), _mm256_srli_epi16::<2>(a)),
@@ -261,7 +176,7 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
     }
@@ -285,30 +200,31 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
-            let mut picked = _mm256_setzero_si256();
+            let mut bytes = _mm256_setzero_si256();
             // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its highest bit set.
             let mut index = index.0;
-            for row in rows {
-                for half in
-                    [_mm256_permute2x128_si256::<0x00>(row.0, row.0), _mm256_permute2x128_si256::<0x11>(row.0, row.0)]
-                {
+            for register in registers {
+                for half in [
+                    _mm256_permute2x128_si256::<0x00>(register.0, register.0),
+                    _mm256_permute2x128_si256::<0x11>(register.0, register.0),
+                ] {
                     let order = _mm256_adds_epu8(index, _mm256_set1_epi8(0x70));
-                    picked = _mm256_or_si256(picked, _mm256_shuffle_epi8(half, order));
+                    bytes = _mm256_or_si256(bytes, _mm256_shuffle_epi8(half, order));
                     index = _mm256_sub_epi8(index, _mm256_set1_epi8(16));
                 }
             }
-            Ymm(picked)
+            Ymm(bytes)
         }
     }
 
     #[inline(always)]
-    unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
         // SAFETY: no memory but the tables is touched; the features are the trait's contract.
         unsafe {
-            let [a, b, c] = three(rows, &Three::<UNIT>::WEAVE).map(|line| line.0);
+            let [a, b, c] = three(rows, &Three::<UNIT>::INTERLEAVE).map(|line| line.0);
             [
                 Ymm(_mm256_permute2x128_si256::<0x20>(a, b)),
                 Ymm(_mm256_permute2x128_si256::<0x30>(c, a)),
@@ -318,7 +234,7 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+    unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
         // SAFETY: no memory but the tables is touched; the features are the trait's contract.
         unsafe {
             let [a, b, c] = lines.map(|line| line.0);
@@ -327,12 +243,12 @@ impl Vector for Ymm {
                 Ymm(_mm256_permute2x128_si256::<0x21>(a, c)),
                 Ymm(_mm256_permute2x128_si256::<0x30>(b, c)),
             ];
-            three(halves, &Three::<UNIT>::UNWEAVE)
+            three(halves, &Three::<UNIT>::DEINTERLEAVE)
         }
     }
 }
 
-/// In each 16-byte half: three registers out of three, each byte picked from one of them.
+/// In each 16-byte half: three registers out of three, each byte taken from one of them.
 ///
 /// # Safety
 ///
@@ -343,8 +259,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     for (line, choices) in result.iter_mut().zip(table) {
         // SAFETY: the caller's promise.
         unsafe {
-            let (a, b) = (from[0].shuffle(&choices[0]), from[1].shuffle(&choices[1]));
-            let c = from[2].shuffle(&choices[2]);
+            let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
+            let c = from[2].shuffle_lanes(&choices[2]);
             *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));
         }
     }
@@ -355,17 +271,17 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
-    const WEAVE: [[[u8; 16]; 3]; 3] = Self::table(true);
-    const UNWEAVE: [[[u8; 16]; 3]; 3] = Self::table(false);
+    const INTERLEAVE: [[[u8; 16]; 3]; 3] = Self::table(true);
+    const DEINTERLEAVE: [[[u8; 16]; 3]; 3] = Self::table(false);
 
-    const fn table(weave: bool) -> [[[u8; 16]; 3]; 3] {
+    const fn table(interleave: bool) -> [[[u8; 16]; 3]; 3] {
         let mut table = [[[0x80; 16]; 3]; 3];
         let mut i = 0;
         while i < 48 {
             let (unit, inside) = (i / UNIT, i % UNIT);
             let units = 16 / UNIT;
             let origin =
-                if weave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
             let origin = origin + inside;
             #[allow(clippy::as_conversions, reason = "below 16; `try_from` is not const")]
             {

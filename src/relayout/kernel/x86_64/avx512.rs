@@ -1,27 +1,19 @@
-//! Registers of 64 bytes, a whole cache line: AVX-512 F, BW, VL and VBMI.
+//! Vectors of 64 bytes, a whole cache line: AVX-512 F, BW, VL and VBMI.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
-use super::super::super::schedule::{Kernel, Plane, Turns};
-use super::super::bits;
-use super::super::blocks::{Blocks, Fetch};
-use super::super::lines;
-use super::super::odd_turns::OddTurns;
-use super::super::places::Places;
-use super::super::task::Task;
-use super::super::vector::Vector;
-use super::Widths;
+use super::super::simd::{Operation, Vector};
 
-/// Runs a kernel with 64-byte registers.
+/// Runs an operation over vectors of this width.
 ///
 /// # Safety
 ///
-/// The CPU must have AVX-512 F, BW, VL and VBMI; all calls of the kernel must stay inside source and destination.
+/// The CPU has AVX-512 F, BW, VL and VBMI; and what [`Operation::run`] of this operation asks for.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(in super::super) unsafe fn run(kernel: &Kernel, task: &Task<'_>) {
-    // SAFETY: the caller's promise, passed on.
-    unsafe { lines::run::<Zmm>(kernel, task) }
+pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
+    const { assert!(Zmm::BYTES == 4 * 16) };
+    // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is the caller's promise.
+    unsafe { operation.run::<Zmm, 4>() }
 }
 
 #[derive(Clone, Copy)]
@@ -106,93 +98,14 @@ fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
 }
 
-impl Widths for Zmm {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane1(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 1, 64, 16, 4>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane2(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 2, 32, 8, 4>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane4(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 4, 16, 4, 4>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane8(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 8, 8, 2, 4>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn plane16(task: &Task<'_>, plane: &Plane) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { lines::plane::<Self, 16, 4, 1, 4>(task, plane) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn turns<const BITS: usize>(task: &Task<'_>, turns: &Turns) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { bits::turns::<Self, BITS, 64>(task, turns) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn odd_turns<const WINDOWS: usize>(task: &Task<'_>, turns: &OddTurns) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { turns.run::<Self, WINDOWS>(task) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn strip<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        a: usize,
-        rows: Range<usize>,
-        fetch: &mut Fetch<P>,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.strip::<Self, UNIT, N, K, LANES>(a, rows, fetch) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn scatter<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        a: usize,
-        rows: Range<usize>,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.scatter::<Self, UNIT, N, K, LANES>(a, rows) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn gather<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        columns: Range<usize>,
-        b: usize,
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.gather::<Self, UNIT, N, K, LANES>(columns, b) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn edge<const UNIT: usize, const N: usize, const K: usize, const LANES: usize, P: Places>(
-        job: &Blocks<P>,
-        place: (usize, usize),
-        size: (usize, usize),
-    ) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { job.edge::<Self, UNIT, N, K, LANES>(place, size) }
-    }
-}
-
 impl Vector for Zmm {
     const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn vectorize<O: Operation>(operation: O) {
+        // SAFETY: the caller's promise is that of the function.
+        unsafe { vectorize(operation) }
+    }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -248,6 +161,7 @@ impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        const { assert!(LANES == 4) };
         // SAFETY: the trait's contract.
         unsafe {
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
@@ -259,7 +173,8 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn swap_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+    unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 4) };
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
         unsafe {
@@ -275,6 +190,7 @@ impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         let (low, high) = unsafe {
@@ -302,11 +218,11 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn exchange<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Shifts cross from byte to byte; the masks drop what has.
+            // Shifts move bits from byte to byte; the masks drop those.
             let (even, up, down) = match WIDTH {
                 1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
                 2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
@@ -319,7 +235,7 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn shuffle(self, order: &[u8; 16]) -> Self {
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
     }
@@ -346,35 +262,36 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn pick<const ROWS: usize>(rows: [Self; ROWS], index: Self) -> Self {
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
             // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see, between two pairs.
             let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
-            if ROWS <= 2 {
-                return Zmm(pair(rows[0], rows[ROWS - 1]));
+            if REGISTERS <= 2 {
+                return Zmm(pair(registers[0], registers[REGISTERS - 1]));
             }
             let later = _mm512_movepi8_mask(index.0);
-            Zmm(_mm512_mask_blend_epi8(later, pair(rows[0], rows[1]), pair(rows[2], rows[ROWS - 1])))
+            let pairs = (pair(registers[0], registers[1]), pair(registers[2], registers[REGISTERS - 1]));
+            Zmm(_mm512_mask_blend_epi8(later, pairs.0, pairs.1))
         }
     }
 
     #[inline(always)]
-    unsafe fn weave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
-        let (first, second) = (&Three::<UNIT>::WEAVE_FIRST, &Three::<UNIT>::WEAVE_SECOND);
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::INTERLEAVE_FIRST, &Three::<UNIT>::INTERLEAVE_SECOND);
         // SAFETY: no memory but the tables is touched; the features are the trait's contract.
         unsafe { three(rows, first, second) }
     }
 
     #[inline(always)]
-    unsafe fn unweave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
-        let (first, second) = (&Three::<UNIT>::UNWEAVE_FIRST, &Three::<UNIT>::UNWEAVE_SECOND);
+    unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::DEINTERLEAVE_FIRST, &Three::<UNIT>::DEINTERLEAVE_SECOND);
         // SAFETY: no memory but the tables is touched; the features are the trait's contract.
         unsafe { three(lines, first, second) }
     }
 }
 
-/// Three registers out of three, each byte picked from the first two and then from that and the third.
+/// Three registers out of three, each byte taken from the first two and then from that and the third.
 ///
 /// # Safety
 ///
@@ -393,19 +310,19 @@ unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
-    const WEAVE_FIRST: [[u8; 64]; 3] = Self::table(true, false);
-    const WEAVE_SECOND: [[u8; 64]; 3] = Self::table(true, true);
-    const UNWEAVE_FIRST: [[u8; 64]; 3] = Self::table(false, false);
-    const UNWEAVE_SECOND: [[u8; 64]; 3] = Self::table(false, true);
+    const INTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(true, false);
+    const INTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(true, true);
+    const DEINTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(false, false);
+    const DEINTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(false, true);
 
-    const fn table(weave: bool, second: bool) -> [[u8; 64]; 3] {
+    const fn table(interleave: bool, second: bool) -> [[u8; 64]; 3] {
         let mut table = [[0; 64]; 3];
         let mut i = 0;
         while i < 192 {
             let (unit, inside) = (i / UNIT, i % UNIT);
             let units = 64 / UNIT;
             let origin =
-                if weave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+                if interleave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
             let origin = origin + inside;
             // The second step keeps what the first has placed, and takes the rest from the third register.
             let choice = match (second, origin >= 128) {

@@ -1,0 +1,106 @@
+//! Running the boxes of a program.
+
+use crate::error::Error;
+
+use super::super::kernel::{Available, Call, StreamFence};
+use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
+use super::super::plan::nest::{Nest, NestLoop, Stride};
+use super::super::plan::program::{PlannedBox, Program};
+use super::subbyte;
+
+/// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] as for planning, if the program has more boxes than were planned ahead.
+pub(crate) fn run(
+    program: &Program,
+    level: Available,
+    source: &[u8],
+    destination: &mut [u8],
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let Program { boxes, bits, streaming, prefetch, prepared, .. } = program;
+    // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
+    let _fence = StreamFence::new(*streaming, level);
+    let mut call = Call { source, destination, streaming: *streaming, prefetch: *prefetch, level };
+    let mut written = 0_u64;
+    for planned in prepared {
+        run_box(planned, *bits, &mut call, &mut written, progress);
+    }
+    if prepared.is_empty() {
+        for copy in boxes.iter() {
+            run_box(&PlannedBox::new(copy, *bits)?, *bits, &mut call, &mut written, progress);
+        }
+    }
+    Ok(())
+}
+
+/// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and nothing is done, if
+/// some box cannot be shared.
+#[cfg(all(feature = "rayon", target_arch = "x86_64"))]
+pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: &mut [u8]) -> bool {
+    use super::super::kernel::threads as pool;
+
+    let threads = rayon::current_num_threads();
+    let nests = || {
+        program.prepared.iter().map(|planned| match planned {
+            PlannedBox::Nest(nest) => Some(nest),
+            PlannedBox::SubByte(_) => None,
+        })
+    };
+    let can_share = |nest: Option<&Nest>| nest.is_some_and(|nest| pool::loop_to_share(nest, level, threads).is_some());
+    if program.prepared.is_empty() || !nests().all(can_share) {
+        return false;
+    }
+    let mut call = Call { source, destination, streaming: program.streaming, prefetch: program.prefetch, level };
+    for nest in nests().flatten() {
+        pool::run(nest, &mut call, threads);
+    }
+    true
+}
+
+/// Copies one box; `progress` hears how many bytes that makes in all.
+pub(crate) fn run_box(
+    planned: &PlannedBox,
+    bits: u32,
+    call: &mut Call<'_>,
+    written: &mut u64,
+    progress: &mut dyn FnMut(u64),
+) {
+    let before = *written;
+    let bytes = match planned {
+        PlannedBox::SubByte(copy) => subbyte::run(copy, bits, call),
+        PlannedBox::Nest(nest) => {
+            run_nest(nest, call, &mut |done| progress(before.saturating_add(done)));
+            nest.bytes
+        }
+    };
+    *written = before.saturating_add(bytes);
+    progress(*written);
+}
+
+/// Runs a nest, a large one in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
+fn run_nest(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
+    let bytes = nest.bytes;
+    let Some((NestLoop::Strided(outermost), _)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
+        return call.run(&nest.kernel, &nest.loops, (nest.source, nest.destination));
+    };
+    let iterations = u64::try_from(outermost.extent).unwrap_or(u64::MAX).max(1);
+    let each = bytes.div_ceil(iterations).max(1);
+    let part = usize::try_from(REPORT_EACH.div_ceil(each)).unwrap_or(usize::MAX);
+    let mut loops = nest.loops.clone();
+    let mut done = 0_usize;
+    while done < outermost.extent {
+        let extent = part.min(outermost.extent.saturating_sub(done));
+        if let Some(first) = loops.first_mut() {
+            *first = NestLoop::Strided(Stride { extent, ..*outermost });
+        }
+        // Nothing here can saturate: all offsets lie inside the buffers.
+        let from = nest.source.saturating_add(done.saturating_mul(outermost.source));
+        let to = nest.destination.saturating_add(done.saturating_mul(outermost.destination));
+        call.run(&nest.kernel, &loops, (from, to));
+        done = done.saturating_add(extent);
+        progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));
+    }
+}

@@ -1,0 +1,163 @@
+//! The safety boundary: everything `unsafe` is entered here, after the span of a nest was compared with its buffers.
+
+use super::super::plan::nest::{MicroKernel, NestLoop};
+use super::iterations::Iterations;
+use super::level::{Available, KernelLevel};
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::{simd, x86_64};
+
+/// Two buffers, and how kernels read and store.
+pub(crate) struct Call<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) destination: &'a mut [u8],
+    /// Store whole lines past the cache. Whoever sets it keeps a [`StreamFence`].
+    pub(crate) streaming: bool,
+    /// Prefetch what will be read.
+    pub(crate) prefetch: bool,
+    pub(crate) level: Available,
+}
+
+impl Call<'_> {
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    ///
+    /// # Panics
+    ///
+    /// If an iteration would leave a buffer: the plan does not belong to these buffers.
+    pub(crate) fn run(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+        let Call { source, destination, .. } = self;
+        assert!(fits(kernel, loops, start, (source.len(), destination.len())), "a loop nest leaves its buffers");
+        #[cfg(target_arch = "x86_64")]
+        if self.level.has_vectors() {
+            let (streaming, prefetch) = (self.streaming, self.prefetch);
+            let buffers = (source.as_ptr(), destination.as_mut_ptr());
+            let walk = simd::Walk { buffers, loops, start, streaming, prefetch };
+            // SAFETY: `fits` was asserted, so each iteration reads inside `source` and writes inside `destination`, which are
+            // borrowed for the whole call and do not overlap, one of them being mutable.
+            return unsafe { run_at_level(kernel, &walk, self.level) };
+        }
+        for (from, to) in Iterations::new(loops, start) {
+            portable::run(kernel, &source[from..], &mut destination[to..]);
+        }
+    }
+}
+
+/// Do all iterations lie inside buffers of these lengths, source and destination?
+pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), ends: (usize, usize)) -> bool {
+    // A sum that saturates is larger than any buffer.
+    let (source, destination) = kernel.span_in(loops);
+    start.0.saturating_add(source) <= ends.0 && start.1.saturating_add(destination) <= ends.1
+}
+
+/// Runs a kernel over vectors.
+///
+/// # Safety
+///
+/// For every iteration of `walk`, the span of the kernel ([`MicroKernel::span`]) from the iteration's source offset on must be
+/// readable behind `walk.buffers.0`, and that from its destination offset on writable behind `walk.buffers.1`; the two must not
+/// overlap; and no other thread may access the bytes written.
+#[cfg(target_arch = "x86_64")]
+pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
+    let nest = simd::RunNest { kernel, walk };
+    // SAFETY: the memory of all iterations is the caller's promise, which is the whole contract of `RunNest`. The CPU has the
+    // features: that is what an `Available` level says.
+    unsafe {
+        match level.get() {
+            KernelLevel::Portable => unreachable!("the portable level has no vectors"),
+            KernelLevel::Avx2 => x86_64::avx2::vectorize(nest),
+            KernelLevel::Avx512 => x86_64::avx512::vectorize(nest),
+        }
+    }
+}
+
+/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a copy, errors
+/// and panics included, other threads then see the destination as they would after ordinary stores.
+#[must_use]
+pub(crate) struct StreamFence {
+    streamed: bool,
+}
+
+impl StreamFence {
+    /// For a copy that stores past the cache if `streaming` is set.
+    pub(crate) fn new(streaming: bool, level: Available) -> StreamFence {
+        StreamFence { streamed: streaming && level.has_vectors() }
+    }
+}
+
+impl Drop for StreamFence {
+    fn drop(&mut self) {
+        if self.streamed {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: SSE, which every x86-64 CPU has.
+            unsafe {
+                std::arch::x86_64::_mm_sfence();
+            }
+            #[cfg(test)]
+            FENCES.with(|fences| fences.set(fences.get() + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Fences of this thread.
+    static FENCES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::super::super::Relayout;
+    use crate::element::DataType;
+    use crate::map::IndexMap;
+
+    use super::super::super::plan::nest::Stride;
+    use super::*;
+
+    /// A program that streams runs its fence also when `progress` panics, and what was written can be read.
+    #[test]
+    fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
+        // u8[64,1048576], packed and in tiles of 8 x 128.
+        let map = |tiles: &[_]| {
+            IndexMap::from_tiles(DataType::U8, 8, &[64, 1 << 20], [0, 1].into_iter().collect(), tiles, 1).unwrap()
+        };
+        let tile = [8, 128].map(std::num::NonZeroU64::new).into_iter().collect();
+        let (from, to) = (map(&[]), map(&[tile]));
+        let source: Vec<u8> = (0..64 << 20).map(|i: u32| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true).with_kernel_level(level);
+            let mut whole = vec![0; 64 << 20];
+            relayout.run(&source, &mut whole).unwrap();
+            let before = FENCES.with(|fences| fences.get());
+            let mut destination = vec![0; 64 << 20];
+            let mut reported = 0;
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                relayout.run_with_progress(&source, &mut destination, &mut |bytes| {
+                    reported = bytes;
+                    assert!(bytes < 4 << 20, "enough");
+                })
+            }));
+            assert!(result.is_err() && (4 << 20..64 << 20).contains(&reported));
+            let fences = FENCES.with(|fences| fences.get()) - before;
+            assert_eq!(fences, usize::from(level != KernelLevel::Portable), "{level}");
+            let written = usize::try_from(reported).unwrap();
+            let same = destination.iter().zip(&whole).filter(|(a, b)| a == b).count();
+            assert!(same >= written, "{level}: {same} of the {written} bytes reported");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a loop nest leaves its buffers")]
+    fn a_nest_that_leaves_its_buffers_is_not_run() {
+        let kernel = MicroKernel::Copy { run: 4, count: Stride { extent: 3, source: 4, destination: usize::MAX / 2 } };
+        let mut call = Call {
+            source: &[0; 12],
+            destination: &mut [0; 12],
+            streaming: false,
+            prefetch: false,
+            level: Available::in_use(),
+        };
+        call.run(&kernel, &[], (0, 0));
+    }
+}

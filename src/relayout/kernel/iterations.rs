@@ -1,0 +1,135 @@
+//! Where the iterations of a nest begin: the loops outside its kernel, one iteration at a time.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "offsets of iterations lie inside the buffers, whose span was computed with saturation; counts stay below extents"
+)]
+
+use super::super::plan::nest::{NestLoop, Stride};
+
+/// The offsets of all iterations in order, source and destination, in bytes.
+///
+/// The two innermost loops count in line; what is outside them is computed anew whenever the middle one has run out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Iterations<'a> {
+    /// All loops but the two innermost, outer to inner, and how many iterations of them are over.
+    outer: &'a [NestLoop],
+    outer_done: usize,
+    start: (usize, usize),
+    middle: Stride,
+    innermost: Stride,
+    /// Where the next iteration of the middle loop begins, and how many are left of it.
+    next_middle: (usize, usize),
+    middle_left: usize,
+    /// The same of the innermost loop.
+    next: (usize, usize),
+    left: usize,
+}
+
+impl<'a> Iterations<'a> {
+    /// The iterations of these loops, the first of which begins at `start`, source and destination.
+    pub(super) fn new(loops: &'a [NestLoop], start: (usize, usize)) -> Iterations<'a> {
+        let last = |loops: &'a [NestLoop]| match loops.split_last() {
+            Some((NestLoop::Strided(stride), outer)) => (outer, *stride),
+            _ => (loops, Stride::ONCE),
+        };
+        let (outer, innermost) = last(loops);
+        let (outer, middle) = last(outer);
+        let mut iterations = Iterations {
+            outer,
+            outer_done: 0,
+            start,
+            middle,
+            innermost,
+            next_middle: start,
+            middle_left: middle.extent,
+            next: start,
+            left: 0,
+        };
+        if !outer.is_empty() {
+            iterations.next_middle = iterations.outer_offset().unwrap_or(start);
+        }
+        iterations
+    }
+
+    /// Where the present iteration of the outer loops begins. `None` if all are over.
+    fn outer_offset(&self) -> Option<(usize, usize)> {
+        let (mut offset, mut rest) = (self.start, self.outer_done);
+        for step in self.outer.iter().rev() {
+            // A loop has at least one iteration.
+            let extent = step.extent().max(1);
+            offset = plus(offset, step.at(rest % extent));
+            rest /= extent;
+        }
+        (rest == 0).then_some(offset)
+    }
+
+    /// The next iteration of the middle loop. `false` if it has run out.
+    #[inline(always)]
+    fn advance_middle(&mut self) -> bool {
+        if self.middle_left == 0 {
+            return false;
+        }
+        self.middle_left -= 1;
+        self.next = self.next_middle;
+        // Past the last iteration this may lie outside the buffers, and is not used.
+        self.next_middle = (
+            self.next_middle.0.wrapping_add(self.middle.source),
+            self.next_middle.1.wrapping_add(self.middle.destination),
+        );
+        self.left = self.innermost.extent;
+        self.left > 0
+    }
+
+    /// The next iteration of the outer loops. `false` if all are over.
+    #[inline(never)]
+    fn advance_outer(&mut self) -> bool {
+        self.outer_done += 1;
+        let Some(offset) = self.outer_offset() else { return false };
+        (self.next_middle, self.middle_left) = (offset, self.middle.extent);
+        self.advance_middle()
+    }
+}
+
+fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+impl Iterator for Iterations<'_> {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.left == 0 && !self.advance_middle() && !self.advance_outer() {
+            return None;
+        }
+        let offsets = self.next;
+        self.left -= 1;
+        // As for the middle loop.
+        self.next = (offsets.0.wrapping_add(self.innermost.source), offsets.1.wrapping_add(self.innermost.destination));
+        Some(offsets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_come_in_the_order_of_the_loops() {
+        let strided = |extent, source, destination| NestLoop::Strided(Stride { extent, source, destination });
+        let loops = [strided(2, 100, 1000), NestLoop::Table(vec![(7, 70), (0, 20), (9, 0)]), strided(2, 1, 2)];
+        let mut expected = Vec::new();
+        for a in 0..2 {
+            for (from, to) in [(7, 70), (0, 20), (9, 0)] {
+                for c in 0..2 {
+                    expected.push((5 + 100 * a + from + c, 3 + 1000 * a + to + 2 * c));
+                }
+            }
+        }
+        let mut iterations = Iterations::new(&loops, (5, 3));
+        assert_eq!(iterations.by_ref().collect::<Vec<_>>(), expected);
+        assert_eq!(iterations.next(), None);
+        assert_eq!(Iterations::new(&[], (5, 3)).collect::<Vec<_>>(), [(5, 3)]);
+        assert_eq!(Iterations::new(&loops[..2], (0, 0)).count(), 6);
+    }
+}

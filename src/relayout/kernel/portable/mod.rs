@@ -1,0 +1,7 @@
+//! Safe Rust kernels: right on any CPU, and the twins that the vectors are tested against.
+
+pub(in super::super) mod bit_rows;
+mod interleave_bits;
+mod run;
+
+pub(super) use run::run;

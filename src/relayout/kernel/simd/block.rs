@@ -1,0 +1,283 @@
+//! Blocks of a transpose: a line of rows by a vector of columns, in registers.
+//!
+//! Each row of a block is loaded into a vector. Whole 16-byte lanes of several rows change places first, then the units inside
+//! the lanes: what comes out are rows of the destination.
+
+use std::mem::MaybeUninit;
+
+use super::super::super::plan::cost::{EDGE_PREFETCH, LINE, MICRO_TILE};
+use super::pitch::Pitch;
+use super::prefetch::PanelPrefetch;
+use super::vector::{Operation, Vector};
+
+/// A plane that is being transposed: what all blocks of one iteration share.
+#[derive(Clone, Copy)]
+pub(super) struct Transposition<P> {
+    /// The first byte of the plane on either side.
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// How many columns and rows the source has, in units.
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// Where the rows of either side begin.
+    pub(super) source_pitch: P,
+    pub(super) destination_pitch: P,
+    /// Whole lines of a block are stored past the cache: they are aligned in every destination row.
+    pub(super) streaming: bool,
+    /// Prefetch lines that are written in part.
+    pub(super) prefetch: bool,
+    /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
+    pub(super) in_groups: bool,
+    /// The rows of a block on the source, or on the destination, share sets of the L1 cache: it goes through a stage.
+    pub(super) gather: bool,
+    pub(super) scatter: bool,
+    /// The byte shuffle of 16 bytes, if units are transposed themselves.
+    pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
+}
+
+/// Rows on one side of a block: where row 0 of the plane begins at the block's first column, the pitch, and the block's first row.
+pub(super) type Rows<Pointer, P> = (Pointer, P, usize);
+
+impl<P: Pitch> Transposition<P> {
+    /// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
+    ///
+    /// # Safety
+    ///
+    /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` source rows from `source.2` on.
+    /// * `LINE` bytes are writable in each of the `IN_LANE * LANES` destination rows from `destination.2` on; if
+    ///   `self.streaming` is set, they begin at multiples of `V::BYTES`.
+    #[inline(always)]
+    pub(super) unsafe fn block<
+        V: Vector,
+        const UNIT: usize,
+        const IN_LANE: usize,
+        const LANES: usize,
+        S: Pitch,
+        D: Pitch,
+    >(
+        &self,
+        (from, source, row): Rows<*const u8, S>,
+        (to, destination, column): Rows<*mut u8, D>,
+        prefetch: &mut PanelPrefetch<P>,
+    ) {
+        const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES && LINE.is_multiple_of(V::BYTES)) };
+        let units = IN_LANE * LANES;
+        if V::BYTES == LINE || !self.streaming {
+            for part in 0..LINE / V::BYTES {
+                // SAFETY: the `units` rows from `row + part * units` on are among the `LINE / UNIT` of the caller's promise, and what
+                // they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is inside it and as aligned.
+                unsafe {
+                    let to = to.add(part * V::BYTES);
+                    self.square::<V, UNIT, IN_LANE, LANES, S, D>(
+                        (from, source, row + part * units),
+                        (to, destination, column),
+                        prefetch,
+                    );
+                }
+            }
+            return;
+        }
+        // Both halves of a line one after the other, so that they leave together.
+        let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        // SAFETY: here a line is two vectors, so `units` rows from `row` and from `row + units` on are the caller's `LINE / UNIT`;
+        // each line of the promised destination rows is written as two aligned vectors.
+        unsafe {
+            prefetch.issue::<V>(units);
+            let first = self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut first);
+            let second =
+                self.lanes::<V, IN_LANE, LANES, S>((from, source, row + units), (units, V::BYTES), &mut second);
+            for (group, (first, second)) in first.iter().zip(second).enumerate() {
+                let halves =
+                    transposed_lanes::<V, UNIT, IN_LANE>(first)
+                        .into_iter()
+                        .zip(transposed_lanes::<V, UNIT, IN_LANE>(second));
+                for (i, (first, second)) in halves.enumerate() {
+                    let to = to.add(destination.row(column + group * IN_LANE + i));
+                    first.stream(to);
+                    second.stream(to.add(V::BYTES));
+                }
+            }
+        }
+    }
+
+    /// As many rows as columns, `IN_LANE * LANES` of either.
+    ///
+    /// # Safety
+    ///
+    /// `V::BYTES` bytes are readable in each of the source rows from `source.2` on, and writable in each of the destination rows from
+    /// `destination.2` on; aligned to `V::BYTES` if `self.streaming` is set.
+    #[inline(always)]
+    unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, S: Pitch, D: Pitch>(
+        &self,
+        (from, source, row): Rows<*const u8, S>,
+        (to, destination, column): Rows<*mut u8, D>,
+        prefetch: &mut PanelPrefetch<P>,
+    ) {
+        let in_groups = UNIT <= 2 && self.in_groups;
+        let units = IN_LANE * LANES;
+        let mut all = MaybeUninit::uninit();
+        // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
+        // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
+        unsafe {
+            // By trial: units of four bytes want a block's prefetches at once, others spread over it.
+            if UNIT == 4 {
+                prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
+            }
+            if !in_groups {
+                self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut all);
+            }
+            for group in 0..LANES {
+                if UNIT != 4 {
+                    prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
+                }
+                let lanes = if in_groups {
+                    self.group::<V, IN_LANE, LANES, S>((from.add(16 * group), source, row))
+                } else {
+                    all.assume_init_ref()[group]
+                };
+                for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
+                    let to = to.add(destination.row(column + group * IN_LANE + i));
+                    if self.streaming { line.stream(to) } else { line.store(to) }
+                }
+            }
+        }
+    }
+
+    /// 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds those of row `i + IN_LANE * l`.
+    ///
+    /// # Safety
+    ///
+    /// 16 bytes are readable in each of the `IN_LANE * LANES` rows from `source.2` on.
+    #[inline(always)]
+    unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
+        &self,
+        (from, source, first): Rows<*const u8, S>,
+    ) -> [V; IN_LANE] {
+        // SAFETY: row numbers stay below `first + IN_LANE * LANES`, and 16 bytes of each are read.
+        unsafe {
+            let mut lines = [V::zero(); IN_LANE];
+            for (i, line) in lines.iter_mut().enumerate() {
+                let mut rows = [from; LANES];
+                for (lane, row) in rows.iter_mut().enumerate() {
+                    *row = from.add(source.row(first + i + IN_LANE * lane));
+                }
+                *line = V::load_lanes::<LANES>(rows);
+                if let Some(shuffle) = &self.micro_tile {
+                    *line = line.shuffle_lanes(shuffle);
+                }
+            }
+            lines
+        }
+    }
+
+    /// `rows` rows of `bytes` bytes, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of
+    /// row `i + IN_LANE * l`. What is missing is zero.
+    ///
+    /// # Safety
+    ///
+    /// `rows` is at most `IN_LANE * LANES` and `bytes` at most `V::BYTES`; `bytes` bytes are readable in each of the rows from
+    /// `source.2` on.
+    #[inline(always)]
+    unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
+        &self,
+        (from, source, first): Rows<*const u8, S>,
+        (rows, bytes): (usize, usize),
+        groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
+    ) -> &'g [[V; IN_LANE]; LANES] {
+        debug_assert!(rows <= IN_LANE * LANES && bytes <= V::BYTES);
+        let target = groups.as_mut_ptr().cast::<V>();
+        // SAFETY: rows below `first + rows` are read, `bytes` bytes of each; register `i` of each of the `LANES` groups is written for
+        // each `i` below `IN_LANE`, which initialises all of `groups`.
+        unsafe {
+            for i in 0..IN_LANE {
+                let mut lines = [V::zero(); LANES];
+                for (lane, line) in lines.iter_mut().enumerate() {
+                    let row = i + IN_LANE * lane;
+                    if rows == IN_LANE * LANES && bytes == V::BYTES {
+                        *line = V::load(from.add(source.row(first + row)));
+                    } else if row < rows {
+                        *line = V::load_partial(from.add(source.row(first + row)), bytes);
+                    }
+                    if let Some(shuffle) = &self.micro_tile {
+                        *line = line.shuffle_lanes(shuffle);
+                    }
+                }
+                for (group, line) in V::transpose_lanes::<LANES>(lines).into_iter().enumerate() {
+                    target.add(group * IN_LANE + i).write(line);
+                }
+            }
+            groups.assume_init_ref()
+        }
+    }
+}
+
+/// A block at the edge of a plane: at most a line of rows by `IN_LANE * LANES` columns.
+pub(super) struct Edge<'a, P, const UNIT: usize, const IN_LANE: usize> {
+    pub(super) plane: &'a Transposition<P>,
+    /// The first of the block.
+    pub(super) column: usize,
+    pub(super) row: usize,
+    /// How many of either.
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P, UNIT, IN_LANE> {
+    /// # Safety
+    ///
+    /// The rows and columns lie inside the plane, and the plane inside both sides.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        // A copy that nothing else points to: stores to the destination cannot change it, so it stays in registers.
+        let plane = *self.plane;
+        let Edge { column: first_column, row: first_row, columns, rows, .. } = self;
+        let units = IN_LANE * LANES;
+        debug_assert!(columns <= units && first_column + columns <= plane.columns && first_row + rows <= plane.rows);
+        if plane.prefetch {
+            // A store to part of a line reads the rest of it first.
+            for column in (first_column + EDGE_PREFETCH * units..plane.columns).take(columns) {
+                let to = plane.to.wrapping_add(first_row * UNIT + plane.destination_pitch.row(column));
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch_to_write(to) };
+            }
+        }
+        for part in (0..rows).step_by(units) {
+            let rows = (rows - part).min(units);
+            // SAFETY: reads `columns` units of `rows` rows from `first_row + part` on and writes `rows` units of `columns`
+            // destination rows, all of the plane.
+            unsafe {
+                let to = plane.to.add((first_row + part) * UNIT);
+                let mut groups = MaybeUninit::uninit();
+                let source = (plane.from.add(first_column * UNIT), plane.source_pitch, first_row + part);
+                let groups = plane.lanes::<V, IN_LANE, LANES, P>(source, (rows, columns * UNIT), &mut groups);
+                for (group, lanes) in groups.iter().enumerate() {
+                    for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
+                        let column = group * IN_LANE + i;
+                        if column < columns {
+                            let to = to.add(plane.destination_pitch.row(first_column + column));
+                            line.store_partial(to, rows * UNIT);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a perfect shuffle.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(lanes: &[V; IN_LANE]) -> [V; IN_LANE] {
+    let mut lines = *lanes;
+    for _ in 0..IN_LANE.ilog2() {
+        let old = lines;
+        for i in 0..IN_LANE / 2 {
+            // SAFETY: no memory is touched.
+            (lines[2 * i], lines[2 * i + 1]) = unsafe { old[i].unpack::<UNIT>(old[i + IN_LANE / 2]) };
+        }
+    }
+    lines
+}

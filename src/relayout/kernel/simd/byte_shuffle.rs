@@ -1,0 +1,243 @@
+//! A few rows of odd runs interleaved into one row, and the way back, by byte shuffles: tiles of three elements, pixels of
+//! three 16-bit channels.
+//!
+//! Every vector of the destination takes its bytes from two to four vectors of the source: one in each row, all as far into
+//! their rows; or, when deinterleaving, some that follow each other. Which bytes those are repeats with a period of the destination.
+//! So one table names the source byte of each byte of a period and a vector more, and a vector that begins
+//! somewhere in a period reads the table from there on.
+
+use super::super::super::plan::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
+use super::super::super::plan::plane::Plane;
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+
+/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64 in six.
+const MOST_REGISTERS: usize = 4;
+
+/// The longest period, four runs of half a vector, and a vector.
+const TABLE: usize = MOST_REGISTERS * 32 + 64;
+
+/// How the destination rows of a plane are shuffled from its source.
+pub(super) struct ByteShuffle {
+    /// For each byte of the destination, which byte of the source vectors it is.
+    table: [u8; TABLE],
+    /// The bytes of a period on the destination, and how far the source vectors move on in one.
+    period: usize,
+    advance: usize,
+    /// How many source vectors, and how far apart.
+    pub(super) registers: usize,
+    distance: usize,
+    /// The bytes that are readable from the first source vector on, and how many fewer from each further one on.
+    readable: usize,
+    fewer: usize,
+    /// Destination rows: how many, how many bytes each, how far apart they lie, and how far apart they begin on the source.
+    rows: usize,
+    row: usize,
+    pitch: usize,
+    source_step: usize,
+    /// The bytes of a source row.
+    source_row: usize,
+}
+
+impl ByteShuffle {
+    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or deinterleaves so few rows.
+    pub(super) fn of(plane: &Plane, vector: usize) -> Option<ByteShuffle> {
+        let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
+        let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
+        let whole = run * columns * rows;
+        if !(3..=vector / 2).contains(&run) {
+            return None;
+        }
+        if (2..=MOST_REGISTERS).contains(&rows) && destination == rows * run && whole >= LEAST_SHUFFLED {
+            let shuffle = ByteShuffle {
+                table: [0; TABLE],
+                period: destination,
+                advance: run,
+                registers: rows,
+                distance: source,
+                readable: columns * run,
+                fewer: 0,
+                rows: 1,
+                row: whole,
+                pitch: 0,
+                source_step: 0,
+                source_row: columns * run,
+            };
+            return shuffle.with_table(vector, |period, place| place / run * vector + period * run + place % run);
+        }
+        if (2..MOST_REGISTERS).contains(&columns) && source == columns * run && rows * run >= LEAST_SHUFFLED {
+            let shuffle = ByteShuffle {
+                table: [0; TABLE],
+                period: run,
+                advance: source,
+                registers: MOST_REGISTERS,
+                distance: vector,
+                readable: whole,
+                fewer: vector,
+                rows: columns,
+                row: rows * run,
+                pitch: destination,
+                source_step: run,
+                source_row: whole,
+            };
+            return shuffle.with_table(vector, |period, place| period * source + place);
+        }
+        None
+    }
+
+    /// Fills in the table: byte `place` of period `period` is which byte of the source vectors? `None` if they do not reach so far.
+    fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteShuffle> {
+        let (mut period, mut place, mut last) = (0, 0, 0);
+        for entry in &mut self.table[..self.period + vector - 1] {
+            *entry =
+                u8::try_from(byte(period, place)).ok().filter(|&byte| usize::from(byte) < self.registers * vector)?;
+            last = last.max(usize::from(*entry) / vector);
+            place += 1;
+            if place == self.period {
+                (period, place) = (period + 1, 0);
+            }
+        }
+        self.registers = (last + 1).max(2);
+        Some(self)
+    }
+}
+
+/// Shuffles all planes of a walk, from `REGISTERS` source vectors.
+pub(super) struct ShufflePlanes<'a, const REGISTERS: usize> {
+    pub(super) shuffle: &'a ByteShuffle,
+    pub(super) walk: &'a Walk<'a>,
+}
+
+impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
+    /// # Safety
+    ///
+    /// `shuffle` was made for vectors of `V::BYTES` bytes and has `REGISTERS` source vectors. In every iteration, the span of its plane is
+    /// readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
+        let ShufflePlanes { shuffle, walk } = self;
+        debug_assert!(shuffle.registers <= REGISTERS.max(2) && shuffle.period <= TABLE - V::BYTES + 1);
+        let piece = if shuffle.rows == 1 { shuffle.row } else { SHUFFLE_PIECE };
+        for iteration in walk.iterations(shuffle.row * shuffle.rows) {
+            // The rows of a small plane end before what lies further on in them would be read.
+            let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
+            let later = next_plane.or_else(|| iteration.later_in_row(shuffle.source_row));
+            for first in (0..shuffle.row).step_by(piece) {
+                for number in 0..shuffle.rows {
+                    let row = Row {
+                        shuffle,
+                        from: iteration.from.wrapping_add(number * shuffle.source_step),
+                        to: iteration.to.wrapping_add(number * shuffle.pitch),
+                        later,
+                        number,
+                        streaming: walk.streaming,
+                    };
+                    // SAFETY: the row is one of the plane, and `first..first + piece` a part of it or more, which is cut off.
+                    unsafe { row.piece::<V, REGISTERS>(first, piece) };
+                }
+            }
+        }
+    }
+}
+
+/// A destination row of a plane.
+struct Row<'a> {
+    shuffle: &'a ByteShuffle,
+    /// Where its first source vector begins, and where it begins itself.
+    from: *const u8,
+    to: *mut u8,
+    later: Option<*const u8>,
+    number: usize,
+    streaming: bool,
+}
+
+impl Row<'_> {
+    /// Writes bytes `first..first + piece` of the row, as far as it goes. Vectors that are streamed are aligned, so the first piece
+    /// is longer by what lies before the first of them, and the others begin as much later.
+    ///
+    /// # Safety
+    ///
+    /// The shuffle was made for vectors of `V::BYTES` bytes; `shuffle.readable - number * shuffle.source_step` bytes are readable at
+    /// `from` (and at each further source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
+    #[inline(always)]
+    unsafe fn piece<V: Vector, const REGISTERS: usize>(&self, first: usize, piece: usize) {
+        let Row { shuffle, from, to, streaming, .. } = *self;
+        let head = if streaming { to.align_offset(V::BYTES).min(shuffle.row) } else { 0 };
+        let end = (first + piece + head).min(shuffle.row);
+        let readable = shuffle.readable - self.number * shuffle.source_step;
+        let all_registers = (REGISTERS - 1) * shuffle.fewer + V::BYTES;
+        let mut at = first + head;
+        let (mut place, mut phase) = (at / shuffle.period * shuffle.advance, at % shuffle.period);
+        let (more, rest) = (V::BYTES / shuffle.period * shuffle.advance, V::BYTES % shuffle.period);
+        let next = |at: usize, place: usize, phase: usize| match (phase + rest).checked_sub(shuffle.period) {
+            None => (at + V::BYTES, place + more, phase + rest),
+            Some(phase) => (at + V::BYTES, place + more + shuffle.advance, phase),
+        };
+        // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to, `phase` the place of the byte in
+        // it: below the period, so that a vector of the table is readable from there on. Source vectors are read whole while
+        // `place + all_registers` is readable, and in part otherwise; whole vectors are written while they end before `end`.
+        // Those that are streamed lie whole vectors behind the aligned `head`.
+        unsafe {
+            if first == 0 && head > 0 {
+                self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);
+            }
+            while at < end {
+                // As many vectors as can be read and written whole for sure: each moves the source vectors this far at most.
+                let whole = match (readable - place).checked_sub(all_registers) {
+                    Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
+                    None => 0,
+                };
+                for _ in 0..whole {
+                    if let Some(later) = self.later {
+                        // Source vectors of several rows move on by less than themselves: they are prefetched one after the other.
+                        let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
+                        V::prefetch(later.wrapping_add(place + register * shuffle.distance));
+                    }
+                    let mut registers = [V::zero(); REGISTERS];
+                    for (i, register) in registers.iter_mut().enumerate() {
+                        *register = V::load(from.add(place + i * shuffle.distance));
+                    }
+                    let line = V::shuffle(registers, V::load(shuffle.table.as_ptr().add(phase)));
+                    let to = to.add(at);
+                    if streaming {
+                        line.stream(to)
+                    } else {
+                        line.store(to)
+                    }
+                    (at, place, phase) = next(at, place, phase);
+                }
+                if whole == 0 {
+                    let line = self.partial::<V, REGISTERS>(from.add(place), readable - place, phase);
+                    let (to, bytes) = (to.add(at), (end - at).min(V::BYTES));
+                    if streaming && bytes == V::BYTES {
+                        line.stream(to)
+                    } else {
+                        line.store_partial(to, bytes)
+                    }
+                    (at, place, phase) = next(at, place, phase);
+                }
+            }
+        }
+    }
+
+    /// A vector of the destination whose first source vector begins at `from`, where `readable` bytes are.
+    ///
+    /// # Safety
+    ///
+    /// `readable` bytes are readable at `from`, and `i * shuffle.fewer` fewer at each further source vector `i`; `phase` is below
+    /// the period.
+    #[inline(always)]
+    unsafe fn partial<V: Vector, const REGISTERS: usize>(&self, from: *const u8, readable: usize, phase: usize) -> V {
+        let shuffle = self.shuffle;
+        // SAFETY: no source vector is read further than the caller says; the table reaches a vector behind any place of a period.
+        unsafe {
+            let mut registers = [V::zero(); REGISTERS];
+            for (i, register) in registers.iter_mut().enumerate() {
+                let bytes = readable.saturating_sub(i * shuffle.fewer).min(V::BYTES);
+                *register = V::load_partial(from.wrapping_add(i * shuffle.distance), bytes);
+            }
+            V::shuffle(registers, V::load(shuffle.table.as_ptr().add(phase)))
+        }
+    }
+}

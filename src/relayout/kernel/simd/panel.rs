@@ -1,0 +1,228 @@
+//! Planes that are long both ways: in which order their blocks are transposed.
+//!
+//! Every block reads whole vectors and writes whole lines once, so only the order matters, to the memory behind the caches. What
+//! was found by measuring, on large planes (Z5 of `plan/cost.rs`):
+//!
+//! * Writes want neighbours soon: lines at the same offset of different pages conflict in the memory controller once some
+//!   48 of them follow each other. So the blocks of one strip, one line of the source wide, come first, which leaves runs in its
+//!   destination rows.
+//! * Reads want long runs of few rows, which is the opposite. So they are decoupled: while a panel is transposed, the lines of the
+//!   next one are prefetched row by row, one for every line that is read. They are in the L2 cache when their turn comes.
+
+use std::ops::Range;
+
+use super::super::super::plan::cost::{
+    L1_WAYS, LINE, PAGE, PANEL, PANEL_PREFETCH, PANEL_ROWS, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
+};
+use super::super::super::plan::plane::{Axis, MicroTile, Plane};
+use super::block::{Edge, Transposition};
+use super::pitch::Pitch;
+use super::prefetch::PanelPrefetch;
+use super::stage::{Gather, Scatter};
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+
+/// How many of so many rows with the pitch of an axis share a set of an L1 cache of 64 sets of lines?
+fn rows_in_set(axis: &Axis, rows: usize) -> usize {
+    let bits = axis.stride().map_or(0, usize::trailing_zeros).min(PAGE.trailing_zeros());
+    (rows << bits) / PAGE
+}
+
+/// Transposes planes whose axes are constant pitches, or any.
+///
+/// # Safety
+///
+/// In every iteration, the plane's span is readable on the source and writable on the destination.
+#[inline(always)]
+pub(super) unsafe fn transpose_panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+    walk: &Walk<'_>,
+    plane: &Plane,
+) {
+    let Plane { columns, rows, .. } = plane;
+    // SAFETY: the same planes; the pitches are those of its axes.
+    unsafe {
+        match (rows.stride(), columns.stride()) {
+            (Some(source), Some(destination)) => {
+                panels::<V, UNIT, IN_LANE, LANES, usize>(walk, plane, (source, destination));
+            }
+            _ => panels::<V, UNIT, IN_LANE, LANES, &Axis>(walk, plane, (rows, columns)),
+        }
+    }
+}
+
+/// Transposes planes, panel by panel.
+///
+/// # Safety
+///
+/// As for [`transpose_panels`]; the pitches are those of the plane's axes, source and destination.
+#[inline(always)]
+unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, P: Pitch>(
+    walk: &Walk<'_>,
+    plane: &Plane,
+    (source_pitch, destination_pitch): (P, P),
+) {
+    debug_assert!(plane.unit == UNIT);
+    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
+    let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
+    let one_tlb_set =
+        plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
+    let panel_rows = rows.min(if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { PANEL_ROWS });
+    let pages = plane.rows.are_multiples_of(PAGE);
+    let width = if pages { (PANEL / panel_rows).min(PAGE) } else { PANEL_WIDTH };
+    let width = (width - width % LINE).max(LINE) / UNIT;
+    let panels = columns.div_ceil(width);
+    let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).max(1);
+    let in_source_set = rows_in_set(&plane.rows, LINE / UNIT);
+    let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT);
+    let scatter = !walk.streaming && in_destination_set > L1_WAYS;
+    let gather = !walk.streaming && in_source_set > L1_WAYS && rows > LINE / UNIT;
+    // Rows that evict each other from the cache can only be read once.
+    let in_groups = gather || in_source_set <= L1_WAYS / 2 && !pages;
+    for iteration in walk.iterations(columns * rows * UNIT) {
+        let (from, to) = (iteration.from, iteration.to);
+        // Whole lines can only be streamed if every destination row has them at the same places.
+        let to_line = to.align_offset(LINE);
+        let streaming = lines_fit && to_line.is_multiple_of(UNIT);
+        let head = if streaming { (to_line / UNIT).min(rows) } else { 0 };
+        let prefetch = walk.prefetch;
+        let transposition = Transposition {
+            from,
+            to,
+            columns,
+            rows,
+            source_pitch,
+            destination_pitch,
+            streaming,
+            prefetch,
+            in_groups,
+            gather,
+            scatter,
+            micro_tile,
+        };
+        let lines_of = |from: *const u8, column: usize, row: usize| {
+            let lines = ((columns - column).min(width) * UNIT).div_ceil(LINE);
+            let rows = row..(row + panel_rows).min(rows);
+            PanelPrefetch::new(from.wrapping_add(column * UNIT), source_pitch, rows, lines)
+        };
+        // SAFETY: all columns and rows are of the plane, which is readable and writable by the caller's promise. With `streaming`, rows of a
+        // panel begin `head` rows behind the first or a multiple of a line further on, where every destination row is aligned;
+        // the rows before `head` are fewer than a line, and go to `Edge`, which does not stream.
+        unsafe {
+            if head > 0 {
+                let nothing = &mut PanelPrefetch::nothing(source_pitch);
+                panel::<V, UNIT, IN_LANE, LANES, P>(&transposition, 0..columns, 0..head, nothing);
+            }
+            for row in (head..rows).step_by(panel_rows) {
+                for column in (0..columns).step_by(width) {
+                    // Some panels on: in this row of panels, in the next, or in the next plane.
+                    let later = column / width + distance;
+                    let mut next = match (prefetch, later < panels, row + panel_rows < rows, iteration.later) {
+                        (true, true, ..) => lines_of(from, later * width, row),
+                        (true, _, true, _) => {
+                            lines_of(from, ((later - panels) * width).min(columns - 1), row + panel_rows)
+                        }
+                        (true, _, _, Some(later_plane)) => {
+                            lines_of(later_plane, ((later - panels) * width).min(columns - 1), 0)
+                        }
+                        _ => PanelPrefetch::nothing(source_pitch),
+                    };
+                    let (columns, rows) = (column..(column + width).min(columns), row..(row + panel_rows).min(rows));
+                    panel::<V, UNIT, IN_LANE, LANES, P>(&transposition, columns, rows, &mut next);
+                }
+            }
+        }
+    }
+}
+
+/// Some columns of some rows.
+///
+/// # Safety
+///
+/// They lie inside the plane, the plane inside both sides; if `plane.streaming` is set, the destination rows are aligned to
+/// a line where `rows` begins.
+#[inline(always)]
+unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, P: Pitch>(
+    plane: &Transposition<P>,
+    columns: Range<usize>,
+    mut rows: Range<usize>,
+    prefetch: &mut PanelPrefetch<P>,
+) {
+    let in_line = LINE / UNIT;
+    // SAFETY: parts of the columns and of the rows; what is staged is a whole number of lines long, so that the rows behind it
+    // begin aligned if the first did. Nothing is staged where `streaming` is set.
+    unsafe {
+        if plane.scatter {
+            let staged = rows.len() - rows.len() % (STAGED_LINES * in_line);
+            for column in columns.clone().step_by(IN_LANE * LANES) {
+                let rows = rows.start..rows.start + staged;
+                V::vectorize(Scatter::<P, UNIT, IN_LANE> { plane, column, rows });
+            }
+            rows.start += staged;
+        } else if plane.gather {
+            let staged = rows.len() - rows.len() % in_line;
+            let wide = STAGED_LINES * in_line;
+            for row in (rows.start..rows.start + staged).step_by(in_line) {
+                for column in columns.clone().step_by(wide) {
+                    let columns = column..(column + wide).min(columns.end);
+                    V::vectorize(Gather::<P, UNIT, IN_LANE> { plane, columns, row });
+                }
+            }
+            rows.start += staged;
+        }
+        for column in columns.step_by(in_line) {
+            V::vectorize(Strip::<P, UNIT, IN_LANE> { plane, column, rows: rows.clone(), prefetch });
+        }
+        prefetch.issue::<V>(usize::MAX);
+    }
+}
+
+/// At most a line of columns of some rows, block by block.
+struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize> {
+    plane: &'a Transposition<P>,
+    /// The first column.
+    column: usize,
+    rows: Range<usize>,
+    prefetch: &'a mut PanelPrefetch<P>,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strip<'_, P, UNIT, IN_LANE> {
+    /// # Safety
+    ///
+    /// As for [`panel`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Strip { plane, column: first, rows, prefetch } = self;
+        let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
+        debug_assert!(first < plane.columns && rows.end <= plane.rows);
+        let columns = in_line.min(plane.columns - first);
+        let mut row = rows.start;
+        // Copies that nothing else points to: stores to the destination cannot change them, so they stay in registers.
+        let (own, mut issued) = (*plane, *prefetch);
+        // SAFETY: whole blocks are a line of columns by a line of rows of the plane, and begin whole lines behind `rows.start`; what is
+        // left goes to `Edge`, with as many columns and rows as there are.
+        unsafe {
+            while columns == in_line && row + in_line <= rows.end {
+                for part in 0..in_line / units {
+                    let column = first + part * units;
+                    let (from, to) = (own.from.add(column * UNIT), own.to.add(row * UNIT));
+                    own.block::<V, UNIT, IN_LANE, LANES, P, P>(
+                        (from, own.source_pitch, row),
+                        (to, own.destination_pitch, column),
+                        &mut issued,
+                    );
+                }
+                row += in_line;
+            }
+            while row < rows.end {
+                for part in (0..columns).step_by(units) {
+                    issued.issue::<V>(units);
+                    let (rows, columns) = (in_line.min(rows.end - row), units.min(columns - part));
+                    V::vectorize(Edge::<P, UNIT, IN_LANE> { plane, column: first + part, row, columns, rows });
+                }
+                row += in_line;
+            }
+        }
+        *prefetch = issued;
+    }
+}

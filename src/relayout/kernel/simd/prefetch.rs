@@ -1,0 +1,56 @@
+//! Prefetching the panel that is transposed next.
+
+use super::super::super::plan::cost::LINE;
+use super::pitch::Pitch;
+use super::vector::Vector;
+
+/// The lines of a panel that will be read next, row by row.
+#[derive(Clone, Copy)]
+pub(super) struct PanelPrefetch<P> {
+    /// The first column of the panel in row 0 of its plane.
+    from: *const u8,
+    pitch: P,
+    /// The next row, and the end of the rows.
+    row: usize,
+    rows: usize,
+    /// The next line of the row, and how many it has.
+    line: usize,
+    lines: usize,
+}
+
+impl<P: Pitch> PanelPrefetch<P> {
+    /// Prefetches nothing.
+    #[inline(always)]
+    pub(super) fn nothing(pitch: P) -> PanelPrefetch<P> {
+        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0 }
+    }
+
+    /// Prefetches `lines` lines of each of some rows.
+    #[inline(always)]
+    pub(super) fn new(from: *const u8, pitch: P, rows: std::ops::Range<usize>, lines: usize) -> PanelPrefetch<P> {
+        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines }
+    }
+
+    /// Prefetches the next `count` lines.
+    ///
+    /// # Safety
+    ///
+    /// Nothing but the features of `V`: a prefetch may go anywhere.
+    #[inline(always)]
+    pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
+        let mut left = count;
+        while self.row < self.rows && left > 0 {
+            let row = self.from.wrapping_add(self.pitch.row(self.row));
+            let some = (self.lines - self.line).min(left);
+            for line in self.line..self.line + some {
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch(row.wrapping_add(line * LINE)) };
+            }
+            left -= some;
+            self.line += some;
+            if self.line == self.lines {
+                (self.line, self.row) = (0, self.row + 1);
+            }
+        }
+    }
+}

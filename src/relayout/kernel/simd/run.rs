@@ -1,0 +1,87 @@
+//! Which kernel a nest gets.
+
+use super::super::super::plan::bits::{BitInterleave, Direction};
+use super::super::super::plan::nest::MicroKernel;
+use super::copy::{copy_runs, copy_table};
+use super::interleave::{Bits, InterleaveRows};
+use super::runs::transpose_runs;
+use super::transpose::{TransposeUnits, few_lanes, transpose_lanes_one_by_one};
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+
+/// A kernel in all iterations of a walk.
+pub(in super::super) struct RunNest<'a> {
+    pub(in super::super) kernel: &'a MicroKernel,
+    pub(in super::super) walk: &'a Walk<'a>,
+}
+
+impl Operation for RunNest<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, the kernel's span is readable on the source and writable on the destination; they do not overlap.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(LANES * 16 == V::BYTES && (V::BYTES == 32 || V::BYTES == 64)) };
+        let RunNest { kernel, walk } = self;
+        // SAFETY: each function is given the extents and strides of the kernel it is for, and touches what these span; that this lies
+        // inside both sides in every iteration is the caller's promise. The units and row counts of the arms are the
+        // conditions that the functions list.
+        unsafe {
+            match kernel {
+                MicroKernel::Copy { run, count } => copy_runs::<V>(walk, *run, *count),
+                MicroKernel::CopyTable { run, offsets, count } => copy_table::<V>(walk, *run, offsets, *count),
+                MicroKernel::InterleaveBits(rows) => match rows.bits {
+                    4 => V::vectorize(InterleaveBits::<4> { walk, rows }),
+                    2 => V::vectorize(InterleaveBits::<2> { walk, rows }),
+                    _ => V::vectorize(InterleaveBits::<1> { walk, rows }),
+                },
+                MicroKernel::Transpose(plane) => match plane.unit {
+                    1 => V::vectorize(TransposeUnits::<1, 16> { walk, plane }),
+                    2 => V::vectorize(TransposeUnits::<2, 8> { walk, plane }),
+                    4 => V::vectorize(TransposeUnits::<4, 4> { walk, plane }),
+                    8 => V::vectorize(TransposeUnits::<8, 2> { walk, plane }),
+                    16 => match few_lanes(walk, plane) {
+                        Some(pitches) => transpose_lanes_one_by_one(walk, plane, pitches),
+                        None => V::vectorize(TransposeUnits::<16, 1> { walk, plane }),
+                    },
+                    _ => transpose_runs::<V>(walk, plane),
+                },
+            }
+        }
+    }
+}
+
+/// Interleaves rows of elements of `BITS` bits, or deinterleaves them.
+struct InterleaveBits<'a, const BITS: usize> {
+    walk: &'a Walk<'a>,
+    rows: &'a BitInterleave,
+}
+
+impl<const BITS: usize> Operation for InterleaveBits<'_, BITS> {
+    /// # Safety
+    ///
+    /// In every iteration, one side has `rows.rows` rows of `rows.row` bytes, `rows.pitch` apart, and the other as many bytes
+    /// in one row.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(BITS == 1 || BITS == 2 || BITS == 4) };
+        let InterleaveBits { walk, rows: &BitInterleave { bits, rows, row, pitch, direction } } = self;
+        debug_assert!(bits == BITS && BitInterleave::ROWS.contains(&rows));
+        let interleave = direction == Direction::Interleave;
+        // SAFETY: the rows, their length and their pitch are those of the caller's promise; a unit is a byte.
+        unsafe {
+            match (rows, interleave) {
+                (2, true) => Bits::<BITS>::interleave::<V, 1, 2>(walk, row, pitch),
+                (4, true) => Bits::<BITS>::interleave::<V, 1, 4>(walk, row, pitch),
+                (8, true) => Bits::<BITS>::interleave::<V, 1, 8>(walk, row, pitch),
+                (16, true) => Bits::<BITS>::interleave::<V, 1, 16>(walk, row, pitch),
+                (_, true) => Bits::<BITS>::interleave::<V, 1, 32>(walk, row, pitch),
+                (2, false) => Bits::<BITS>::deinterleave::<V, 1, 2>(walk, row, pitch),
+                (4, false) => Bits::<BITS>::deinterleave::<V, 1, 4>(walk, row, pitch),
+                (8, false) => Bits::<BITS>::deinterleave::<V, 1, 8>(walk, row, pitch),
+                (16, false) => Bits::<BITS>::deinterleave::<V, 1, 16>(walk, row, pitch),
+                (_, false) => Bits::<BITS>::deinterleave::<V, 1, 32>(walk, row, pitch),
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
+
+use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_RUN, PREFETCH_DISTANCE, RUN_PIECE};
+use super::super::super::plan::plane::{Axis, Plane};
+use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
+use super::copy::copy_run;
+use super::pitch::Pitch;
+use super::vector::Vector;
+use super::walk::{Iteration, Walk};
+
+/// Transposes planes whose unit is any number of bytes.
+///
+/// # Safety
+///
+/// In every iteration, the plane's span is readable on the source and writable on the destination.
+#[inline(always)]
+pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
+    let Plane { unit, columns, rows, .. } = plane;
+    // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
+    // destination of `overlapping` is dense, as is asked for there.
+    unsafe {
+        if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
+            return match shuffle.registers {
+                2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
+                3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
+                _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
+            };
+        }
+        match (rows.stride(), columns.stride()) {
+            (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
+                for iteration in walk.iterations(unit * columns.extent * rows.extent) {
+                    let sizes = (*unit, columns.extent, rows.extent);
+                    match unit {
+                        12 => overlapping::<16>(&iteration, (12, columns.extent, rows.extent), source),
+                        ..=16 => overlapping::<16>(&iteration, sizes, source),
+                        _ => overlapping::<32>(&iteration, sizes, source),
+                    }
+                }
+            }
+            (Some(source), Some(destination)) if !walk.streaming && columns.extent <= FEW_ROWS => match unit {
+                32 => in_source_order::<32>(walk, plane, (source, destination)),
+                64 => in_source_order::<64>(walk, plane, (source, destination)),
+                128 => in_source_order::<128>(walk, plane, (source, destination)),
+                _ => in_pieces::<V, usize>(walk, plane, (source, destination)),
+            },
+            (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
+            _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
+        }
+    }
+}
+
+/// Transposes planes of few columns through the cache: the source front to back, one run to each destination row.
+///
+/// # Safety
+///
+/// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration, the plane's span is readable on
+/// the source and writable on the destination.
+#[inline(always)]
+unsafe fn in_source_order<const RUN: usize>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
+    debug_assert!(plane.unit == RUN);
+    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    for iteration in walk.iterations(RUN * columns * rows) {
+        for row in 0..rows {
+            for column in 0..columns {
+                // SAFETY: a run of the plane.
+                unsafe {
+                    let from = iteration.from.add(column * RUN + row * source);
+                    let to = iteration.to.add(column * destination + row * RUN);
+                    to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+                }
+            }
+        }
+    }
+}
+
+/// Transposes planes, in pieces of the destination's rows.
+///
+/// # Safety
+///
+/// The pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the
+/// source and writable on the destination.
+#[inline(always)]
+unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source, destination): (P, P)) {
+    let Plane { unit: run, columns, rows, .. } = plane;
+    let run = *run;
+    let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
+    let piece = (RUN_PIECE / run).max(2).next_multiple_of(2);
+    let distance = (PREFETCH_DISTANCE / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
+    for iteration in walk.iterations(run * columns.extent * rows.extent) {
+        let Iteration { from, to, later, .. } = iteration;
+        let streaming = lines_fit && to.align_offset(LINE) == 0;
+        for first in (0..rows.extent).step_by(piece) {
+            let last = (first + piece).min(rows.extent);
+            for column in 0..columns.extent {
+                if walk.prefetch && columns.extent * run < LONG_RUN {
+                    // A share of the rows for every column, so that the prefetches do not come in a burst.
+                    let share = |column: usize| (last - first) * column / columns.extent;
+                    for row in first + distance + share(column)..first + distance + share(column + 1) {
+                        let row = match row.checked_sub(rows.extent) {
+                            None => from.wrapping_add(source.row(row)),
+                            Some(row) => match later {
+                                Some(later) if row < rows.extent => later.wrapping_add(source.row(row)),
+                                _ => break,
+                            },
+                        };
+                        for at in (0..columns.extent * run).step_by(LINE) {
+                            // SAFETY: a prefetch may go anywhere.
+                            unsafe { V::prefetch(row.wrapping_add(at)) };
+                        }
+                    }
+                }
+                // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is, and holds whole lines up
+                // to `row`, as runs are multiples of a line, or half a line and `first` is even.
+                unsafe {
+                    let (from, to) = (from.add(column * run), to.add(destination.row(column)));
+                    let mut row = first;
+                    if streaming && run * 2 == LINE {
+                        // Two halves of a line are put together before it is stored.
+                        while row + 2 <= last {
+                            let (low, high) = (from.add(source.row(row)), from.add(source.row(row + 1)));
+                            stream_line::<V>(low, high, to.add(row * run));
+                            row += 2;
+                        }
+                    }
+                    for row in row..last {
+                        let (from, to) = (from.add(source.row(row)), to.add(row * run));
+                        if streaming && run.is_multiple_of(LINE) {
+                            for at in (0..run).step_by(LINE) {
+                                stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
+                            }
+                        } else {
+                            copy_run::<V>(from, to, run, false, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Stores a line past the cache that is read in two halves.
+///
+/// # Safety
+///
+/// Half a line is readable at `low` and at `high`; a line is writable at `to`, a multiple of it.
+#[inline(always)]
+unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
+    const { assert!(V::BYTES == LINE || V::BYTES * 2 == LINE) };
+    debug_assert!(to.align_offset(LINE) == 0);
+    // SAFETY: a vector is a line, or half of it.
+    unsafe {
+        if V::BYTES == LINE {
+            V::load_halves(low, high).stream(to);
+        } else {
+            let (low, high) = (V::load(low), V::load(high));
+            low.stream(to);
+            high.stream(to.add(LINE / 2));
+        }
+    }
+}
+
+/// A plane of runs of 9 to 31 bytes whose destination is dense: each run is copied as `SIZE` bytes, a few more than it has,
+/// which the next run overwrites.
+///
+/// # Safety
+///
+/// `run` is at least half of `SIZE` and at most `SIZE`. The plane, whose source rows are `source` bytes apart and whose destination rows
+/// `rows * run`, is readable at `iteration.from` and writable at `iteration.to`.
+#[inline(always)]
+unsafe fn overlapping<const SIZE: usize>(
+    iteration: &Iteration,
+    (run, columns, rows): (usize, usize, usize),
+    source: usize,
+) {
+    debug_assert!((SIZE / 2..=SIZE).contains(&run));
+    let Iteration { from, to, .. } = *iteration;
+    let last = columns - 1;
+    // SAFETY: `SIZE` bytes are at most two runs, and every column but the last has another one behind it on both sides; the last is
+    // copied exactly.
+    unsafe {
+        for column in 0..last {
+            for row in 0..rows {
+                let (from, to) = (from.add(column * run + row * source), to.add((column * rows + row) * run));
+                to.cast::<[u8; SIZE]>().write(from.cast::<[u8; SIZE]>().read());
+            }
+        }
+        for row in 0..rows {
+            let (from, to) = (from.add(last * run + row * source), to.add((last * rows + row) * run));
+            std::ptr::copy_nonoverlapping(from, to, run);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Blocks whose rows conflict in the sets of the L1 cache: they go by way of a staging buffer, in which they do not.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::super::super::plan::cost::{LINE, STAGED_LINES};
+use super::block::{Edge, Transposition};
+use super::copy::copy_run;
+use super::pitch::Pitch;
+use super::prefetch::PanelPrefetch;
+use super::vector::{Operation, Vector};
+
+/// Bytes of a staged row: one line more than it holds, so that neighbours lie in different sets.
+const STAGED_ROW: usize = (STAGED_LINES + 1) * LINE;
+
+/// At most [`LINE`] staged rows.
+#[repr(align(64))]
+struct Stage(MaybeUninit<[u8; STAGED_ROW * LINE]>);
+
+impl Stage {
+    #[inline(always)]
+    fn new() -> Stage {
+        Stage(MaybeUninit::uninit())
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+/// At most `IN_LANE * LANES` columns of a multiple of [`STAGED_LINES`] lines of rows: transposed into a stage, which is then drained in a
+/// run for each destination row.
+pub(super) struct Scatter<'a, P, const UNIT: usize, const IN_LANE: usize> {
+    pub(super) plane: &'a Transposition<P>,
+    /// The first column.
+    pub(super) column: usize,
+    pub(super) rows: Range<usize>,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Scatter<'_, P, UNIT, IN_LANE> {
+    /// # Safety
+    ///
+    /// The column and the rows lie inside the plane, the plane inside both sides; `self.plane.streaming` is not set.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Scatter { plane, column: first, rows } = self;
+        let units = IN_LANE * LANES;
+        let (columns, in_line) = (units.min(plane.columns - first), LINE / UNIT);
+        debug_assert!(!plane.streaming && rows.end <= plane.rows && rows.len().is_multiple_of(STAGED_LINES * in_line));
+        // Each destination row of a block has a staged row of its own.
+        const { assert!(IN_LANE * LANES <= LINE) };
+        let (mut stage, mut nothing) = (Stage::new(), PanelPrefetch::nothing(plane.source_pitch));
+        // A copy that nothing else points to: stores cannot change it, so it stays in registers.
+        let own = *plane;
+        for run in rows.step_by(STAGED_LINES * in_line) {
+            for line in 0..STAGED_LINES {
+                let row = run + line * in_line;
+                // SAFETY: `in_line` rows of the plane, and `columns` of its columns: as many as a vector holds, or fewer, which `Edge`
+                // takes. A block writes a line, the `line`-th of `STAGED_LINES`, of `units` staged rows, of which there are
+                // `LINE`.
+                unsafe {
+                    if columns < units {
+                        let edge = Edge::<P, UNIT, IN_LANE> { plane, column: first, row, columns, rows: in_line };
+                        V::vectorize(edge);
+                        continue;
+                    }
+                    let (from, to) = (own.from.add(first * UNIT), stage.bytes().add(line * LINE));
+                    own.block::<V, UNIT, IN_LANE, LANES, P, usize>(
+                        (from, own.source_pitch, row),
+                        (to, STAGED_ROW, 0),
+                        &mut nothing,
+                    );
+                }
+            }
+            for i in 0..if columns < units { 0 } else { units } {
+                // SAFETY: the staged row was written; `STAGED_LINES * in_line` units of the destination row lie in the plane.
+                unsafe {
+                    let to = own.to.add(run * UNIT + own.destination_pitch.row(first + i));
+                    copy_run::<V>(stage.bytes().add(i * STAGED_ROW), to, STAGED_LINES * LINE, false, None);
+                }
+            }
+        }
+    }
+}
+
+/// At most [`STAGED_LINES`] lines of columns of a line of rows: copied into a stage run by run, and transposed from there.
+pub(super) struct Gather<'a, P, const UNIT: usize, const IN_LANE: usize> {
+    pub(super) plane: &'a Transposition<P>,
+    pub(super) columns: Range<usize>,
+    /// The first row.
+    pub(super) row: usize,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_, P, UNIT, IN_LANE> {
+    /// # Safety
+    ///
+    /// The columns and a line of rows lie inside the plane, the plane inside both sides; `self.plane.streaming` is not set.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Gather { plane, columns, row } = self;
+        let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
+        debug_assert!(!plane.streaming && columns.len() * UNIT <= STAGED_LINES * LINE);
+        debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
+        let (mut stage, mut nothing) = (Stage::new(), PanelPrefetch::nothing(plane.source_pitch));
+        // As in `Scatter`.
+        let own = *plane;
+        for i in 0..in_line {
+            // SAFETY: the columns of a row of the plane are read, at most `STAGED_LINES` lines, and a staged row takes them.
+            unsafe {
+                let from = own.from.add(columns.start * UNIT + own.source_pitch.row(row + i));
+                copy_run::<V>(from, stage.bytes().add(i * STAGED_ROW), columns.len() * UNIT, false, None);
+            }
+        }
+        for column in columns.clone().step_by(units) {
+            // SAFETY: a vector of `in_line` staged rows was written where all its columns are among those copied; a line of `units`
+            // destination rows is written, all of the plane. Fewer columns go to `Edge`, which reads the plane itself.
+            unsafe {
+                if column + units > columns.end {
+                    let columns = columns.end - column;
+                    V::vectorize(Edge::<P, UNIT, IN_LANE> { plane, column, row, columns, rows: in_line });
+                    continue;
+                }
+                let from = stage.bytes().add((column - columns.start) * UNIT).cast_const();
+                own.block::<V, UNIT, IN_LANE, LANES, usize, P>(
+                    (from, STAGED_ROW, 0),
+                    (own.to.add(row * UNIT), own.destination_pitch, column),
+                    &mut nothing,
+                );
+            }
+        }
+    }
+}

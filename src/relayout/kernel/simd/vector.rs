@@ -1,0 +1,92 @@
+//! What kernels need of a vector register.
+
+/// Something to do over vectors, compiled once for each width.
+pub(in super::super) trait Operation {
+    /// Does it.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of `V`, which has `LANES` lanes of 16 bytes; and what the operation itself asks for.
+    unsafe fn run<V: Vector, const LANES: usize>(self);
+}
+
+/// A register of bytes, and the shuffles that transposes and interleaves are made of.
+///
+/// # Safety
+///
+/// All functions need the CPU features of the implementing type. Pointers may be unaligned, except for
+/// [`stream`](Vector::stream).
+pub(in super::super) trait Vector: Copy {
+    /// Bytes in a register: 32 or 64.
+    const BYTES: usize;
+
+    /// Runs an operation as a function of its own, which may use the features of this type: the one place where a kernel
+    /// is compiled with them.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features; and what [`Operation::run`] of this operation asks for.
+    unsafe fn vectorize<O: Operation>(operation: O);
+
+    /// All bits zero.
+    unsafe fn zero() -> Self;
+
+    /// Reads `BYTES` bytes.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero. `from` may dangle if `bytes` is 0.
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self;
+
+    /// Reads `bytes` bytes, a power of two of at most `BYTES`, and repeats them until the register is full.
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self;
+
+    /// Writes `BYTES` bytes.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Writes the first `bytes <= BYTES` bytes and no more. `to` may dangle if `bytes` is 0.
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize);
+
+    /// Writes `BYTES` bytes past the cache (a non-temporal store); `to` must be a multiple of `BYTES`.
+    unsafe fn stream(self, to: *mut u8);
+
+    /// Reads 16 bytes from each pointer, one to each lane.
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self;
+
+    /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of register `i`.
+    unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
+
+    /// In every lane, the units of `UNIT` bytes of two registers interleaved, a b a b ...: the first half of each lane's, and
+    /// the second.
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// The units of `UNIT` bytes of two registers interleaved, a b a b ...: as two registers.
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// The even and the odd units of two registers in a row: undoes [`interleave`](Vector::interleave).
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// The units of three registers interleaved, as three registers in a row.
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3];
+
+    /// Undoes [`interleave_three`](Vector::interleave_three).
+    unsafe fn deinterleave_three<const UNIT: usize>(joined: [Self; 3]) -> [Self; 3];
+
+    /// With every byte in parts of `WIDTH` bits, 1, 2 or 4: the first register gets the even parts of both interleaved, those of
+    /// `self` first, and the second one the odd parts. It is its own inverse.
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self);
+
+    /// The bytes of each lane in another order; the indices are below 16.
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self;
+
+    /// Reads `BYTES / 2` bytes from either pointer.
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
+
+    /// Prefetches the line at `from`, which may lie anywhere, into the L2 cache.
+    unsafe fn prefetch(from: *const u8);
+
+    /// Prefetches the line at `to`, which may lie anywhere, to be written.
+    unsafe fn prefetch_to_write(to: *const u8);
+
+    /// A byte shuffle over at most four registers: byte `index[i]` of all of them in a row.
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self;
+}

@@ -1,0 +1,74 @@
+//! The iterations of a nest as kernels see them: pointers, and what to prefetch.
+
+use super::super::super::plan::cost::{LONG_RUN, PREFETCH_DISTANCE, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use super::super::super::plan::nest::NestLoop;
+use super::super::iterations::Iterations;
+
+/// The iterations of a nest, and how its kernel reads and stores.
+pub(in super::super) struct Walk<'a> {
+    /// The first bytes of the source and of the destination.
+    pub(in super::super) buffers: (*const u8, *mut u8),
+    pub(in super::super) loops: &'a [NestLoop],
+    /// The offsets of the first iteration.
+    pub(in super::super) start: (usize, usize),
+    /// Use non-temporal stores.
+    pub(in super::super) streaming: bool,
+    /// Prefetch what will be read.
+    pub(in super::super) prefetch: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// All iterations, each of which reads so many bytes.
+    #[inline(always)]
+    pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {
+        let iterations = Iterations::new(self.loops, self.start);
+        let later = (self.prefetch && !self.loops.is_empty()).then(|| {
+            let mut later = iterations;
+            let distance = (PREFETCH_DISTANCE / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
+            later.by_ref().take(distance).for_each(drop);
+            later
+        });
+        Pointers { iterations, later, buffers: self.buffers, prefetch: self.prefetch }
+    }
+}
+
+/// The iterations of a [`Walk`]. A second count runs ahead of the first and says what to prefetch.
+pub(super) struct Pointers<'a> {
+    iterations: Iterations<'a>,
+    later: Option<Iterations<'a>>,
+    buffers: (*const u8, *mut u8),
+    prefetch: bool,
+}
+
+/// One iteration: where it begins on both sides.
+#[derive(Clone, Copy)]
+pub(super) struct Iteration {
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// Where an iteration begins that reads [`PREFETCH_DISTANCE`] bytes later, or the next one.
+    pub(super) later: Option<*const u8>,
+    pub(super) prefetch: bool,
+}
+
+impl Iterator for Pointers<'_> {
+    type Item = Iteration;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Iteration> {
+        let (from, to) = self.iterations.next()?;
+        let later = match &mut self.later {
+            Some(later) => later.next().map(|(from, _)| self.buffers.0.wrapping_add(from)),
+            None => None,
+        };
+        let (from, to) = (self.buffers.0.wrapping_add(from), self.buffers.1.wrapping_add(to));
+        Some(Iteration { from, to, later, prefetch: self.prefetch })
+    }
+}
+
+impl Iteration {
+    /// What to prefetch while the first bytes of source rows of this length are read: as far into the row as `from` is.
+    #[inline(always)]
+    pub(super) fn later_in_row(&self, row: usize) -> Option<*const u8> {
+        if row >= LONG_RUN { self.prefetch.then(|| self.from.wrapping_add(PREFETCH_IN_RUN)) } else { self.later }
+    }
+}

@@ -1,0 +1,211 @@
+//! A copy in pieces that share nothing but the source.
+//!
+//! Every piece writes a range of the destination that no other piece touches, so `split_at_mut` (or a mapping of one
+//! part of a file) is all it takes to run them side by side. The ranges are cut where a large stride of the destination takes a
+//! step: between rows of tiles rather than through them. Where a box is cut, each piece has a clipped box.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::CopyBox;
+
+use super::exec;
+use super::kernel::Available;
+use super::plan::clip;
+use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_CUT_BOXES, PIECE_SLACK};
+use super::plan::fill::Fill;
+use super::plan::passes::Passes;
+use super::plan::program::Program;
+use super::relayout::{Relayout, require};
+
+/// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any order, on any
+/// thread or machine that has the source.
+///
+/// ```
+/// use tensor_layout::{relayout::Relayout, ArrayShape};
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,4]{1,0}".parse()?, "u8[2,4]{0,1}".parse()?);
+/// let mut turned = [0; 8];
+/// for piece in Relayout::new(&rows, &columns)?.partition(2)? {
+///     piece.run(b"abcdefgh", &mut turned[piece.destination_range()])?;
+/// }
+/// assert_eq!(&turned, b"aebfcgdh");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Piece {
+    range: Range<usize>,
+    /// What the range's buffer must hold for every element to be inside it.
+    needs: u64,
+    copy: PieceCopy,
+}
+
+#[derive(Debug, Clone)]
+enum PieceCopy {
+    /// The copy in one piece.
+    Whole(Box<Relayout>),
+    /// What lands in the range.
+    Part(Box<Part>),
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    level: Available,
+    /// What the source must hold: the same for all pieces.
+    source_needs: u64,
+    program: Program,
+    fill: Fill,
+}
+
+impl Relayout {
+    /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and cover the whole
+    /// destination; a piece treats the padding in its range as the copy does.
+    ///
+    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), and only one if the copy
+    /// takes several passes, or if the layouts are so irregular that cutting them would take thousands of boxes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the destination has more bytes than memory has addresses.
+    pub fn partition(&self, pieces: usize) -> Result<Vec<Piece>, Error> {
+        if let Passes::Direct(program) = &self.passes
+            && pieces > 1
+            && program.boxes.count() <= MOST_CUT_BOXES
+        {
+            let boxes: Vec<CopyBox> = program.boxes.iter().collect();
+            let mut wanted = pieces;
+            while wanted > 1 {
+                if let Some(found) = self.cut(program, &boxes, &self.bounds(wanted))? {
+                    return Ok(found);
+                }
+                wanted = wanted.div_euclid(2);
+            }
+        }
+        let size: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
+        Ok(vec![Piece { range: 0..size, needs: self.writes_to(), copy: PieceCopy::Whole(Box::new(self.clone())) }])
+    }
+
+    /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to the other. `false`
+    /// if there is nothing to cut; then nothing was done.
+    pub(super) fn run_in_blocks(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<bool, Error> {
+        let size = destination.len();
+        let Some(pieces) = self.blocks(size)? else { return Ok(false) };
+        let elements = self.destination.logical_elements();
+        let bytes = u128::from(checked::bytes_for(elements, self.destination.element_bits())?);
+        for piece in &pieces {
+            let range = piece.destination_range();
+            let done = bytes.saturating_mul(checked::narrow(range.end, checked::BYTES)?);
+            piece.run(source, destination.get_mut(range).unwrap_or_default())?;
+            let done = done.checked_div(checked::narrow(size, checked::BYTES)?).unwrap_or(bytes);
+            progress(checked::narrow(done, checked::BYTES)?);
+        }
+        Ok(true)
+    }
+
+    /// The blocks in which a destination of `size` bytes is set and then copied over, if there are several.
+    pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
+        let blocks = size.div_euclid(FILL_BLOCK);
+        if blocks < 2 || matches!(self.passes, Passes::Staged(_)) {
+            return Ok(None);
+        }
+        Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
+    }
+
+    /// Where pieces begin and end, in elements of the destination: at most `pieces` of them.
+    fn bounds(&self, pieces: usize) -> Vec<u64> {
+        let bits = u64::from(self.destination.element_bits());
+        let total = self.destination.physical_elements();
+        let components = self.destination.components().iter();
+        let mut steps: Vec<u64> =
+            components.flat_map(|component| component.chain().digits().iter().map(|digit| digit.stride())).collect();
+        steps.sort_by_key(|&step| Reverse(step));
+        let base = self.destination.base();
+        let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);
+        let pieces = u64::try_from(pieces).unwrap_or(u64::MAX);
+        let slack = total.checked_div(pieces.saturating_mul(PIECE_SLACK)).unwrap_or(0);
+        let on_bytes = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(8));
+        let mut bounds = vec![0];
+        for piece in 1..pieces {
+            let share = u128::from(total).saturating_mul(piece.into()).checked_div(pieces.into());
+            let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total);
+            // The nearest multiple of the largest stride that has one near enough.
+            let near = steps.iter().find_map(|&step| {
+                let half = step.div_euclid(2);
+                let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
+                let bound = base.saturating_add(steps.saturating_mul(step));
+                (bound.abs_diff(share) <= slack && on_bytes(bound)).then_some(bound)
+            });
+            // Otherwise it ends between two cache lines, where the elements allow it.
+            let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
+            let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(line).unwrap_or(0)));
+            // Bounds ascend, since shares do and every bound is near its own; equal ones leave a piece out.
+            if bounds.last().is_some_and(|&last| last < bound) && bound < total && on_bytes(bound) {
+                bounds.push(bound);
+            }
+        }
+        bounds.push(total);
+        bounds
+    }
+
+    /// The pieces between these bounds; `None` if there would be too many parts.
+    fn cut(&self, program: &Program, boxes: &[CopyBox], bounds: &[u64]) -> Result<Option<Vec<Piece>>, Error> {
+        let bits = self.destination.element_bits();
+        let mut pieces = Vec::with_capacity(bounds.len());
+        let mut left = MOST_CLIPPED;
+        for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            let mut parts = Vec::new();
+            for copy in boxes {
+                let Some(found) = clip::clipped(copy, &(start..end), left) else { return Ok(None) };
+                left = left.saturating_sub(found.len());
+                parts.extend(found);
+            }
+            let first = checked::bytes_for(start, bits)?;
+            let last = checked::bytes_for(end, bits)?;
+            let Some(fill) = self.fill.clipped(&(start..end), left) else { return Ok(None) };
+            let program = program.of_boxes(parts)?;
+            let part = Part { level: self.level, source_needs: self.source_needs, program, fill };
+            pieces.push(Piece {
+                range: checked::narrow(first, checked::BYTES)?..checked::narrow(last, checked::BYTES)?,
+                needs: self.writes_to().min(last).saturating_sub(first),
+                copy: PieceCopy::Part(Box::new(part)),
+            });
+        }
+        Ok(Some(pieces))
+    }
+}
+
+impl Piece {
+    /// The bytes of the destination that the piece writes (padding that is kept aside).
+    #[must_use]
+    pub fn destination_range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Copies what belongs into the range: `source` is the whole source, `destination` the bytes of the
+    /// [range](Self::destination_range). Bytes past it are not touched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferTooShort`], before a byte is written.
+    pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        let Part { level, source_needs, program, fill } = match &self.copy {
+            PieceCopy::Whole(relayout) => return relayout.run(source, destination),
+            PieceCopy::Part(part) => part.as_ref(),
+        };
+        require("source", source, *source_needs)?;
+        require("destination", destination, self.needs)?;
+        let end = self.range.len().min(destination.len());
+        let destination = destination.get_mut(..end).unwrap_or_default();
+        exec::fill::before(fill, destination);
+        exec::program::run(program, *level, source, destination, &mut |_| {})?;
+        exec::fill::after(fill, destination);
+        Ok(())
+    }
+}

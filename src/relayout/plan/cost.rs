@@ -1,0 +1,199 @@
+//! The cost model, and every threshold that follows from it.
+//!
+//! A relayout reads every byte once and writes it once, and the processor could do much more in that time. So the cost of a
+//! plan is how far its memory traffic is from two sequential streams. The rules, in the order in which they matter:
+//!
+//! 1. *Whole cache lines.* A store to part of a line makes the memory system read the rest of it first. A transpose therefore works in
+//!    blocks that are a line long on both sides, and an axis shorter than a line is fused with the loop that continues it
+//!    ([`MIN_AXIS`]).
+//! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From [`STREAMING_FROM`] bytes on, whole lines are
+//!    stored past the cache; below, the reader of the destination would have to fetch it back from memory.
+//! 3. *Sequential reads, scattered writes.* A load stalls whoever needs its value, a store does not. Contiguous runs that leave at least two
+//!    lines in each place are copied in the order of the source; shorter ones, and a source that is repeated (stride 0) and so stays in
+//!    the cache, in the order of the destination.
+//! 4. *Software prefetch.* Where the order of the reads is none that the hardware prefetcher follows (the next row, the next tile), a
+//!    kernel prefetches [`PREFETCH_DISTANCE`] bytes ahead, one line for each line it copies; a transpose prefetches the next panel
+//!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses.
+//! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of [`PAGE`] map to the same sets of the L1 cache. Copies through the cache go by
+//!    way of a padded staging buffer then; streamed ones order their blocks so that runs grow in few destination rows at a time.
+//! 6. *Threads* share the iterations of one outer loop, which changes none of the above; where no loop has enough of
+//!    them, the destination is cut into pieces.
+//!
+//! # Where the numbers come from
+//!
+//! All were found on one machine, *Z5*: AMD EPYC (Zen 5), 2 virtual CPUs, AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 1 MiB, L3 32 MiB; a few
+//! were held against a second one, *Z3*: AMD EPYC (Zen 3), AVX2, L1 data 32 KiB with 8 ways, L3 32 MiB. Ratios are times over
+//! a plain copy of as many bytes (docs/PERFORMANCE.md). "By trial" means: the best of the neighbouring powers of two on Z5,
+//! of which no figure was kept. Nothing here was measured on Intel or ARM CPUs.
+
+// --- The machine -------------------------------------------------------------------------------------------------------
+
+/// Bytes of a cache line: every x86-64 CPU and most ARM ones.
+pub(crate) const LINE: usize = 64;
+
+/// Bytes of a page of memory. Addresses a multiple of it apart also share a set in each L1 cache that has 64 sets of
+/// 64-byte lines, which is every L1 data cache of AMD and Intel at the time of writing.
+pub(crate) const PAGE: usize = 1 << 12;
+
+// --- Stores and prefetch of a whole copy -------------------------------------------------------------------------------
+
+/// Bytes of both buffers together from which on a copy uses non-temporal stores. On Z5 they win from 2 MiB on, on Z3
+/// from 9 to 12 MiB, and raising the threshold to 32 MiB there cost up to 2.5 times; what a smaller copy leaves in the cache, its reader finds there.
+pub(crate) const STREAMING_FROM: u64 = 8 << 20;
+
+/// Bytes of both buffers together from which on a copy prefetches. Less is in the L2 cache of Z5 (1 MiB) as it is.
+pub(crate) const PREFETCH_FROM: u64 = 1 << 20;
+
+/// How many bytes ahead a kernel prefetches where the hardware prefetcher does not follow: more than memory delivers while one
+/// miss is outstanding. By trial; on Z3 combine_dims_f32 would gain from 2 KiB (2.23 to 1.96).
+pub(crate) const PREFETCH_DISTANCE: usize = 1 << 13;
+
+/// Iterations that a kernel prefetches ahead, at most, however little each of them reads. By trial.
+pub(crate) const PREFETCH_ITERATIONS: usize = 64;
+
+/// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
+pub(crate) const LONG_RUN: usize = PAGE;
+
+/// How many bytes ahead a long run is prefetched: beyond what the hardware has asked for. By trial.
+pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
+
+// --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
+
+/// Bytes up to which a unit is transposed. Two lines fill whole lines on the destination by themselves.
+pub(crate) const LONGEST_TRANSPOSED: usize = 2 * LINE;
+
+/// Rows up to which an interleaved row is left as it is, because there are kernels for 2, 3, 4, 8 and 16 rows.
+pub(crate) const MOST_INTERLEAVED: usize = 16;
+
+/// Bytes that an axis of a plane should span on the side where it is packed; a shorter one is fused with the loop that
+/// continues it. By trial: 512-byte runs cost nothing more than longer ones, on Z5 as on Z3.
+pub(crate) const MIN_AXIS: usize = 512;
+
+/// Entries of a table of offsets that stands for fused loops, at most: 32 KiB, which stay in the L1 cache of Z5.
+pub(crate) const LARGEST_TABLE: usize = 4096;
+
+/// Bytes on one side up to which a copy stays in an L2 cache of 1 MiB, both sides together.
+pub(crate) const IN_L2: usize = 1 << 19;
+
+/// Bytes of a micro-tile, at most: one shuffle inside a 16-byte lane transposes it.
+pub(crate) const MICRO_TILE: usize = 16;
+
+/// Elements of a sub-byte plane below which copying them one by one is faster than the way through three buffers. By trial.
+pub(crate) const LEAST_BIT_PLANE: usize = 128;
+
+// --- Transposes --------------------------------------------------------------------------------------------------------
+
+/// Bytes of a panel, at most: the present one and the one being prefetched fit half an L2 cache of 1 MiB.
+pub(crate) const PANEL: usize = 1 << 17;
+
+/// Source rows of a panel, at most. By trial.
+pub(crate) const PANEL_ROWS: usize = 256;
+
+/// Bytes of a panel's row where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
+/// By trial: lines read at one offset of different pages cost 1.2 to 2 times a copy on Z5 unless they come in runs.
+pub(crate) const PANEL_WIDTH: usize = 1 << 8;
+
+/// A row pitch that is a multiple of this puts all rows into the same set of the TLB (Z5: reverse_6d_f32).
+pub(crate) const TLB_PITCH: usize = 1 << 16;
+
+/// Source rows of a panel at such a pitch: few enough that their TLB entries are still there for the next strip. By trial.
+pub(crate) const TLB_ROWS: usize = 32;
+
+/// How many bytes ahead of the panel at hand the prefetched one lies, at least one panel. By trial.
+pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
+
+/// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
+pub(crate) const EDGE_PREFETCH: usize = 4;
+
+/// Rows that may share a set of the L1 cache before a block goes by way of a staging buffer: the ways of the smallest L1 of
+/// today's CPUs (Z3: 8; Z5 has 12).
+pub(crate) const L1_WAYS: usize = 8;
+
+/// Lines of a row that are staged together: runs of 256 bytes. By trial; a stage of whole panels was slower
+/// on Z5 (1.9 to 2.3 against 1.3 to 1.5 directly) and on Z3.
+pub(crate) const STAGED_LINES: usize = 4;
+
+/// A plane whose shorter side fills at most this fraction of a vector (one in four) and has units of 1 or 2 bytes is
+/// copied unit by unit. By trial.
+pub(crate) const NARROW: usize = 4;
+
+// --- Copies of contiguous runs -----------------------------------------------------------------------------------------
+
+/// Bytes from which on the library's `memcpy` is as fast as any kernel of this crate. By trial.
+pub(crate) const MEMCPY_FROM: usize = 1 << 10;
+
+/// Runs an iteration up to which each is prefetched for itself: they are a line each, far from those of the next iteration.
+pub(crate) const FEW_RUNS: usize = 4;
+
+/// Units of 16 bytes in a plane up to which they are moved one by one: 16 KiB on either side stay in the L1 cache. By trial.
+pub(crate) const FEW_LANES: usize = 1 << 10;
+
+/// Destination rows that an L1 cache can take stores to at the same time. By trial.
+pub(crate) const FEW_ROWS: usize = 16;
+
+/// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed. By trial.
+pub(crate) const RUN_PIECE: usize = 256;
+
+/// Bytes of a destination row below which building the table of a byte shuffle takes longer than it saves. By trial.
+pub(crate) const LEAST_SHUFFLED: usize = 256;
+
+/// Bytes of a plane below which a byte shuffle prefetches the next plane instead of a place further on in this one. By trial.
+pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
+
+/// Bytes of a destination row that a byte shuffle writes before the next row: its source is in the L1 cache until then.
+pub(crate) const SHUFFLE_PIECE: usize = 1 << 11;
+
+// --- Sub-byte planes ---------------------------------------------------------------------------------------------------
+
+/// Bytes of each of the three buffers that a block of a sub-byte plane goes through: together they fit an L1 cache of 48 KiB.
+pub(crate) const BIT_BUFFER: usize = 1 << 14;
+
+/// Bytes of the shorter side of such a block, at most. By trial.
+pub(crate) const BIT_BLOCK: usize = 64;
+
+// --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
+
+/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan.
+pub(crate) const PREPARED_BOXES: u64 = 64;
+
+/// Bytes of a box from which on progress is reported between the iterations of its outermost loop.
+pub(crate) const REPORT_FROM: u64 = 1 << 24;
+
+/// About so many bytes lie between two reports: a millisecond at 2 GB/s.
+pub(crate) const REPORT_EACH: u64 = 1 << 21;
+
+/// Boxes of padding, at most; a destination with more is filled as a whole first.
+pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
+
+/// Bytes of a run of padding below which, on average, filling everything first is faster than visiting the padding
+/// (Z5: 3 channels in blocks of 16 took 12 ms instead of 33).
+pub(crate) const LEAST_PADDING_RUN: u64 = 64;
+
+/// Bytes that are filled and then copied over while they are in the cache.
+pub(crate) const FILL_BLOCK: usize = 1 << 22;
+
+/// Boxes of a copy that is cut into pieces, at most. Bounds the time and the memory of cutting.
+pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
+
+/// Clipped boxes of all pieces together, at most, for the same reason.
+pub(crate) const MOST_CLIPPED: usize = 1 << 14;
+
+/// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step.
+pub(crate) const PIECE_SLACK: u64 = 16;
+
+/// Bytes of a piece, at least, for which waking a thread pays. By trial.
+#[cfg(feature = "rayon")]
+pub(crate) const LEAST_PIECE: u64 = 1 << 18;
+
+/// Pieces, or parts of a loop, for each thread: a thread that is held up leaves the rest to the others.
+#[cfg(feature = "rayon")]
+pub(crate) const PARTS_PER_THREAD: usize = 4;
+
+/// Boxes of a copy in place, at most: that each has its counterpart is found by comparing them.
+pub(crate) const MOST_EXCHANGED_BOXES: u64 = 1 << 10;
+
+/// Elements on a side of the blocks that a copy in place exchanges: two blocks of 16-byte elements stay in an L2 cache. By trial.
+pub(crate) const EXCHANGE_BLOCK: u64 = 64;
+
+/// Bytes from which on elements are exchanged directly, not in blocks.
+pub(crate) const LARGE_ELEMENT: usize = LINE;

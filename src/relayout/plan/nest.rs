@@ -1,0 +1,287 @@
+//! The loop nest of one box: what planning makes of it, what `exec` walks, what a kernel runs.
+//!
+//! Offsets, strides and lengths are in bytes.
+//!
+//! # Invariants
+//!
+//! 1. Every loop and every axis has at least one iteration.
+//! 2. A [`span`](Nest::span) that does not fit a `usize` saturates, and so lies past the end of any buffer: the check in
+//!    `kernel/call.rs` refuses it.
+
+use smallvec::SmallVec;
+
+use super::bits::{BitInterleave, Direction};
+use super::plane::Plane;
+
+/// A loop nest around a micro-kernel.
+#[derive(Debug, Clone)]
+pub(crate) struct Nest {
+    /// Where the first iteration begins.
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+    /// The loops outside the kernel, outer to inner.
+    pub(crate) loops: NestLoops,
+    pub(crate) kernel: MicroKernel,
+    /// The bytes that all iterations write.
+    pub(crate) bytes: u64,
+}
+
+pub(crate) type NestLoops = SmallVec<[NestLoop; 6]>;
+
+/// One loop outside the kernel.
+#[derive(Debug, Clone)]
+pub(crate) enum NestLoop {
+    Strided(Stride),
+    /// The offsets of each iteration, source and destination.
+    Table(Vec<(usize, usize)>),
+}
+
+/// `extent` iterations, so many bytes apart on each side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stride {
+    pub(crate) extent: usize,
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+}
+
+/// What an iteration of the loops does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MicroKernel {
+    /// Copies `count.extent` contiguous runs of `run` bytes.
+    Copy { run: usize, count: Stride },
+    /// For each iteration of `count`, copies a run of `run` bytes between each pair of offsets (blocks of 48 against
+    /// blocks of 32).
+    CopyTable { run: usize, offsets: Vec<(usize, usize)>, count: Stride },
+    /// Transposes a plane.
+    Transpose(Plane),
+    /// Interleaves rows of sub-byte elements, or deinterleaves them.
+    InterleaveBits(BitInterleave),
+}
+
+impl Nest {
+    pub(crate) fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
+        let factors = loops.iter().map(NestLoop::extent).chain(kernel.factors());
+        let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
+        Nest { source, destination, loops, kernel, bytes }
+    }
+
+    /// Do all iterations of the loops write different bytes, so that threads may share them?
+    ///
+    /// True is certain. The test is that the destination's steps nest: neighbours in each are at least as far apart as all
+    /// smaller steps span together. It holds for packed, padded and tiled destinations; strides that interleave without meeting
+    /// (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn writes_are_disjoint(&self) -> bool {
+        let mut steps = Steps::new();
+        let mut run = self.kernel.destination_steps(&mut steps);
+        for step in &self.loops {
+            steps.push(match step {
+                NestLoop::Strided(stride) => strided(stride.destination, stride.extent),
+                NestLoop::Table(entries) => listed(entries),
+            });
+        }
+        // Steps that span nothing are single iterations, or repeat one place: then the gap is 0.
+        steps.retain(|&mut (gap, span)| span > 0 || gap == 0);
+        steps.sort_unstable();
+        steps.iter().all(|&(gap, span)| {
+            let nests = gap >= run;
+            run = run.saturating_add(span);
+            nests
+        })
+    }
+}
+
+/// Steps on the destination: how far apart neighbours are at least, and how far the last is from the first.
+#[cfg(feature = "rayon")]
+type Steps = SmallVec<[(usize, usize); 12]>;
+
+/// The steps of a loop.
+#[cfg(feature = "rayon")]
+fn strided(stride: usize, extent: usize) -> (usize, usize) {
+    let last = extent.saturating_sub(1);
+    (if last == 0 { usize::MAX } else { stride }, last.saturating_mul(stride))
+}
+
+/// The steps of a table; one that is long is said to repeat a place, which nests in nothing.
+#[cfg(feature = "rayon")]
+fn listed(entries: &[(usize, usize)]) -> (usize, usize) {
+    let mut offsets: SmallVec<[usize; 64]> = entries.iter().take(65).map(|&(_, to)| to).collect();
+    offsets.sort_unstable();
+    let neighbours = offsets.iter().zip(offsets.iter().skip(1));
+    let gap = neighbours.map(|(a, b)| b.saturating_sub(*a)).min().unwrap_or(usize::MAX);
+    if offsets.len() > 64 { (0, 0) } else { (gap, offsets.last().copied().unwrap_or(0)) }
+}
+
+impl MicroKernel {
+    /// Numbers whose product is the bytes that one iteration writes.
+    fn factors(&self) -> [usize; 3] {
+        match self {
+            MicroKernel::Copy { run, count } => [*run, count.extent, 1],
+            MicroKernel::CopyTable { run, offsets, count } => [*run, offsets.len(), count.extent],
+            MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
+            MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
+        }
+    }
+
+    /// How many bytes all iterations inside these loops span on the source and on the destination, from the first one they touch to
+    /// the last.
+    pub(crate) fn span_in(&self, loops: &[NestLoop]) -> (usize, usize) {
+        loops.iter().map(NestLoop::largest).fold(self.span(), |(source, destination), last| {
+            (source.saturating_add(last.0), destination.saturating_add(last.1))
+        })
+    }
+
+    /// How many bytes one iteration spans on the source and on the destination.
+    pub(crate) fn span(&self) -> (usize, usize) {
+        match self {
+            MicroKernel::Copy { run, count } => {
+                let (source, destination) = count.last();
+                (source.saturating_add(*run), destination.saturating_add(*run))
+            }
+            MicroKernel::CopyTable { run, offsets, count } => {
+                let (source, destination) = count.last();
+                let largest = largest(offsets);
+                (
+                    source.saturating_add(largest.0).saturating_add(*run),
+                    destination.saturating_add(largest.1).saturating_add(*run),
+                )
+            }
+            MicroKernel::Transpose(plane) => plane.span(),
+            MicroKernel::InterleaveBits(BitInterleave { rows, row, pitch, direction, .. }) => {
+                let apart = rows.saturating_sub(1).saturating_mul(*pitch).saturating_add(*row);
+                let joined = rows.saturating_mul(*row);
+                match direction {
+                    Direction::Interleave => (apart, joined),
+                    Direction::Deinterleave => (joined, apart),
+                }
+            }
+        }
+    }
+
+    /// Adds the steps of the destination inside one iteration to `steps`, and returns the bytes of the runs between them.
+    #[cfg(feature = "rayon")]
+    fn destination_steps(&self, steps: &mut Steps) -> usize {
+        match self {
+            MicroKernel::Copy { run, count } => {
+                steps.push(strided(count.destination, count.extent));
+                *run
+            }
+            MicroKernel::CopyTable { run, offsets, count } => {
+                steps.push(strided(count.destination, count.extent));
+                steps.push(listed(offsets));
+                *run
+            }
+            MicroKernel::Transpose(plane) => {
+                steps.extend(plane.columns.loops().iter().map(|&(stride, extent)| strided(stride, extent)));
+                plane.destination_row()
+            }
+            MicroKernel::InterleaveBits(BitInterleave { rows, row, pitch, direction, .. }) => match direction {
+                Direction::Interleave => rows.saturating_mul(*row),
+                Direction::Deinterleave => {
+                    steps.push(strided(*pitch, *rows));
+                    *row
+                }
+            },
+        }
+    }
+}
+
+impl Stride {
+    /// One iteration.
+    pub(crate) const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
+
+    /// Where the last iteration begins.
+    fn last(self) -> (usize, usize) {
+        let last = self.extent.saturating_sub(1);
+        (last.saturating_mul(self.source), last.saturating_mul(self.destination))
+    }
+}
+
+impl NestLoop {
+    /// How many iterations.
+    pub(crate) fn extent(&self) -> usize {
+        match self {
+            NestLoop::Strided(stride) => stride.extent,
+            NestLoop::Table(entries) => entries.len(),
+        }
+    }
+
+    /// Where iteration `i` begins, source and destination.
+    pub(crate) fn at(&self, i: usize) -> (usize, usize) {
+        match self {
+            // Nothing saturates: the spans of all iterations lie inside the buffers.
+            NestLoop::Strided(stride) => (stride.source.saturating_mul(i), stride.destination.saturating_mul(i)),
+            NestLoop::Table(entries) => entries.get(i).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The largest offsets of an iteration, source and destination.
+    fn largest(&self) -> (usize, usize) {
+        match self {
+            NestLoop::Strided(stride) => stride.last(),
+            NestLoop::Table(entries) => largest(entries),
+        }
+    }
+}
+
+/// The largest of some offsets on either side.
+fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
+    offsets.iter().fold((0, 0), |largest, offset| (largest.0.max(offset.0), largest.1.max(offset.1)))
+}
+
+/// The first strided loop that passes a test.
+pub(crate) fn position(loops: &[NestLoop], mut test: impl FnMut(Stride) -> bool) -> Option<usize> {
+    loops.iter().position(|step| matches!(step, NestLoop::Strided(stride) if test(*stride)))
+}
+
+#[cfg(all(test, feature = "rayon"))]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn nest(run: usize, destinations: &[(usize, usize)]) -> Nest {
+        let loops = destinations
+            .iter()
+            .map(|&(destination, extent)| NestLoop::Strided(Stride { extent, source: 0, destination }));
+        Nest::new(MicroKernel::Copy { run, count: Stride::ONCE }, loops.collect(), 0, 0)
+    }
+
+    #[test]
+    fn tables_nest_like_strides() {
+        let table = |offsets: &[usize], stride| {
+            let offsets = offsets.iter().map(|&to| (0, to)).collect();
+            let kernel = MicroKernel::CopyTable { run: 2, offsets, count: Stride::ONCE };
+            let loops = [NestLoop::Strided(Stride { extent: 3, source: 0, destination: stride })];
+            Nest::new(kernel, loops.into_iter().collect(), 0, 0).writes_are_disjoint()
+        };
+        assert!(table(&[4, 0, 2], 6) && table(&[0, 9, 4], 11));
+        assert!(!table(&[4, 0, 2], 5) && !table(&[0, 1, 4], 20) && !table(&[0, 0], 20));
+        let long: Vec<usize> = (0..65).map(|i| 2 * i).collect();
+        assert!(!table(&long, 1000) && table(&long[..64], 1000));
+    }
+
+    /// Against every byte that is written.
+    #[test]
+    fn disjoint_is_never_said_of_iterations_that_meet() {
+        let mut yes = 0;
+        for run in 1..4 {
+            for first in 0..9 {
+                for second in 0..9 {
+                    for (n, m) in [(1, 3), (2, 2), (2, 3), (3, 2), (4, 3)] {
+                        let nest = nest(run, &[(first, n), (second, m)]);
+                        let mut written = vec![0; 128];
+                        for i in 0..n {
+                            for j in 0..m {
+                                written[i * first + j * second..][..run].iter_mut().for_each(|count| *count += 1);
+                            }
+                        }
+                        let disjoint = written.iter().all(|&count| count <= 1);
+                        yes += usize::from(nest.writes_are_disjoint());
+                        assert!(disjoint || !nest.writes_are_disjoint(), "run {run}, {first} x {n}, {second} x {m}");
+                    }
+                }
+            }
+        }
+        assert!(yes > 100, "the test knows {yes} nests as disjoint");
+    }
+}

@@ -1,0 +1,153 @@
+//! From one buffer to the other: in one pass, or through buffers in between.
+//!
+//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions or tiles contradict each other
+//! meet in a packed buffer, and an Irreducible layout is built (or taken apart) one tile level a pass, each of which is
+//! a copy between plain layouts (the digits and levels of a layout: see [`crate::map`]).
+
+use smallvec::SmallVec;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
+
+use super::program::{Program, Traffic};
+
+/// The passes of a copy.
+#[derive(Debug, Clone)]
+pub(crate) enum Passes {
+    /// Straight from source to destination.
+    Direct(Program),
+    /// Through buffers in between.
+    Staged(StagedPasses),
+}
+
+/// Passes that each fill a buffer of their own; the last one fills the destination.
+#[derive(Debug, Clone)]
+pub(crate) struct StagedPasses {
+    /// Of an element.
+    pub(crate) bits: u32,
+    pub(crate) passes: Vec<Pass>,
+}
+
+/// One pass: copies the buffer before it into its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Pass {
+    pub(crate) program: Program,
+    /// The elements of the buffer this pass fills.
+    pub(crate) elements: u64,
+    /// Brings the old contents of this buffer back out of the one that the next pass fills: only for buffers that hold padding of
+    /// an Irreducible destination.
+    pub(crate) recover: Option<Program>,
+}
+
+impl Passes {
+    pub(crate) fn new(source: &IndexMap, destination: &IndexMap) -> Result<Passes, Error> {
+        if let Some(boxes) = BoxGroups::new(source, destination) {
+            return program(source, destination, boxes).map(Passes::Direct);
+        }
+        let mut passes = Vec::new();
+        let mut at = source.clone();
+        if let Some(levels) = source.levels() {
+            let (_, steps) = level_steps(source, levels)?;
+            for step in steps.iter().rev() {
+                passes.push(Pass::new(&step.tiled, &step.plain)?);
+            }
+            at = untiled(source, levels)?;
+        } else if destination.levels().is_none() {
+            // The two contradict each other; a packed buffer agrees with either.
+            let packed = packed(source)?;
+            passes.push(Pass::new(source, &packed)?);
+            at = packed;
+        }
+        match destination.levels() {
+            None => passes.push(Pass::new(&at, destination)?),
+            Some(levels) => {
+                let (first, steps) = level_steps(destination, levels)?;
+                passes.push(Pass::new(&at, &first)?);
+                for (place, step) in steps.iter().enumerate() {
+                    let next = steps.get(place.saturating_add(1));
+                    let recover = next.map(|next| pass(&next.tiled, &next.plain)).transpose()?;
+                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled)? });
+                }
+            }
+        }
+        Ok(Passes::Staged(StagedPasses { bits: source.element_bits(), passes }))
+    }
+
+    pub(crate) fn with_streaming(mut self, streaming: bool) -> Passes {
+        match &mut self {
+            Passes::Direct(program) => program.streaming = streaming,
+            Passes::Staged(stages) => stages.passes.iter_mut().for_each(|pass| pass.program.streaming = streaming),
+        }
+        self
+    }
+}
+
+impl Pass {
+    fn new(from: &IndexMap, to: &IndexMap) -> Result<Pass, Error> {
+        Ok(Pass { program: pass(from, to)?, elements: to.physical_elements(), recover: None })
+    }
+}
+
+/// One tile level: the shape before it (dimensions joined) and after it, both row-major.
+struct LevelStep {
+    plain: IndexMap,
+    tiled: IndexMap,
+}
+
+/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start from.
+fn level_steps(map: &IndexMap, levels: &Levels) -> Result<(IndexMap, Vec<LevelStep>), Error> {
+    let mut bounds = levels.sizes.clone();
+    let mut steps = Vec::with_capacity(levels.levels.len());
+    for level in &levels.levels {
+        bounds.insert_many(0, std::iter::repeat_n(1, level.new_axes));
+        bounds.truncate(level.prefix);
+        let mut sizes = bounds.clone();
+        sizes.extend(level.groups.iter().map(|group| group.bound));
+        let tile: TileEntries = level.groups.iter().map(|group| Some(group.tile)).collect();
+        let order = (0..sizes.len()).collect();
+        let (data_type, bits) = (map.data_type(), map.element_bits());
+        steps.push(LevelStep {
+            plain: row_major(map, &sizes)?,
+            tiled: IndexMap::from_tiles(data_type, bits, &sizes, order, &[tile], 1)?,
+        });
+        bounds.extend(level.groups.iter().map(|group| group.bound.div_ceil(group.tile.get())));
+        bounds.extend(level.groups.iter().map(|group| group.tile.get()));
+    }
+    Ok((untiled(map, levels)?, steps))
+}
+
+/// The logical tensor, packed in the physical order of its dimensions.
+fn untiled(map: &IndexMap, levels: &Levels) -> Result<IndexMap, Error> {
+    let order = levels.order.clone();
+    IndexMap::from_tiles(map.data_type(), map.element_bits(), map.sizes(), order, &[], 1)
+}
+
+/// The logical tensor, packed row-major.
+fn packed(map: &IndexMap) -> Result<IndexMap, Error> {
+    row_major(map, map.sizes())
+}
+
+fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
+    let order: SmallVec<[usize; 8]> = (0..sizes.len()).collect();
+    IndexMap::from_tiles(map.data_type(), map.element_bits(), sizes, order, &[], 1)
+}
+
+/// The copy between two layouts that are known to agree.
+fn pass(from: &IndexMap, to: &IndexMap) -> Result<Program, Error> {
+    let boxes =
+        BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
+    program(from, to, boxes)
+}
+
+fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups) -> Result<Program, Error> {
+    let bits = from.element_bits();
+    let bytes = |elements: u64| checked::bytes_for(elements, bits);
+    let elements = from.logical_elements();
+    let traffic = Traffic {
+        read: bytes(elements.min(from.physical_elements()))?,
+        written: bytes(elements)?,
+        buffers: from.physical_size_in_bytes().saturating_add(to.physical_size_in_bytes()),
+    };
+    Program::new(boxes, bits, traffic)
+}

@@ -1,0 +1,178 @@
+//! A plane to be transposed: two axes, one packed on either side.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::cost::MICRO_TILE;
+
+/// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
+/// `columns.offset(column) + row * unit` on the destination, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plane {
+    /// Bytes that stay together.
+    pub(crate) unit: usize,
+    /// Packed on the source; each is a row of the destination, at these offsets.
+    pub(crate) columns: Axis,
+    /// Packed on the destination; at these offsets of the source.
+    pub(crate) rows: Axis,
+    /// A unit is itself a small plane, which is transposed on the way.
+    pub(crate) micro_tile: Option<MicroTile>,
+}
+
+impl Plane {
+    /// How many bytes it spans on the source and on the destination.
+    pub(crate) fn span(&self) -> (usize, usize) {
+        (
+            self.rows.largest().saturating_add(self.source_row()),
+            self.columns.largest().saturating_add(self.destination_row()),
+        )
+    }
+
+    /// Bytes of a source row.
+    pub(crate) fn source_row(&self) -> usize {
+        self.columns.extent.saturating_mul(self.unit)
+    }
+
+    /// Bytes of a destination row.
+    pub(crate) fn destination_row(&self) -> usize {
+        self.rows.extent.saturating_mul(self.unit)
+    }
+
+    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
+    pub(crate) fn interleaves(&self) -> Option<usize> {
+        self.rows.stride().filter(|_| self.columns.stride() == Some(self.destination_row()))
+    }
+
+    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit by unit.
+    pub(crate) fn deinterleaves(&self) -> Option<usize> {
+        self.columns.stride().filter(|_| self.rows.stride() == Some(self.source_row()))
+    }
+}
+
+/// A unit of `rows` by `columns` elements of `element` bytes, of at most [`MICRO_TILE`] bytes in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MicroTile {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) element: usize,
+}
+
+impl MicroTile {
+    pub(crate) fn bytes(self) -> usize {
+        self.rows.saturating_mul(self.columns).saturating_mul(self.element)
+    }
+
+    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
+    pub(crate) fn shuffle(self) -> [u8; MICRO_TILE] {
+        let MicroTile { rows, columns, element } = self;
+        let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));
+        let mut bytes = [0; MICRO_TILE];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            let (inside, first) = (i.rem_euclid(tile), i.saturating_sub(i.rem_euclid(tile)));
+            let (place, rest) = (inside.div_euclid(element), inside.rem_euclid(element));
+            // Place (column, row) of the result is place (row, column) of the source.
+            let (column, row) = (place.div_euclid(rows), place.rem_euclid(rows));
+            let from = row.saturating_mul(columns).saturating_add(column).saturating_mul(element);
+            *byte = u8::try_from(first.saturating_add(from).saturating_add(rest)).unwrap_or(0);
+        }
+        bytes
+    }
+}
+
+/// One axis of a plane: packed on one side, at these offsets on the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Axis {
+    pub(crate) extent: usize,
+    offsets: Offsets,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Offsets {
+    Stride(usize),
+    /// Several loops in one.
+    Table(Fused),
+}
+
+/// Loops as pairs of stride and extent.
+type Loops = SmallVec<[(usize, usize); 3]>;
+
+/// The offsets of several loops, and the loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fused {
+    offsets: Vec<usize>,
+    loops: Loops,
+}
+
+impl Axis {
+    pub(crate) fn new(extent: usize, stride: usize) -> Axis {
+        Axis { extent, offsets: Offsets::Stride(stride) }
+    }
+
+    /// The offset of index `i`.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below the extent and the axis is a table.
+    #[inline(always)]
+    #[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "asked for indices below the extent")]
+    pub(crate) fn offset(&self, i: usize) -> usize {
+        debug_assert!(i < self.extent);
+        match &self.offsets {
+            Offsets::Stride(stride) => i * stride,
+            Offsets::Table(fused) => fused.offsets[i],
+        }
+    }
+
+    /// The distance of neighbours, if it is the same everywhere.
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> Option<usize> {
+        match &self.offsets {
+            Offsets::Stride(stride) => Some(*stride),
+            Offsets::Table(_) => None,
+        }
+    }
+
+    /// The loops it was made of.
+    pub(crate) fn loops(&self) -> Loops {
+        match &self.offsets {
+            Offsets::Stride(stride) => smallvec![(*stride, self.extent)],
+            Offsets::Table(fused) => fused.loops.clone(),
+        }
+    }
+
+    /// Are all offsets multiples of `bytes`?
+    pub(crate) fn are_multiples_of(&self, bytes: usize) -> bool {
+        match &self.offsets {
+            Offsets::Stride(stride) => stride.is_multiple_of(bytes),
+            Offsets::Table(fused) => fused.loops.iter().all(|(stride, _)| stride.is_multiple_of(bytes)),
+        }
+    }
+
+    /// The largest offset.
+    fn largest(&self) -> usize {
+        let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).saturating_mul(stride);
+        match &self.offsets {
+            Offsets::Stride(stride) => last((*stride, self.extent)),
+            Offsets::Table(fused) => fused.loops.iter().copied().map(last).fold(0, usize::saturating_add),
+        }
+    }
+
+    /// The axis with another loop outside it.
+    pub(crate) fn inside(self, extent: usize, stride: usize) -> Axis {
+        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
+        offsets.extend((0..self.extent).map(|i| self.offset(i)));
+        // Copied and moved in runs that double: the loops may be short.
+        let mut iterations = 1;
+        while iterations < extent {
+            let more = iterations.min(extent.saturating_sub(iterations));
+            let (old, moved) = (offsets.len(), iterations.saturating_mul(stride));
+            offsets.extend_from_within(..more.saturating_mul(self.extent));
+            offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
+            iterations = iterations.saturating_add(more);
+        }
+        let mut loops = self.loops();
+        loops.push((stride, extent));
+        let fused = Fused { offsets, loops };
+        Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(fused) }
+    }
+}

@@ -1,0 +1,187 @@
+//! A box becomes a loop nest: which of its loops the micro-kernel takes, and in which order the others run.
+//!
+//! A box says how far apart elements lie, in elements; a nest counts bytes. Loops that are packed on both sides disappear into the
+//! contiguous run that is copied as it is. Then, by the rules of [`cost`](super::cost):
+//!
+//! * a *transpose*, when the run is short, one loop is packed on the source and another on the destination: both go into the
+//!   kernel, so that every cache line is used up while it is in the cache;
+//! * *copies* of contiguous runs otherwise, from a table of offsets where they follow no stride.
+
+use std::cmp::Reverse;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{CopyBox, Loop};
+
+use super::cost::{IN_L2, LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
+use super::nest::{MicroKernel, Nest, NestLoop, NestLoops, Stride, position};
+use super::plane::{Axis, MicroTile, Plane};
+
+/// The nest of a box whose elements have `bytes` whole bytes.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+pub(crate) fn nest(copy: &CopyBox, bytes: u64) -> Result<Nest, Error> {
+    let in_bytes = |elements: u64| -> Result<usize, Error> {
+        checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
+    };
+    let (source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
+    let mut loops = NestLoops::new();
+    for step in &copy.loops {
+        loops.push(match step {
+            Loop::Strided { extent, source, destination } => NestLoop::Strided(Stride {
+                extent: checked::narrow(*extent, checked::ELEMENTS)?,
+                source: in_bytes(*source)?,
+                destination: in_bytes(*destination)?,
+            }),
+            Loop::Table(entries) => NestLoop::Table(
+                entries.iter().map(|&(a, b)| Ok((in_bytes(a)?, in_bytes(b)?))).collect::<Result<_, Error>>()?,
+            ),
+        });
+    }
+    let run = contiguous_run(&mut loops, in_bytes(1)?);
+    let kernel = micro_kernel(&mut loops, run);
+    Ok(Nest::new(kernel, loops, source, destination))
+}
+
+/// The bytes that lie together on both sides: the loops that are packed on both go into it.
+fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
+    let mut run = element;
+    while let Some(place) = position(loops, |stride| stride.source == run && stride.destination == run) {
+        if let NestLoop::Strided(stride) = loops.remove(place) {
+            // Cannot saturate: it is the length of a part of the buffers.
+            run = run.saturating_mul(stride.extent);
+        }
+    }
+    run
+}
+
+/// Takes the innermost loops out of `loops` and into a kernel.
+fn micro_kernel(loops: &mut NestLoops, run: usize) -> MicroKernel {
+    if run <= LONGEST_TRANSPOSED
+        && let Some((columns, rows)) = take_pair(loops, run)
+    {
+        let plane = plane(loops, run, columns, rows, true);
+        if writes_long_runs(&plane, loops) {
+            in_source_order(loops);
+        }
+        return MicroKernel::Transpose(plane);
+    }
+    if run > LONGEST_TRANSPOSED {
+        in_source_order(loops);
+    }
+    // The innermost strided loop.
+    let last = loops.len().checked_sub(1).filter(|&last| matches!(loops.get(last), Some(NestLoop::Strided(_))));
+    let count = last.map_or(Stride::ONCE, |last| take(loops, last));
+    // A table goes inside: its entries are near each other on the destination.
+    if let Some(place) = loops.iter().position(|step| matches!(step, NestLoop::Table(_)))
+        && let NestLoop::Table(offsets) = loops.remove(place)
+    {
+        return MicroKernel::CopyTable { run, offsets, count };
+    }
+    MicroKernel::Copy { run, count }
+}
+
+/// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if there are both.
+fn take_pair(loops: &mut NestLoops, unit: usize) -> Option<(Stride, Stride)> {
+    let columns = position(loops, |stride| stride.source == unit)?;
+    // A unit that is repeated along the destination is copied row by row instead.
+    let rows = position(loops, |stride| stride.destination == unit && stride.source > 0)?;
+    if columns == rows {
+        return None;
+    }
+    // The later one first, so that the other keeps its place.
+    let later = take(loops, columns.max(rows));
+    let earlier = take(loops, columns.min(rows));
+    Some(if columns > rows { (later, earlier) } else { (earlier, later) })
+}
+
+fn take(loops: &mut NestLoops, place: usize) -> Stride {
+    match loops.remove(place) {
+        NestLoop::Strided(stride) => stride,
+        NestLoop::Table(_) => Stride::ONCE,
+    }
+}
+
+/// Orders loops so that the source is read front to back: reads want a sequence, while writes of whole lines may go anywhere.
+/// A source that is repeated is read from the cache, and keeps the order of the destination.
+pub(crate) fn in_source_order(loops: &mut NestLoops) {
+    let key = |step: &NestLoop| match step {
+        NestLoop::Strided(stride) if stride.source > 0 => Some(Reverse((stride.source, stride.destination))),
+        _ => None,
+    };
+    if loops.iter().all(|step| key(step).is_some()) {
+        loops.sort_by_key(key);
+    }
+}
+
+/// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved
+/// in the cache are better written front to back.
+fn writes_long_runs(plane: &Plane, loops: &[NestLoop]) -> bool {
+    let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
+    let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
+    let row = plane.destination_row();
+    let run = if interleaves { row.saturating_mul(plane.columns.extent) } else { row };
+    let iterations = loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
+    let bytes = iterations.saturating_mul(plane.source_row()).saturating_mul(plane.rows.extent);
+    (deinterleaves || interleaves && bytes >= IN_L2) && run >= LONGEST_TRANSPOSED
+}
+
+/// A plane of two loops, with further loops fused into an axis that is short.
+fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micro_tiles: bool) -> Plane {
+    let dense_destination = columns.destination == rows.extent.saturating_mul(unit);
+    let dense_source = rows.source == columns.extent.saturating_mul(unit);
+    if micro_tiles && dense_destination && dense_source {
+        let tile = MicroTile { rows: rows.extent, columns: columns.extent, element: unit };
+        if tile.bytes() <= MICRO_TILE
+            && let Some(plane) = plane_of_micro_tiles(loops, tile)
+        {
+            return plane;
+        }
+    }
+    let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
+    let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
+    let mut columns = Axis::new(columns.extent, columns.destination);
+    let mut rows = Axis::new(rows.extent, rows.source);
+    // A few interleaved rows (two by two, four by four) have kernels of their own, and are dense as they are.
+    if !few_interleaved && !few_deinterleaved {
+        // A line on either side first; then long runs on the destination, then on the source.
+        let (on_source, on_destination): (Sides, Sides) =
+            (|stride| (stride.source, stride.destination), |stride| (stride.destination, stride.source));
+        columns = lengthened(loops, unit, columns, LINE, on_source);
+        rows = lengthened(loops, unit, rows, MIN_AXIS, on_destination);
+        columns = lengthened(loops, unit, columns, MIN_AXIS, on_source);
+    }
+    Plane { unit, columns, rows, micro_tile: None }
+}
+
+/// A plane whose units are small planes themselves, if the loops around them make one.
+fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane> {
+    let unit = tile.bytes();
+    let (columns, rows) =
+        (position(loops, |stride| stride.source == unit)?, position(loops, |stride| stride.destination == unit)?);
+    if !unit.is_power_of_two() || columns == rows {
+        return None;
+    }
+    let (later, earlier) = (take(loops, columns.max(rows)), take(loops, columns.min(rows)));
+    let (columns, rows) = if columns > rows { (later, earlier) } else { (earlier, later) };
+    Some(Plane { micro_tile: Some(tile), ..plane(loops, unit, columns, rows, false) })
+}
+
+/// The stride of a loop on the side where an axis is packed, and on the other.
+type Sides = fn(Stride) -> (usize, usize);
+
+/// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes there.
+fn lengthened(loops: &mut NestLoops, unit: usize, mut axis: Axis, least: usize, sides: Sides) -> Axis {
+    while axis.extent.saturating_mul(unit) < least {
+        let packed = axis.extent.saturating_mul(unit);
+        let next = position(loops, |stride| {
+            sides(stride).0 == packed && stride.extent.saturating_mul(axis.extent) <= LARGEST_TABLE
+        });
+        let Some(place) = next else { break };
+        let stride = take(loops, place);
+        axis = axis.inside(stride.extent, sides(stride).1);
+    }
+    axis
+}

@@ -1,0 +1,197 @@
+//! `Relayout`: checks and plans a copy once, runs it as often as wanted.
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{IndexMap, ToIndexMap};
+
+use super::exec;
+use super::kernel::{Available, KernelLevel};
+use super::padding::Padding;
+use super::plan::fill::Fill;
+use super::plan::passes::Passes;
+
+/// A planned copy of every element from one layout to another.
+///
+/// The source may repeat elements (broadcast); the destination may not. Buffers are plain bytes of any
+/// alignment; elements of fewer than 8 bits lie low bits first. Any element of 1, 2, 4 or a multiple of 8 bits can
+/// be moved, and any other width up to 128 bits.
+///
+/// ```
+/// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape, BufferTensorDesc, DataType};
+///
+/// let packed = BufferTensorDesc::packed(DataType::U8, &[3, 5])?;
+/// let tiled: ArrayShape = "u8[3,5]{1,0:T(2,2)}".parse()?;
+/// let relayout = Relayout::new(&packed, &tiled)?.with_padding(Padding::Fill(0xff))?;
+///
+/// let source: Vec<u8> = (0..15).collect();
+/// let mut destination = vec![0; relayout.destination_size_in_bytes() as usize];
+/// relayout.run(&source, &mut destination)?;
+/// assert_eq!(destination[..8], [0, 1, 5, 6, 2, 3, 7, 8]);
+/// assert_eq!(destination[14..16], [255, 255]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Relayout {
+    pub(super) source: IndexMap,
+    pub(super) destination: IndexMap,
+    pub(super) padding: Padding,
+    pub(super) fill: Fill,
+    pub(super) passes: Passes,
+    pub(super) level: Available,
+    /// What a buffer must hold for every element to be inside it.
+    pub(super) source_needs: u64,
+    pub(super) destination_needs: u64,
+}
+
+impl Relayout {
+    /// Plans the copy. Padding of the destination is left alone unless
+    /// [`with_padding`](Self::with_padding) says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ, [`Error::DataTypeMismatch`] and
+    /// [`Error::ElementBitsMismatch`] if the elements do; [`Error::OverlappingDestination`] if two indices of the
+    /// destination share an offset, or [`Error::TooHard`] if that could not be decided.
+    pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
+        let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
+        check_pair(&source, &destination)?;
+        destination.check_injective()?;
+        let bits = source.element_bits();
+        if !bits.is_multiple_of(8) && bits > 128 {
+            return Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, or up to 128 bits" });
+        }
+        let source_needs = checked::bytes_for(source.min_elements()?, bits)?;
+        let destination_needs = checked::bytes_for(destination.min_elements()?, bits)?;
+        let passes = Passes::new(&source, &destination)?;
+        let level = Available::in_use();
+        let (padding, fill) = (Padding::Keep, Fill::Nothing);
+        Ok(Relayout { source, destination, padding, fill, passes, level, source_needs, destination_needs })
+    }
+
+    /// The same copy with another treatment of the destination's padding.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillTooWide`] if a pattern has bits outside an element.
+    pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
+        padding.check(self.source.element_bits())?;
+        let direct = matches!(self.passes, Passes::Direct(_));
+        let fill = Fill::new(&self.destination, padding.pattern(), direct);
+        Ok(Relayout { padding, fill, ..self })
+    }
+
+    /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
+    /// available level up to `level`.
+    #[must_use]
+    pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
+        Relayout { level: Available::up_to(level), ..self }
+    }
+
+    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size: for tests and
+    /// measurements. Left to itself, a copy streams from 8 MiB on, both buffers together.
+    #[must_use]
+    pub fn with_streaming(self, streaming: bool) -> Relayout {
+        Relayout { passes: self.passes.with_streaming(streaming), ..self }
+    }
+
+    /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
+    /// holds padding only.
+    #[must_use]
+    pub fn source_size_in_bytes(&self) -> u64 {
+        self.source.physical_size_in_bytes()
+    }
+
+    /// The bytes of the whole destination buffer, padding included.
+    #[must_use]
+    pub fn destination_size_in_bytes(&self) -> u64 {
+        self.destination.physical_size_in_bytes()
+    }
+
+    /// Copies every element. Bytes past the two layouts are neither read nor written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferTooShort`], before a byte is written.
+    pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        self.run_with_progress(source, destination, &mut |_| {})
+    }
+
+    /// As [`run`](Self::run), and tells `progress` now and then how many bytes of elements have been written in all.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn run_with_progress(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        require("source", source, self.source_needs)?;
+        require("destination", destination, self.writes_to())?;
+        let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
+        let end = whole.min(destination.len());
+        let destination = destination.get_mut(..end).unwrap_or_default();
+        if self.fill.is_first() && self.run_in_blocks(source, destination, progress)? {
+            return Ok(());
+        }
+        exec::fill::before(&self.fill, destination);
+        exec::passes::run(&self.passes, source, destination, self.level, self.padding.pattern(), progress)?;
+        exec::fill::after(&self.fill, destination);
+        Ok(())
+    }
+
+    /// How many bytes the destination must have.
+    pub(super) fn writes_to(&self) -> u64 {
+        if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
+    }
+
+    /// As [`run`](Self::run) for buffers of any plain type as wide as an element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ElementBitsMismatch`] if `T` is not as wide as an element, and as for [`run`](Self::run).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let columns = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
+    /// let mut turned = [0.0_f32; 6];
+    /// Relayout::new(&rows, &columns)?.run_typed(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut turned)?;
+    /// assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn run_typed<T: bytemuck::Pod>(&self, source: &[T], destination: &mut [T]) -> Result<(), Error> {
+        let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
+        if found != self.source.element_bits() {
+            return Err(Error::ElementBitsMismatch { expected: self.source.element_bits(), found });
+        }
+        self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
+    }
+}
+
+fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
+    let (from, to) = (source.sizes(), destination.sizes());
+    if from.len() != to.len() {
+        return Err(Error::RankMismatch { what: "sizes", expected: from.len(), found: to.len() });
+    }
+    if let Some((axis, (&expected, &found))) = from.iter().zip(to).enumerate().find(|(_, (a, b))| a != b) {
+        return Err(Error::SizeMismatch { axis, expected, found });
+    }
+    if source.data_type() != destination.data_type() {
+        return Err(Error::DataTypeMismatch {
+            expected: source.data_type().xla_name(),
+            found: destination.data_type().xla_name(),
+        });
+    }
+    if source.element_bits() != destination.element_bits() {
+        return Err(Error::ElementBitsMismatch { expected: source.element_bits(), found: destination.element_bits() });
+    }
+    Ok(())
+}
+
+pub(super) fn require(what: &'static str, buffer: &[u8], needed: u64) -> Result<(), Error> {
+    let found = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+    if found < needed { Err(Error::BufferTooShort { what, needed, found }) } else { Ok(()) }
+}
