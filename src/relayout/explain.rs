@@ -5,12 +5,12 @@ use std::fmt::{self, Write};
 use crate::checked;
 
 use super::padding::Padding;
-use super::plan::bits::{BitInterleave, BitPlane, BitRows, Direction};
 use super::plan::cost::STREAMING_FROM;
 use super::plan::fill::Fill;
-use super::plan::nest::{MicroKernel, Nest, NestLoop, Stride};
+use super::plan::nest::{
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride,
+};
 use super::plan::passes::Passes;
-use super::plan::plane::{Axis, Plane};
 use super::plan::program::{PlannedBox, Program};
 use super::plan::subbyte::{Inner, SubByteBox};
 use super::relayout::Relayout;

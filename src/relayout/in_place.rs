@@ -13,11 +13,10 @@ use crate::map::{CopyBox, Loop, Loops};
 
 use super::exec;
 use super::exec::elements::each_element;
-use super::kernel::Call;
+use super::exec::program::run_alone;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
-use super::plan::program::PlannedBox;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
@@ -97,21 +96,21 @@ impl Relayout {
 type Canonical = (u64, u64, Vec<Vec<(u64, u64)>>);
 
 fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
-    let turn = |(a, b): (u64, u64)| if exchanged { (b, a) } else { (a, b) };
+    let sides = |(a, b): (u64, u64)| if exchanged { (b, a) } else { (a, b) };
     let mut loops: Vec<Vec<(u64, u64)>> = copy
         .loops
         .iter()
         .map(|step| match step {
-            Loop::Strided { extent, source, destination } => vec![(*extent, *extent), turn((*source, *destination))],
+            Loop::Strided { extent, source, destination } => vec![(*extent, *extent), sides((*source, *destination))],
             Loop::Table(entries) => {
-                let mut entries: Vec<_> = entries.iter().map(|&entry| turn(entry)).collect();
+                let mut entries: Vec<_> = entries.iter().map(|&entry| sides(entry)).collect();
                 entries.sort_unstable();
                 entries
             }
         })
         .collect();
     loops.sort_unstable();
-    let (source, destination) = turn((copy.source, copy.destination));
+    let (source, destination) = sides((copy.source, copy.destination));
     (source, destination, loops)
 }
 
@@ -222,11 +221,11 @@ impl SquareBlocks {
             [(&mut *upper, gather(below, [columns, rows])), (&mut *lower, gather(above, [rows, columns]))]
         {
             scratch.resize(bytes, 0);
-            once(copy, self.bits, relayout, buffer, scratch)?;
+            run_alone(copy, self.bits, relayout.level, buffer, scratch)?;
         }
-        once(scatter(above, [columns, rows]), self.bits, relayout, upper, buffer)?;
+        run_alone(scatter(above, [columns, rows]), self.bits, relayout.level, upper, buffer)?;
         if below != above {
-            once(scatter(below, [rows, columns]), self.bits, relayout, lower, buffer)?;
+            run_alone(scatter(below, [rows, columns]), self.bits, relayout.level, lower, buffer)?;
         }
         Ok(())
     }
@@ -238,10 +237,4 @@ fn block(source: u64, destination: u64, loops: [(u64, u64, u64); 2]) -> CopyBox 
     let loops: Loops =
         longer.map(|(extent, source, destination)| Loop::Strided { extent, source, destination }).collect();
     CopyBox { source, destination, loops }
-}
-
-fn once(copy: CopyBox, bits: u32, relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-    let mut call = Call { source, destination, streaming: false, prefetch: false, level: relayout.level };
-    exec::program::run_box(&PlannedBox::new(copy, bits)?, bits, &mut call, &mut 0, &mut |_| {});
-    Ok(())
 }

@@ -7,11 +7,11 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that lies inside two buffers")]
 
 use super::super::kernel::Call;
-use super::super::plan::bits::{BitInterleave, BitPlane, BitRows, Direction};
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
-use super::super::plan::nest::{MicroKernel, NestLoop, Stride};
-use super::super::plan::plane::{Axis, Plane};
-use super::subbyte::copy_rows;
+use super::super::plan::nest::{
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, Stride,
+};
+use super::bit_rows;
 
 /// What a block goes through.
 pub(super) struct Buffers([[u8; BIT_BUFFER]; 3]);
@@ -82,7 +82,7 @@ fn block(
         into = BitRows { bits: into.bits * into.count, count: 1, ..into };
     }
     let mut enter = Call { source: call.source, destination: first, streaming: false, prefetch, level };
-    copy_rows(&into, &mut enter, (start.0, 0));
+    bit_rows::run(&into, &mut enter, (start.0, 0));
     if few_rows {
         pass(first, third, &interleave(Direction::Interleave, rows, source), &[]);
     } else if few_columns {
@@ -97,7 +97,7 @@ fn block(
         pass(second, third, &interleave(Direction::Deinterleave, in_byte, destination), &groups);
     }
     let mut leave = Call { source: third, destination: call.destination, streaming, prefetch: false, level };
-    copy_rows(&out, &mut leave, (0, start.1));
+    bit_rows::run(&out, &mut leave, (0, start.1));
 }
 
 fn count(number: usize) -> u64 {

@@ -1,6 +1,7 @@
 //! Walking a plan: the passes of a copy, the boxes of a program, the padding. Kernels do the rest.
 
 mod bit_plane;
+mod bit_rows;
 pub(super) mod elements;
 pub(super) mod fill;
 pub(super) mod passes;

@@ -1,6 +1,7 @@
 //! Running the boxes of a program.
 
 use crate::error::Error;
+use crate::map::CopyBox;
 
 use super::super::kernel::{Available, Call, StreamFence};
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
@@ -60,14 +61,25 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     true
 }
 
-/// Copies one box; `progress` hears how many bytes that makes in all.
-pub(crate) fn run_box(
-    planned: &PlannedBox,
+/// Copies one box that belongs to no program, through the cache.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] as for planning.
+pub(crate) fn run_alone(
+    copy: CopyBox,
     bits: u32,
-    call: &mut Call<'_>,
-    written: &mut u64,
-    progress: &mut dyn FnMut(u64),
-) {
+    level: Available,
+    source: &[u8],
+    destination: &mut [u8],
+) -> Result<(), Error> {
+    let mut call = Call { source, destination, streaming: false, prefetch: false, level };
+    run_box(&PlannedBox::new(copy, bits)?, bits, &mut call, &mut 0, &mut |_| {});
+    Ok(())
+}
+
+/// Copies one box; `progress` hears how many bytes that makes in all.
+fn run_box(planned: &PlannedBox, bits: u32, call: &mut Call<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
     let before = *written;
     let bytes = match planned {
         PlannedBox::SubByte(copy) => subbyte::run(copy, bits, call),

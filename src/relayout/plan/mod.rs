@@ -3,13 +3,11 @@
 //! Nothing here touches a buffer. [`cost`] holds the rules and every threshold; [`nest`] is the intermediate representation that
 //! `exec` walks and `kernel` runs.
 
-pub(super) mod bits;
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
 pub(super) mod nest;
 pub(super) mod passes;
-pub(super) mod plane;
 pub(super) mod program;
 pub(super) mod select;
 pub(super) mod subbyte;

@@ -14,8 +14,7 @@ use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
 use super::cost::{IN_L2, LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
-use super::nest::{MicroKernel, Nest, NestLoop, NestLoops, Stride, position};
-use super::plane::{Axis, MicroTile, Plane};
+use super::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
 
 /// The nest of a box whose elements have `bytes` whole bytes.
 ///

@@ -5,9 +5,8 @@
 
 use crate::map::{CopyBox, Loop};
 
-use super::bits::{BitInterleave, BitPlane, BitRows, Direction};
 use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
-use super::nest::{MicroKernel, Nest, NestLoop, NestLoops, Stride};
+use super::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, NestLoops, Stride};
 use super::select::in_source_order;
 
 /// A box of elements that begin anywhere.

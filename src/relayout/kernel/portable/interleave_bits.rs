@@ -1,6 +1,6 @@
 //! Interleaving sub-byte elements, eight bytes of each row at a time (see [`bit_order`](super::super::bit_order)).
 
-use super::super::super::plan::bits::{BitInterleave, Direction};
+use super::super::super::plan::nest::{BitInterleave, Direction};
 use super::super::bit_order::{ordered_place, row_bit};
 
 /// Interleaves rows, or deinterleaves them.

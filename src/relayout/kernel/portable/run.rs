@@ -1,7 +1,6 @@
 //! Copies and transposes of whole bytes.
 
-use super::super::super::plan::nest::{MicroKernel, Stride};
-use super::super::super::plan::plane::{MicroTile, Plane};
+use super::super::super::plan::nest::{MicroKernel, MicroTile, Plane, Stride};
 use super::interleave_bits::interleave_bits;
 
 /// Runs one iteration of a kernel, whose span both slices hold.

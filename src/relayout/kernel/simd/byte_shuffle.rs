@@ -7,7 +7,7 @@
 //! somewhere in a period reads the table from there on.
 
 use super::super::super::plan::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
-use super::super::super::plan::plane::Plane;
+use super::super::super::plan::nest::Plane;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 

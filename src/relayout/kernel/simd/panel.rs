@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::super::super::plan::cost::{
     L1_WAYS, LINE, PAGE, PANEL, PANEL_PREFETCH, PANEL_ROWS, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
-use super::super::super::plan::plane::{Axis, MicroTile, Plane};
+use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Transposition};
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;

@@ -1,6 +1,6 @@
 //! Where the rows of a plane begin.
 
-use super::super::super::plan::plane::Axis;
+use super::super::super::plan::nest::Axis;
 
 /// Where the rows on one side of a plane begin. Kernels are compiled once for a constant row pitch, where this is one
 /// multiplication, and once for any axis.

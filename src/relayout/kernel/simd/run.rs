@@ -1,7 +1,6 @@
 //! Which kernel a nest gets.
 
-use super::super::super::plan::bits::{BitInterleave, Direction};
-use super::super::super::plan::nest::MicroKernel;
+use super::super::super::plan::nest::{BitInterleave, Direction, MicroKernel};
 use super::copy::{copy_runs, copy_table};
 use super::interleave::{Bits, InterleaveRows};
 use super::runs::transpose_runs;

@@ -1,7 +1,7 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
 use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_RUN, PREFETCH_DISTANCE, RUN_PIECE};
-use super::super::super::plan::plane::{Axis, Plane};
+use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
 use super::pitch::Pitch;

@@ -1,7 +1,7 @@
 //! Planes of units of 1, 2, 4, 8 or 16 bytes: which way each goes.
 
 use super::super::super::plan::cost::{FEW_LANES, NARROW};
-use super::super::super::plan::plane::Plane;
+use super::super::super::plan::nest::Plane;
 use super::interleave::{Bytes, InterleaveRows, Three};
 use super::panel::transpose_panels;
 use super::vector::{Operation, Vector};

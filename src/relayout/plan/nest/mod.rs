@@ -10,8 +10,13 @@
 
 use smallvec::SmallVec;
 
-use super::bits::{BitInterleave, Direction};
-use super::plane::Plane;
+mod bits;
+mod plane;
+mod stride;
+
+pub(crate) use bits::{BitInterleave, BitPlane, BitRows, Direction};
+pub(crate) use plane::{Axis, MicroTile, Plane};
+pub(crate) use stride::Stride;
 
 /// A loop nest around a micro-kernel.
 #[derive(Debug, Clone)]
@@ -34,14 +39,6 @@ pub(crate) enum NestLoop {
     Strided(Stride),
     /// The offsets of each iteration, source and destination.
     Table(Vec<(usize, usize)>),
-}
-
-/// `extent` iterations, so many bytes apart on each side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stride {
-    pub(crate) extent: usize,
-    pub(crate) source: usize,
-    pub(crate) destination: usize,
 }
 
 /// What an iteration of the loops does.
@@ -183,17 +180,6 @@ impl MicroKernel {
                 }
             },
         }
-    }
-}
-
-impl Stride {
-    /// One iteration.
-    pub(crate) const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
-
-    /// Where the last iteration begins.
-    fn last(self) -> (usize, usize) {
-        let last = self.extent.saturating_sub(1);
-        (last.saturating_mul(self.source), last.saturating_mul(self.destination))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::cost::MICRO_TILE;
+use super::super::cost::MICRO_TILE;
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.

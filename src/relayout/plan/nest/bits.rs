@@ -1,6 +1,6 @@
 //! Rows and planes of sub-byte elements: 1, 2 or 4 bits, and rows of any bits that begin inside a byte.
 
-use super::nest::Stride;
+use super::stride::Stride;
 
 /// Rows of sub-byte elements on one side, and on the other one row in which they are interleaved element by element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
