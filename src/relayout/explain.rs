@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::checked;
 
 use super::padding::Padding;
-use super::plan::cost::STREAMING_FROM;
+use super::plan::cost::{MOST_INTERLEAVED, STREAMING_FROM};
 use super::plan::fill::Fill;
 use super::plan::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride,
@@ -215,8 +215,8 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
 fn plane_in_words(plane: &Plane) -> String {
     let Plane { unit, columns, rows, micro_tile } = plane;
     let verb = match (plane.interleaves(), plane.deinterleaves()) {
-        (Some(_), None) => "interleave",
-        (None, Some(_)) => "deinterleave",
+        (Some(_), _) if rows.extent <= MOST_INTERLEAVED => "interleave",
+        (_, Some(_)) if columns.extent <= MOST_INTERLEAVED => "deinterleave",
         _ => "transpose",
     };
     let units = match micro_tile {
