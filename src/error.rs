@@ -67,6 +67,17 @@ pub enum Error {
         /// The repeated axis.
         axis: usize,
     },
+    /// A list of axes that must ascend does not.
+    NotAscending {
+        /// What the list is.
+        what: &'static str,
+        /// Where in the list the axis stands that is too small.
+        position: usize,
+        /// That axis.
+        axis: usize,
+        /// The axis in front of it.
+        before: usize,
+    },
     /// Two sizes that must agree do not.
     SizeMismatch {
         /// The axis.
@@ -173,6 +184,13 @@ pub enum Error {
         needed: u64,
         /// The bytes there are.
         found: u64,
+    },
+    /// A pointer of a C structure that is null, or not aligned for what it points to.
+    BadPointer {
+        /// What it points to.
+        what: &'static str,
+        /// The alignment it needs, in bytes.
+        alignment: usize,
     },
     /// Two indices of a destination share one offset, so a write to one is lost.
     OverlappingDestination {
@@ -338,6 +356,14 @@ pub enum Error {
         second: usize,
         /// The first byte of the buffer that both cover.
         byte: u64,
+    },
+    /// Two bindings of one buffer in one dispatch, one only read and one written, for a device that wants all bindings of
+    /// a buffer to be the one or the other.
+    BufferReadAndWritten {
+        /// The place of one in the list.
+        first: usize,
+        /// The place of the other.
+        second: usize,
     },
     /// A binding too large for one piece, and limits that leave no smaller piece.
     NoPieces {

@@ -4,7 +4,7 @@
 
 use std::ptr;
 
-use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout};
+use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
@@ -81,7 +81,7 @@ fn pjrt_fields_are_checked() {
     assert_eq!(read(&|raw| raw.struct_size = 8).unwrap_err().code(), "out_of_limits");
     let nowhere =
         |raw: &mut tensor_layout::interop::pjrt::PjrtMemoryLayout| raw.layout.tiled.minor_to_major = ptr::null();
-    assert_eq!(read(&nowhere).unwrap_err().code(), "out_of_limits");
+    assert_eq!(read(&nowhere).unwrap_err().code(), "bad_pointer");
     let endless =
         |raw: &mut tensor_layout::interop::pjrt::PjrtMemoryLayout| raw.layout.tiled.minor_to_major_size = usize::MAX;
     assert_eq!(read(&endless).unwrap_err().code(), "out_of_limits");
@@ -148,5 +148,31 @@ fn dlpack_fields_are_checked() {
     assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
     (raw.ndim, raw.shape) = (2, ptr::null_mut());
     // SAFETY: a shape that is null is refused before it is read.
-    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
+    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "bad_pointer");
+}
+
+#[test]
+fn misaligned_dlpack_strides_are_refused() {
+    let (mut shape, mut strides) = ([2_i64, 3], [5_i64, 1]);
+    let mut raw = DlTensor {
+        data: ptr::null_mut(),
+        device: CPU,
+        ndim: 2,
+        dtype: DataType::F32.into(),
+        shape: shape.as_mut_ptr(),
+        strides: strides.as_mut_ptr(),
+        byte_offset: 0,
+    };
+    // SAFETY: both lists hold two numbers; nothing is read through an unaligned pointer.
+    let read = |raw: &DlTensor| unsafe { raw.to_desc(0) };
+    assert_eq!(read(&raw).unwrap().strides(), [5, 1]);
+    raw.strides = raw.strides.wrapping_byte_add(4);
+    let error = read(&raw).unwrap_err();
+    assert_eq!(error.code(), "bad_pointer");
+    assert_eq!(error.to_string(), "the pointer to the strides of a DLPack tensor is null or not a multiple of 8 bytes");
+    (raw.strides, raw.shape) = (ptr::null_mut(), raw.shape.wrapping_byte_add(1));
+    assert_eq!(read(&raw).unwrap_err().code(), "bad_pointer");
+    // Without axes there is nothing to read.
+    raw.ndim = 0;
+    assert_eq!(read(&raw).unwrap().rank(), 0);
 }

@@ -2,14 +2,22 @@
 
 mod literal;
 
+use std::collections::BTreeSet;
+
 use literal::{any_shape, bounded, indices};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
+use tensor_layout::relayout::Relayout;
+use tensor_layout::strided::Side;
 use tensor_layout::tiled::Tile;
-use tensor_layout::{ArrayShape, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 
 fn map(text: &str) -> IndexMap {
     text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
+}
+
+fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
 }
 
 // Equality.
@@ -100,5 +108,222 @@ proptest! {
         prop_assert_eq!(a.same_places(&b), Ok(walked.is_none()), "{} {}", shape, changed);
         prop_assert_eq!(same_layout(&a, &b), Ok(walked.is_none()));
         prop_assert_eq!(a.first_difference(&b), Ok(walked), "{} {}", shape, changed);
+    }
+}
+
+// Index maps.
+
+#[test]
+fn one_row_of_a_combined_layout_is_no_longer_fused() {
+    let whole = map("f32[3,5]{1,0:T(*,4)(2,1)}");
+    let row = whole.slice(&[(0..1).into(), (0..5).into()]).unwrap();
+    assert_eq!(row.class(), LayoutClass::Split);
+    assert_eq!(row.components().iter().map(|component| component.dims().to_vec()).collect::<Vec<_>>(), [[1]]);
+    for column in 0..5 {
+        assert_eq!(row.offset(&[0, column]), whole.offset(&[0, column]));
+    }
+    let packed = map("f32[1,5]{1,0}");
+    let source: Vec<u32> = (0..u32::try_from(row.physical_elements()).unwrap()).collect();
+    let mut copied = [0_u32; 5];
+    Relayout::new(&row, &packed)
+        .unwrap()
+        .run(bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut copied))
+        .unwrap();
+    let expected: Vec<u64> = (0..5).map(|column| row.offset(&[0, column]).unwrap()).collect();
+    assert_eq!(copied.map(u64::from).to_vec(), expected);
+}
+
+proptest! {
+    #![proptest_config(literal::cases(1500))]
+
+    /// What is left of a fused component after a slice is in normal form: no dimension of size 1, no place to cut.
+    #[test]
+    fn slices_of_combined_layouts_are_in_normal_form(
+        shape in any_shape(1500),
+        cuts in prop::collection::vec((0..=9_u64, 1..=3_u64), 4),
+    ) {
+        let map = shape.to_index_map().unwrap();
+        let ranges: Vec<std::ops::Range<u64>> = shape
+            .sizes()
+            .iter()
+            .zip(&cuts)
+            .map(|(&size, &(start, length))| {
+                let start = start.min(size.saturating_sub(1));
+                start..(start + length).min(size)
+            })
+            .collect();
+        let slices: Vec<_> = ranges.iter().map(|range| range.clone().into()).collect();
+        let Ok(part) = map.slice(&slices) else { return Ok(()) };
+        for component in part.components() {
+            prop_assert!(component.dims().iter().all(|&dim| part.sizes()[dim] > 1), "{:?}", part);
+            if component.dims().len() > 1 {
+                prop_assert_eq!(part.class(), LayoutClass::Fused);
+            }
+        }
+        for index in indices(part.sizes()) {
+            let outer: Vec<u64> = index.iter().zip(&ranges).map(|(i, range)| i + range.start).collect();
+            prop_assert_eq!(part.offset(&index), map.offset(&outer));
+        }
+        // The same places, made from strides, have the same form.
+        if let Some(strides) = part.strides() {
+            let desc = BufferTensorDesc::new(DataType::F32, part.sizes(), Some(&strides)).unwrap();
+            prop_assert!(desc.with_base_offset(part.base()).unwrap().to_index_map().unwrap().same_places(&part).unwrap());
+        }
+    }
+
+    #[test]
+    fn contiguous_parts_of_overlapping_maps_are_those_of_a_set(
+        axes in prop::collection::vec((1..4_u64, 0..8_u64), 1..4),
+        narrow in 0..4_usize,
+    ) {
+        let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+        let map = strided(&sizes, &strides).to_index_map().unwrap();
+        let mut ranges: Vec<_> = sizes.iter().map(|&size| 0..size).collect();
+        if let Some(range) = ranges.get_mut(narrow) {
+            *range = range.end - 1..range.end;
+        }
+        let offsets: Vec<u64> = indices(&sizes)
+            .filter(|index| index.iter().zip(&ranges).all(|(i, range)| range.contains(i)))
+            .map(|index| map.offset(&index).unwrap())
+            .collect();
+        let places: BTreeSet<u64> = offsets.iter().copied().collect();
+        let (low, high) = (*places.first().unwrap(), *places.last().unwrap());
+        let whole = places.len() == offsets.len() && high - low + 1 == offsets.len() as u64;
+        prop_assert_eq!(map.contiguous_part(&ranges), Ok(whole.then_some(low..high + 1)));
+    }
+}
+
+#[test]
+fn overlapping_maps_have_no_contiguous_part_with_holes() {
+    // Offsets 0 1 1 2 5 6 6 7: as many as from 0 to 7, but 3 and 4 are not among them.
+    let map = strided(&[2, 2, 2], &[5, 1, 1]).to_index_map().unwrap();
+    assert_eq!(map.contiguous_part(&[0..2, 0..2, 0..2]), Ok(None));
+    assert_eq!(map.contiguous_part(&[0..1, 0..2, 0..1]), Ok(Some(0..2)));
+    assert!(!map.row_access(0).unwrap().in_one_piece);
+}
+
+#[test]
+fn a_chain_past_its_extent_does_not_wrap() {
+    let map = strided(&[2], &[u64::MAX / 8]).to_index_map().unwrap();
+    let chain = map.components()[0].chain();
+    assert_eq!(chain.offset(1), Ok(u64::MAX / 8));
+    assert_eq!(chain.offset(9).unwrap_err().code(), "overflow");
+    assert_eq!(chain.offset(u64::MAX).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn a_map_can_be_given_a_base() {
+    for text in
+        ["f32[16,256]{1,0:T(8,128)}", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", "f32[3,5]{1,0:T(*,4)(2,1)}", "f32[7]"]
+    {
+        let plain = map(text);
+        let moved = plain.clone().with_base(100).unwrap();
+        assert_eq!((moved.base(), moved.physical_elements()), (100, 100 + plain.physical_elements()));
+        for index in indices(plain.sizes()) {
+            let offset = plain.offset(&index).unwrap();
+            assert_eq!(moved.offset(&index), Ok(100 + offset), "{text}");
+            assert_eq!(moved.inverse(100 + offset).unwrap().as_deref(), Some(index.as_slice()), "{text}");
+        }
+        assert_eq!(moved.inverse(99), Ok(None));
+        assert_eq!(moved.same_places(&plain), Ok(false));
+        assert_eq!(moved.clone().with_base(0).unwrap(), plain);
+
+        // And data goes there and back.
+        let packed = ArrayShape::row_major(DataType::F32, plain.sizes()).unwrap().to_index_map().unwrap();
+        let source: Vec<u32> = (1..).take(usize::try_from(packed.physical_elements()).unwrap()).collect();
+        let mut there = vec![0_u32; usize::try_from(moved.physical_elements()).unwrap()];
+        let mut back = vec![0_u32; source.len()];
+        let to = Relayout::new(&packed, &moved).unwrap();
+        to.run(bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut there)).unwrap();
+        for (index, value) in indices(plain.sizes()).zip(&source) {
+            assert_eq!(there[usize::try_from(moved.offset(&index).unwrap()).unwrap()], *value, "{text}");
+        }
+        let from = Relayout::new(&moved, &packed).unwrap();
+        from.run(bytemuck::cast_slice(&there), bytemuck::cast_slice_mut(&mut back)).unwrap();
+        assert_eq!(back, source, "{text}");
+    }
+    assert_eq!(map("f32[7]").with_base(u64::MAX).unwrap_err().code(), "overflow");
+}
+
+// Descriptors.
+
+#[test]
+fn axes_that_do_not_ascend_are_called_so() {
+    let error = BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap().scatter_axes(4, &[3, 1]).unwrap_err();
+    assert_eq!(error.code(), "not_ascending");
+    assert_eq!(error.to_string(), "the list of axes must ascend, but names axis 1 at position 1, behind axis 3");
+}
+
+#[test]
+fn ranks_change_without_changing_other_strides() {
+    let packed = |sizes: &[u64]| BufferTensorDesc::packed(DataType::F32, sizes).unwrap();
+    let parts = |desc: &BufferTensorDesc| (desc.sizes().to_vec(), desc.strides().to_vec());
+    // Chromium makes `[1]:[1]` of a scalar, and fills in zeros.
+    assert_eq!(parts(&packed(&[]).rank_at_least(1, Side::Front).unwrap()), (vec![1], vec![1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Front).unwrap()), (vec![1, 1, 1], vec![0, 0, 1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Back).unwrap()), (vec![1, 1, 1], vec![1, 0, 0]));
+    assert_eq!(parts(&strided(&[1, 3], &[77, 1]).rank_at_least(3, Side::Front).unwrap()).1, [0, 77, 1]);
+    // Kept axes keep what they were given.
+    let desc = strided(&[2, 3, 1, 4], &[12, 4, 99, 1]);
+    assert_eq!(parts(&desc.rank_at_most(3, Side::Front).unwrap()), (vec![6, 1, 4], vec![4, 99, 1]));
+    let desc = strided(&[2, 1, 3, 4], &[12, 55, 4, 1]);
+    assert_eq!(parts(&desc.rank_at_most(3, Side::Back).unwrap()), (vec![2, 1, 12], vec![12, 55, 1]));
+    let desc = strided(&[1, 1, 5], &[7, 9, 1]);
+    assert_eq!(parts(&desc.rank_at_most(2, Side::Front).unwrap()), (vec![1, 5], vec![9, 1]));
+}
+
+#[test]
+fn one_element_broadcasts_to_a_scalar() {
+    let one = strided(&[1], &[7]).with_base_offset(3).unwrap();
+    let scalar = one.broadcast_to(&[]).unwrap();
+    assert_eq!((scalar.rank(), scalar.offset(&[])), (0, Ok(3)));
+    assert_eq!(one.to_index_map().unwrap().broadcast_to(&[]).unwrap().offset(&[]), Ok(3));
+    assert_eq!(strided(&[2], &[1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(strided(&[1, 1], &[1, 1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(map("f32[1,1]").broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+}
+
+#[test]
+fn the_nth_offset_is_not_walked_to() {
+    let desc = BufferTensorDesc::packed(DataType::U8, &[1 << 20, 1 << 20, 3]).unwrap();
+    assert_eq!(desc.offsets().nth(1_000_000_000_000), Some(1_000_000_000_000));
+    assert_eq!(desc.offsets().last(), Some(3 * (1 << 40) - 1));
+    assert_eq!(desc.offsets().nth(3 << 40), None);
+    for (sizes, strides) in
+        [(vec![3, 4, 5], vec![1, 3, 12]), (vec![2, 1, 3], vec![5, 9, 0]), (vec![], vec![]), (vec![0, 3], vec![3, 1])]
+    {
+        let desc = strided(&sizes, &strides);
+        let all: Vec<u64> = desc.offsets().collect();
+        for first in 0..all.len() + 1 {
+            for second in 0..all.len() + 1 {
+                let mut offsets = desc.offsets();
+                assert_eq!(offsets.nth(first), all.get(first).copied());
+                assert_eq!(offsets.nth(second), all.get(first + 1 + second).copied());
+                assert_eq!(offsets.count(), all.len().saturating_sub(first + second + 2));
+            }
+        }
+        assert_eq!(desc.offsets().last(), all.last().copied());
+    }
+}
+
+#[test]
+fn offsets_in_memory_order_do_not_take_a_step_for_each_way_to_reach_one() {
+    // 36 axes of size 2 and stride 1: offset k is reached in 36 over k ways.
+    let desc = strided(&[2; 36], &[1; 36]);
+    let mut offsets = desc.offsets_in_memory_order().unwrap();
+    let mut ways = 1_u64;
+    for offset in 0..6_u64 {
+        assert!(offsets.by_ref().take(usize::try_from(ways).unwrap()).all(|found| found == offset));
+        ways = ways * (36 - offset) / (offset + 1);
+    }
+    assert_eq!(offsets.next(), Some(6));
+    // A broadcast axis inside, and runs that begin together.
+    for (sizes, strides) in
+        [(vec![4, 3, 5], vec![3, 2, 0]), (vec![3, 3, 3], vec![2, 2, 3]), (vec![2, 2, 2, 2], vec![1, 1, 1, 5])]
+    {
+        let desc = strided(&sizes, &strides);
+        let mut sorted: Vec<u64> = desc.offsets().collect();
+        sorted.sort_unstable();
+        assert_eq!(desc.offsets_in_memory_order().unwrap().collect::<Vec<_>>(), sorted);
     }
 }

@@ -93,7 +93,7 @@ fn damaged_structures_are_refused() {
         (DmlBufferTensorDesc { flags: 2, ..good }, "out_of_limits"),
         (DmlBufferTensorDesc { dimension_count: 0, ..good }, "out_of_limits"),
         (DmlBufferTensorDesc { dimension_count: 9, ..good }, "out_of_limits"),
-        (DmlBufferTensorDesc { sizes: ptr::null(), ..good }, "rank_mismatch"),
+        (DmlBufferTensorDesc { sizes: ptr::null(), ..good }, "bad_pointer"),
         (DmlBufferTensorDesc { sizes: zero.as_ptr(), ..good }, "zero_size"),
         (DmlBufferTensorDesc { sizes: huge.as_ptr(), ..good }, "overflow"),
         (DmlBufferTensorDesc { total_tensor_size_in_bytes: 20, ..good }, "total_size_too_small"),
@@ -105,6 +105,28 @@ fn damaged_structures_are_refused() {
     let short =
         DirectmlFields { data_type: 1, flags: 0, sizes: &sizes, strides: Some(&[1, 1]), total_size: 24, alignment: 0 };
     assert_eq!(short.to_desc().unwrap_err().code(), "rank_mismatch");
+}
+
+#[test]
+fn directml_pointers_are_checked() {
+    let (sizes, strides) = ([1_u32, 1, 2, 3], [6_u32, 6, 3, 1]);
+    let good = DmlBufferTensorDesc {
+        data_type: 1,
+        flags: 0,
+        dimension_count: 4,
+        sizes: sizes.as_ptr(),
+        strides: strides.as_ptr(),
+        total_tensor_size_in_bytes: 24,
+        guaranteed_base_offset_alignment: 0,
+    };
+    // SAFETY: both lists hold four numbers; nothing is read through an unaligned pointer.
+    let read = |raw: DmlBufferTensorDesc| unsafe { raw.to_desc() };
+    assert_eq!(read(good).unwrap().strides(), [6, 6, 3, 1]);
+    let error = read(DmlBufferTensorDesc { sizes: good.sizes.wrapping_byte_add(1), ..good }).unwrap_err();
+    assert_eq!(error.to_string(), "the pointer to the Sizes is null or not a multiple of 4 bytes");
+    let error = read(DmlBufferTensorDesc { strides: good.strides.wrapping_byte_add(2), ..good }).unwrap_err();
+    assert_eq!(error.to_string(), "the pointer to the Strides is null or not a multiple of 4 bytes");
+    assert_eq!(read(DmlBufferTensorDesc { sizes: ptr::null(), ..good }).unwrap_err().code(), "bad_pointer");
 }
 
 #[cfg(feature = "serde")]

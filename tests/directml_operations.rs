@@ -150,7 +150,7 @@ fn coerce_to_2d_at_an_axis() {
 fn make_broadcast_compatible_by_scattering_axes() {
     assert_is(&packed(&[2, 3]).scatter_axes(4, &[1, 3]).unwrap(), &[1, 2, 1, 3], &[0, 3, 0, 1]);
     assert_is(&packed(&[2, 3]).broadcast_at(&[5, 2, 4, 3], &[1, 3]).unwrap(), &[5, 2, 4, 3], &[0, 3, 0, 1]);
-    assert_eq!(packed(&[2, 3]).scatter_axes(4, &[3, 1]).unwrap_err().code(), "not_a_permutation");
+    assert_eq!(packed(&[2, 3]).scatter_axes(4, &[3, 1]).unwrap_err().code(), "not_ascending");
     assert_eq!(packed(&[2, 3]).scatter_axes(4, &[1, 4]).unwrap_err().code(), "axis_out_of_range");
 }
 

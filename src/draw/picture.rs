@@ -186,7 +186,10 @@ fn padding(map: &IndexMap, index: &[u64], memory: &[Place]) -> Spot {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {
         match own_component(map, dim) {
-            Some(component) => offset = offset.saturating_add(component.chain().offset(i)),
+            Some(component) => match component.chain().offset(i) {
+                Ok(moved) => offset = offset.saturating_add(moved),
+                Err(_) => return Spot::Nothing,
+            },
             None if i == 0 => {}
             None => return Spot::Nothing,
         }

@@ -16,6 +16,7 @@ impl Error {
             Error::IndexOutOfRange { .. } => "index_out_of_range",
             Error::OffsetOutOfRange { .. } => "offset_out_of_range",
             Error::NotAPermutation { .. } => "not_a_permutation",
+            Error::NotAscending { .. } => "not_ascending",
             Error::SizeMismatch { .. } => "size_mismatch",
             Error::ZeroSize { .. } => "zero_size",
             Error::UnknownDataType { .. } => "unknown_data_type",
@@ -32,6 +33,7 @@ impl Error {
             Error::TotalSizeUnaligned { .. } => "total_size_unaligned",
             Error::BadAlignment { .. } => "bad_alignment",
             Error::BufferTooShort { .. } => "buffer_too_short",
+            Error::BadPointer { .. } => "bad_pointer",
             Error::OverlappingDestination { .. } => "overlapping_destination",
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
@@ -54,6 +56,7 @@ impl Error {
             Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
             Error::OwnedOutput => "owned_output",
             Error::BindingsOverlap { .. } => "bindings_overlap",
+            Error::BufferReadAndWritten { .. } => "buffer_read_and_written",
             Error::NoPieces { .. } => "no_pieces",
             Error::Model(fault) => fault.code(),
             Error::UnknownLimits { .. } => "unknown_limits",
@@ -109,6 +112,9 @@ impl fmt::Display for Error {
             Error::NotAPermutation { what, position, axis } => {
                 write!(f, "{what} names axis {axis} a second time, at position {position}")
             }
+            Error::NotAscending { what, position, axis, before } => {
+                write!(f, "{what} must ascend, but names axis {axis} at position {position}, behind axis {before}")
+            }
             Error::SizeMismatch { axis, expected, found } => {
                 write!(f, "axis {axis} has size {found}, but size {expected} was expected")
             }
@@ -154,6 +160,9 @@ impl fmt::Display for Error {
             ),
             Error::BufferTooShort { what, needed, found } => {
                 write!(f, "the {what} holds {found} bytes, but its layout needs {needed}")
+            }
+            Error::BadPointer { what, alignment } => {
+                write!(f, "the pointer to {what} is null or not a multiple of {alignment} bytes")
             }
             Error::OverlappingDestination { first, second, offset } => write!(
                 f,
@@ -220,6 +229,10 @@ impl fmt::Display for Error {
             Error::BindingsOverlap { first, second, byte } => write!(
                 f,
                 "bindings {first} and {second} share byte {byte} of their buffer, and at least one of them is written"
+            ),
+            Error::BufferReadAndWritten { first, second } => write!(
+                f,
+                "bindings {first} and {second} read and write one buffer in one dispatch, which the device refuses however far apart they are"
             ),
             Error::NoPieces { max, alignment } => write!(
                 f,

@@ -231,8 +231,8 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64 and for a shape without a pointer, and those of
-    /// [`DlFields::to_desc`].
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`Error::BadPointer`] for a shape that is null, and for a shape
+    /// or strides that are not aligned, unless there are no axes; and those of [`DlFields::to_desc`].
     ///
     /// # Safety
     ///
@@ -240,25 +240,35 @@ impl DlTensor {
     /// this function runs. `data` is not touched.
     pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
         let what = "the number of axes of a DLPack tensor";
-        let max = if self.shape.is_null() || !self.shape.is_aligned() { 0 } else { MAX_AXES };
-        if !(0..=max).contains(&self.ndim) {
-            let (value, max) = (u64::from(self.ndim.cast_unsigned()), checked::narrow(max, what)?);
+        if !(0..=MAX_AXES).contains(&self.ndim) {
+            let (value, max) = (u64::from(self.ndim.cast_unsigned()), checked::narrow(MAX_AXES, what)?);
             return Err(Error::OutOfLimits { what, value, min: 0, max });
         }
         let length: usize = checked::narrow(self.ndim, what)?;
-        let list = |start: *mut i64| {
-            if length == 0 || start.is_null() || !start.is_aligned() {
-                return (length == 0).then_some(&[][..]);
-            }
-            // SAFETY: neither null nor unaligned, at most 64 numbers, and the caller promises that they can be read and do not
-            // change.
-            Some(unsafe { slice::from_raw_parts(start, length) })
-        };
-        let shape = list(self.shape).unwrap_or(&[]);
-        let strides = if self.strides.is_null() { None } else { list(self.strides) };
+        // SAFETY: at most 64 numbers, and the caller promises that they can be read and do not change.
+        let list = |what, start| unsafe { list(what, start, length) };
+        let shape = list("the shape of a DLPack tensor", self.shape)?;
+        let strides =
+            if self.strides.is_null() { None } else { Some(list("the strides of a DLPack tensor", self.strides)?) };
         let is_padded_to_bytes = flags & 4 != 0;
         DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes }.to_desc()
     }
+}
+
+/// The `length` numbers at `start`. Without any, the pointer is not looked at.
+///
+/// # Safety
+///
+/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not change.
+unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Result<&'a [i64], Error> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if start.is_null() || !start.is_aligned() {
+        return Err(Error::BadPointer { what, alignment: align_of::<i64>() });
+    }
+    // SAFETY: neither null nor unaligned; the rest is the caller's promise.
+    Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
 /// The lists of a `DLTensor`.

@@ -182,7 +182,7 @@ impl PjrtMemoryLayout {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
-    /// 65,536 numbers or without a pointer; and those of [`PjrtFields::to_layout`].
+    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned; and those of [`PjrtFields::to_layout`].
     ///
     /// # Safety
     ///
@@ -241,10 +241,13 @@ unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> 
     if length == 0 {
         return Ok(&[]);
     }
-    if start.is_null() || !start.is_aligned() || length > MAX_LENGTH {
-        let what = "the length of a list without a valid pointer, or of one that is too long,";
-        let max = if start.is_null() || !start.is_aligned() { 0 } else { checked::narrow(MAX_LENGTH, what)? };
-        return Err(Error::OutOfLimits { what, value: checked::narrow(length, what)?, min: 0, max });
+    if start.is_null() || !start.is_aligned() {
+        return Err(Error::BadPointer { what: "a list of a PJRT layout", alignment: align_of::<T>() });
+    }
+    if length > MAX_LENGTH {
+        let what = "the length of a list";
+        let (value, max) = (checked::narrow(length, what)?, checked::narrow(MAX_LENGTH, what)?);
+        return Err(Error::OutOfLimits { what, value, min: 0, max });
     }
     // SAFETY: not null, aligned, and `length` is at most `MAX_LENGTH`, so its bytes fit an `isize`; the caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, length) })

@@ -7,10 +7,10 @@ use crate::error::Error;
 
 use super::digits::Digit;
 use super::equality::next_index;
-use super::index_map::IndexMap;
+use super::index_map::{Component, IndexMap};
+use super::injective::digits_nest;
 
-/// The most elements whose offsets are looked at one by one, where dimensions are fused or the layout is
-/// Irreducible.
+/// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
 /// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
@@ -30,14 +30,14 @@ impl IndexMap {
     /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
     /// If so, the offsets it takes, in elements.
     ///
-    /// Decided exactly from the smallest and the largest offset, so only for layouts in which no two
-    /// elements share a place (all tiled ones); a broadcast dimension longer than 1 inside the ranges gives
-    /// `None`.
+    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions, overlapping
+    /// strides), the answer is `None`. Decided exactly: from the smallest and the largest offset where the strides nest (all
+    /// tiled layouts), else element by element.
     ///
     /// # Errors
     ///
     /// [`Error::RankMismatch`], [`Error::OutOfLimits`], or [`Error::TooHard`] for a part of more than a million
-    /// elements of a Fused or Irreducible layout.
+    /// elements of a Fused or Irreducible layout, or of one whose strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -58,27 +58,62 @@ impl IndexMap {
         }
         let separable =
             self.levels().is_none() && self.components().iter().all(|component| component.dims().len() == 1);
-        let (low, high) = if separable {
-            let (mut low, mut high) = (self.base(), self.base());
-            for component in self.components() {
-                let range = component.dims().first().and_then(|&dim| ranges.get(dim));
-                let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
-                let digits = component.chain().digits();
-                if end.saturating_sub(start) > 1 && digits.iter().any(|digit| digit.stride() == 0) {
-                    return Ok(None);
-                }
-                let (least, most) = extremes(digits, start, end);
-                (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
+        if separable {
+            let (reach, varying) = self.extremes_by_digits(ranges)?;
+            let repeats = varying.iter().filter_map(|component| component.chain().digits().last());
+            if reach.end.saturating_sub(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride() == 0)
+            {
+                return Ok(None);
             }
-            (low, high)
-        } else {
-            if elements > SEARCH_LIMIT {
-                return Err(Error::TooHard { question: "whether a part lies in one piece", work: SEARCH_LIMIT });
+            // Elements that share a place would leave another one free.
+            if digits_nest(varying) {
+                return Ok(Some(reach));
             }
-            self.extremes_by_search(ranges, &lengths)
-        };
+        }
+        self.part_by_search(ranges, &lengths, elements)
+    }
+
+    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which it has more
+    /// than one number.
+    fn extremes_by_digits(&self, ranges: &[Range<u64>]) -> Result<(Range<u64>, Vec<&Component>), Error> {
+        let (mut low, mut high) = (self.base(), self.base());
+        let mut varying = Vec::new();
+        for component in self.components() {
+            let range = component.dims().first().and_then(|&dim| ranges.get(dim));
+            let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
+            let (least, most) = extremes(component.chain().digits(), start, end);
+            (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
+            if end.saturating_sub(start) > 1 {
+                varying.push(component);
+            }
+        }
+        Ok((low..checked::add(high, 1, OFFSET)?, varying))
+    }
+
+    /// As [`contiguous_part`](Self::contiguous_part), by the offset of every element.
+    fn part_by_search(
+        &self,
+        ranges: &[Range<u64>],
+        lengths: &[u64],
+        elements: u64,
+    ) -> Result<Option<Range<u64>>, Error> {
+        if elements > SEARCH_LIMIT {
+            return Err(Error::TooHard { question: "whether a part lies in one piece", work: SEARCH_LIMIT });
+        }
+        let (mut low, mut high) = (u64::MAX, 0);
+        self.each_offset(ranges, lengths, |offset| (low, high) = (low.min(offset), high.max(offset)));
         let end = checked::add(high, 1, OFFSET)?;
-        Ok((end.saturating_sub(low) == elements).then_some(low..end))
+        if end.saturating_sub(low) != elements {
+            return Ok(None);
+        }
+        let mut taken = vec![false; checked::narrow(elements, OFFSET)?];
+        self.each_offset(ranges, lengths, |offset| {
+            let place = offset.checked_sub(low).and_then(|place| usize::try_from(place).ok());
+            if let Some(slot) = place.and_then(|place| taken.get_mut(place)) {
+                *slot = true;
+            }
+        });
+        Ok(taken.iter().all(|&taken| taken).then_some(low..end))
     }
 
     fn check_ranges(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
@@ -95,15 +130,14 @@ impl IndexMap {
         Ok(())
     }
 
-    fn extremes_by_search(&self, ranges: &[Range<u64>], lengths: &[u64]) -> (u64, u64) {
+    /// Calls `take` with the offset of each element inside the ranges, none of which is empty.
+    fn each_offset(&self, ranges: &[Range<u64>], lengths: &[u64], mut take: impl FnMut(u64)) {
         let mut inside: Dims = lengths.iter().map(|_| 0).collect();
-        let (mut low, mut high) = (u64::MAX, 0);
         loop {
             let index: Dims = inside.iter().zip(ranges).map(|(i, range)| range.start.saturating_add(*i)).collect();
-            let offset = self.offset_inside(&index);
-            (low, high) = (low.min(offset), high.max(offset));
+            take(self.offset_inside(&index));
             if !next_index(&mut inside, lengths) {
-                return (low, high);
+                return;
             }
         }
     }

@@ -8,6 +8,9 @@ use std::num::NonZeroU64;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::checked::{self, OFFSET};
+use crate::error::Error;
+
 /// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digit {
@@ -52,7 +55,7 @@ impl std::fmt::Debug for Digit {
 /// let map = "f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?.to_index_map()?;
 /// let chain = map.components()[0].chain();
 /// assert_eq!(format!("{chain:?}"), "[(4,1), (1,3)]");
-/// assert_eq!(chain.offset(7), 1 * 1 + 3 * 3);
+/// assert_eq!(chain.offset(7)?, 1 * 1 + 3 * 3);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
@@ -101,13 +104,24 @@ impl Chain {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor() % low.divisor == 0)
     }
 
-    /// The value at `number`, in elements.
+    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component) the chain goes on
+    /// counting, to places that belong to no element.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// In a debug build, if the value passes 64 bits. It cannot for a number below the component's extent.
-    #[must_use]
-    pub fn offset(&self, number: u64) -> u64 {
+    /// [`Error::Overflow`] if the value passes 64 bits. It cannot for a number below the component's extent.
+    pub fn offset(&self, number: u64) -> Result<u64, Error> {
+        let (mut offset, mut rest) = (0, number);
+        for digit in &self.0 {
+            let moved = checked::mul(rest / digit.divisor, digit.stride, OFFSET)?;
+            offset = checked::add(offset, moved, OFFSET)?;
+            rest %= digit.divisor;
+        }
+        Ok(offset)
+    }
+
+    /// The value at a number below the extent.
+    pub(super) fn at(&self, number: u64) -> u64 {
         evaluate(&self.0, number)
     }
 
@@ -185,7 +199,7 @@ mod tests {
         {
             for extent in 1..40 {
                 let chain = chain(digits, extent);
-                let searched = (0..extent).map(|u| chain.offset(u)).max().unwrap();
+                let searched = (0..extent).map(|u| chain.at(u)).max().unwrap();
                 assert_eq!(chain.largest(extent), searched, "{digits:?} on 0..{extent}");
             }
         }
@@ -197,8 +211,7 @@ mod tests {
             let extent = 36;
             let chain = chain(digits, extent);
             for width in (1..=extent).filter(|w| extent % w == 0) {
-                let separates =
-                    (0..extent).all(|u| chain.offset(u) == chain.offset(u - u % width) + chain.offset(u % width));
+                let separates = (0..extent).all(|u| chain.at(u) == chain.at(u - u % width) + chain.at(u % width));
                 let cut = chain.cut(NonZeroU64::new(width).unwrap());
                 // The rule may refuse what separates by chance only where the top digit never carries.
                 assert!(cut.is_none() || separates, "{digits:?} at {width}");
@@ -206,7 +219,7 @@ mod tests {
                     let high = Chain::normalised(high.into_iter(), extent / width);
                     let low = Chain::normalised(low.into_iter(), width);
                     for u in 0..extent {
-                        assert_eq!(chain.offset(u), high.offset(u / width) + low.offset(u % width));
+                        assert_eq!(chain.at(u), high.at(u / width) + low.at(u % width));
                     }
                 }
             }

@@ -247,10 +247,9 @@ impl IndexMap {
     /// The offset of an index that is known to lie inside the sizes.
     pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
         if let Some(levels) = &self.levels {
-            return levels.offset(index);
+            return self.base.saturating_add(levels.offset(index));
         }
-        let parts =
-            self.components.iter().map(|component| component.chain.offset(component.number(index, &self.sizes)));
+        let parts = self.components.iter().map(|component| component.chain.at(component.number(index, &self.sizes)));
         // Cannot saturate: invariant 1.
         parts.fold(self.base, u64::saturating_add)
     }

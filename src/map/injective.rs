@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::error::Error;
 use crate::strided::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 
-use super::index_map::IndexMap;
+use super::index_map::{Component, IndexMap};
 
 impl IndexMap {
     /// Refuses a layout in which two indices share an offset.
@@ -13,7 +13,7 @@ impl IndexMap {
     /// Tiles never make them share one. Digits whose strides nest, each above the largest offset of all smaller ones together, do not
     /// either; that settles nearly everything else. What is left has one stride for each dimension, and is searched.
     pub(crate) fn check_injective(&self) -> Result<(), Error> {
-        if self.levels.is_some() || self.strides_nest() {
+        if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
         }
         let too_hard =
@@ -27,24 +27,24 @@ impl IndexMap {
             }
         }
     }
+}
 
-    /// With the digits of all components in order of their strides, is each stride above the largest offset of the
-    /// smaller ones together?
-    fn strides_nest(&self) -> bool {
-        let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
-        for component in &self.components {
-            let mut extent = component.extent;
-            for digit in component.chain.digits() {
-                digits.push((digit.stride(), extent.div_ceil(digit.divisor())));
-                extent = digit.divisor();
-            }
+/// With the digits of these components in order of their strides, is each stride above the largest offset of the smaller
+/// ones together? Then no two numbers share an offset.
+pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
+    let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
+    for component in components {
+        let mut extent = component.extent;
+        for digit in component.chain.digits() {
+            digits.push((digit.stride(), extent.div_ceil(digit.divisor())));
+            extent = digit.divisor();
         }
-        digits.sort_unstable();
-        let mut largest = 0_u64;
-        digits.into_iter().all(|(stride, values)| {
-            let above = stride > largest;
-            largest = largest.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
-            above
-        })
     }
+    digits.sort_unstable();
+    let mut largest = 0_u64;
+    digits.into_iter().all(|(stride, values)| {
+        let above = stride > largest;
+        largest = largest.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
+        above
+    })
 }

@@ -36,10 +36,10 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Ok(None);
         }
-        if let Some(levels) = &self.levels {
-            return Ok(levels.inverse(offset));
-        }
         let Some(rest) = offset.checked_sub(self.base) else { return Ok(None) };
+        if let Some(levels) = &self.levels {
+            return Ok(levels.inverse(rest));
+        }
         let mut search = Search::new(&self.components, rest);
         if !search.solve(0, rest)? {
             return Ok(None);
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
             let inside = number < component.extent;
             if inside {
                 // Cannot saturate: invariant 1.
-                offset = offset.saturating_add(component.chain.offset(number));
+                offset = offset.saturating_add(component.chain.at(number));
             }
             inside
         }) && offset == self.target

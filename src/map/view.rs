@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::checked::{self, Dims, ELEMENTS, OFFSET, PHYSICAL};
 use crate::error::Error;
 
 use super::digits::{Chain, Digit};
@@ -183,7 +183,8 @@ impl IndexMap {
         Ok((Component { dims: dims.clone(), extent, chain }, moved))
     }
 
-    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule.
+    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As in
+    /// Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
     ///
     /// # Errors
     ///
@@ -199,12 +200,15 @@ impl IndexMap {
     /// ```
     pub fn broadcast_to(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let (rank, own) = (sizes.len(), self.sizes.len());
-        let Some(leading) = rank.checked_sub(own) else {
-            return Err(Error::RankMismatch { what: "axes to broadcast to", expected: own, found: rank });
-        };
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());
         }
+        if sizes.is_empty() && self.sizes.as_slice() == [1] {
+            return self.reshape(&[]);
+        }
+        let Some(leading) = rank.checked_sub(own) else {
+            return Err(Error::RankMismatch { what: "axes to broadcast to", expected: own, found: rank });
+        };
         checked::product(sizes, ELEMENTS)?;
         if self.levels.is_some() {
             return Err(refused(
@@ -325,12 +329,69 @@ impl IndexMap {
         Ok(Chain::normalised(digits.into_iter(), self.logical_elements()))
     }
 
-    /// The map with these components, in order and without the trivial ones.
-    fn with_components(mut self, mut components: Vec<Component>) -> IndexMap {
-        components.retain(|component| component.extent > 1);
-        components.sort_by(|a, b| a.dims.cmp(&b.dims));
-        self.components = components;
+    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference: what
+    /// lies behind the first element stays as it was.
+    ///
+    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is told the
+    /// rest as the base.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the new physical size passes 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?.with_base(64)?;
+    /// assert_eq!((map.base(), map.physical_elements()), (64, 64 + 4096));
+    /// assert_eq!(map.offset(&[8, 0])?, 64 + 2048);
+    /// assert_eq!((map.inverse(64)?.as_deref(), map.inverse(63)?), (Some(&[0, 0][..]), None));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_base(self, base: u64) -> Result<IndexMap, Error> {
+        let behind = self.physical_elements.saturating_sub(self.base);
+        let physical_elements = checked::add(base, behind, PHYSICAL)?;
+        checked::bytes_for(physical_elements, self.element_bits)?;
+        // An empty tensor lies nowhere.
+        let base = if self.sizes.contains(&0) { 0 } else { base };
+        Ok(IndexMap { base, physical_elements, ..self })
+    }
+
+    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever their
+    /// dimensions separate.
+    fn with_components(mut self, components: Vec<Component>) -> IndexMap {
+        self.components.clear();
+        for component in components {
+            separate(component, &self.sizes, &mut self.components);
+        }
+        self.components.sort_by(|a, b| a.dims.cmp(&b.dims));
         self
+    }
+}
+
+/// Appends the components that `component` falls into, by the sizes its dimensions have now.
+fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
+    let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
+    // An index that is always 0 adds nothing to the number.
+    component.dims.retain(|dim| size(*dim) > 1);
+    let mut place = 1;
+    while place < component.dims.len() {
+        let (major, minor) = component.dims.split_at(place);
+        let width = minor.iter().fold(1, |width: u64, &dim| width.saturating_mul(size(dim)));
+        let cut = NonZeroU64::new(width).and_then(|width| component.chain.cut(width));
+        if let Some((high, low)) = cut {
+            let extent = component.extent.checked_div(width).unwrap_or(1);
+            let chain = Chain::normalised(high.into_iter(), extent);
+            parts.push(Component { dims: SmallVec::from_slice(major), extent, chain });
+            let chain = Chain::normalised(low.into_iter(), width);
+            component = Component { dims: SmallVec::from_slice(minor), extent: width, chain };
+            place = 1;
+        } else {
+            place = place.saturating_add(1);
+        }
+    }
+    if component.extent > 1 {
+        parts.push(component);
     }
 }
 

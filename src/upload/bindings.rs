@@ -8,6 +8,7 @@ use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 use super::limits::Limits;
 use super::report::{Errors, UploadReport};
 use super::validate::{Buffer, Role, validate};
+use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch: which buffer it is bound to, and where.
 #[derive(Debug, Clone, Copy)]
@@ -20,18 +21,26 @@ pub struct Binding<'a> {
     pub buffer: Buffer,
 }
 
-/// Checks every binding by itself as [`validate`] does, and that none that is written shares bytes
-/// with another. One result for each binding, in order.
+/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One result for each
+/// binding, in order.
 ///
-/// Two bindings in one buffer clash when one is an output and their ranges meet: DirectML may write every byte of
-/// an output's range, padding included. An input may lie at the place of an output only where the operator says so;
-/// `in_place` lists the pairs of positions (input, output) for which it does. Where the padding is left
-/// alone ([`Limits::writes_padding`] is false) only bytes of elements count, exactly: two outputs
-/// that are interleaved columns of one matrix do not clash.
+/// By the rules the limits name:
+///
+/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an error, however far apart
+///   their ranges are.
+/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges) (WebGPU): a written
+///   binding clashes with every other whose range meets its own.
+/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not clash, unless they
+///   have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two rows of an odd number of `u4` do.
+///
+/// An input may lie at the place of an output only where the operator says so; `in_place` lists the pairs of positions
+/// (input, output) for which it does. Under `one_usage` that excuses nothing: what is updated in place is one binding, an
+/// output.
 ///
 /// # Errors
 ///
-/// [`Error::BindingsOverlap`] is on the list of the later binding of a clashing pair.
+/// [`Error::BindingsOverlap`], [`Error::BufferReadAndWritten`], or [`Error::TooHard`] is on the list of the later binding of a
+/// clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};
@@ -58,17 +67,10 @@ pub fn validate_bindings(
         let result = validate(binding.desc, &binding.buffer, limits);
         let mut clashes = Vec::new();
         for (first, (earlier, report)) in bindings.iter().zip(results.iter().map(report_of)).enumerate() {
-            let allowed = in_place.contains(&(first, second)) || in_place.contains(&(second, first));
-            let written = earlier.buffer.role == Role::Output || binding.buffer.role == Role::Output;
-            if written && !allowed && earlier.id == binding.id {
-                let ranges_meet = shared_byte(&report.bound, &report_of(&result).bound);
-                clashes.extend(ranges_meet.and_then(|byte| {
-                    if limits.writes_padding {
-                        Some(Error::BindingsOverlap { first, second, byte })
-                    } else {
-                        elements_meet((first, earlier), (second, binding))
-                    }
-                }));
+            let pair = Pair { places: (first, second), bindings: (earlier, binding) };
+            if earlier.id == binding.id && pair.has_output() {
+                let in_place = in_place.contains(&(first, second)) || in_place.contains(&(second, first));
+                clashes.extend(pair.clash((&report.bound, &report_of(&result).bound), in_place, limits));
             }
         }
         results.push(match result {
@@ -83,18 +85,61 @@ pub fn validate_bindings(
     results
 }
 
-/// The error if two bindings share a byte of an element.
-fn elements_meet(a: (usize, &Binding<'_>), b: (usize, &Binding<'_>)) -> Option<Error> {
-    let ((first, earlier), (second, later)) = (a, b);
-    match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
-        Overlap::No => None,
-        Overlap::Yes { offset, .. } => {
-            let bits = u128::from(offset).saturating_mul(earlier.desc.data_type().bits().into());
-            let byte = u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX).saturating_add(earlier.buffer.offset);
-            Some(Error::BindingsOverlap { first, second, byte })
-        }
-        Overlap::TooHard => Some(Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT }),
+/// Two bindings of one buffer, and their places in the list.
+struct Pair<'a> {
+    places: (usize, usize),
+    bindings: (&'a Binding<'a>, &'a Binding<'a>),
+}
+
+impl Pair<'_> {
+    fn has_output(&self) -> bool {
+        [self.bindings.0, self.bindings.1].iter().any(|binding| binding.buffer.role == Role::Output)
     }
+
+    /// What is wrong with the two, of which one is written.
+    fn clash(&self, ranges: (&Range<u64>, &Range<u64>), in_place: bool, limits: &Limits) -> Option<Error> {
+        let (first, second) = self.places;
+        let both_written = self.bindings.0.buffer.role == self.bindings.1.buffer.role;
+        if limits.one_usage && !both_written {
+            return Some(Error::BufferReadAndWritten { first, second });
+        }
+        if in_place && !both_written {
+            return None;
+        }
+        if limits.writes_padding || limits.exclusive_ranges {
+            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingsOverlap { first, second, byte });
+        }
+        // A reader finds its own bits unchanged in a unit that is written with them.
+        if both_written { self.units_meet(limits.write_unit) } else { self.elements_meet() }
+    }
+
+    fn units_meet(&self, unit: u64) -> Option<Error> {
+        let (first, second) = self.places;
+        let (earlier, later) = self.bindings;
+        match shared_unit((earlier.desc, earlier.buffer.offset), (later.desc, later.buffer.offset), unit) {
+            Shared::No => None,
+            Shared::Byte(byte) => Some(Error::BindingsOverlap { first, second, byte }),
+            Shared::TooHard => Some(too_hard()),
+        }
+    }
+
+    fn elements_meet(&self) -> Option<Error> {
+        let (first, second) = self.places;
+        let (earlier, later) = self.bindings;
+        match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
+            Overlap::No => None,
+            Overlap::Yes { offset, .. } => {
+                let bits = u128::from(offset).saturating_mul(earlier.desc.data_type().bits().into());
+                let byte = u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX).saturating_add(earlier.buffer.offset);
+                Some(Error::BindingsOverlap { first, second, byte })
+            }
+            Overlap::TooHard => Some(too_hard()),
+        }
+    }
+}
+
+fn too_hard() -> Error {
+    Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT }
 }
 
 fn report_of(result: &Result<UploadReport, Errors>) -> &UploadReport {

@@ -57,6 +57,14 @@ pub struct Limits {
     pub base_offset_in_binding: bool,
     /// An output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,
+    /// Two written bindings of one buffer may not meet, by their ranges, even where no element of one lies among those
+    /// of the other.
+    pub exclusive_ranges: bool,
+    /// In one dispatch a buffer is either only read or only bound as written, whatever ranges of it are bound.
+    pub one_usage: bool,
+    /// How many bytes are written at once, and at multiples of which. Two outputs whose elements lie in the same such unit
+    /// undo each other's writes.
+    pub write_unit: u64,
 }
 
 impl Limits {
@@ -83,6 +91,9 @@ impl Limits {
             max_copy: u64::MAX,
             base_offset_in_binding: false,
             writes_padding: false,
+            exclusive_ranges: false,
+            one_usage: false,
+            write_unit: 1,
         }
     }
 
@@ -114,7 +125,7 @@ impl Limits {
     /// multiples of 16 (`D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`) and sizes that are multiples of 4.
     ///
     /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload
-    /// heaps of 4 GiB fail, and splits its copies there.
+    /// heaps of 4 GiB fail, and splits its copies there. A raw view is written in words of 4 bytes.
     #[must_use]
     pub const fn d3d12() -> Limits {
         Limits {
@@ -123,13 +134,18 @@ impl Limits {
             min_binding: 4,
             offset_alignment: 16,
             max_copy: 0xffff_0000,
+            write_unit: 4,
             ..Self::none()
         }
     }
 
     /// The default limits of WebGPU, which every adapter has: storage bindings of up to 128 MiB at
     /// offsets that are multiples of 256, buffers of up to 256 MiB, sizes that are multiples of 4
-    /// and not zero. Offsets in a shader have 32 bits.
+    /// and not zero. Offsets in a shader have 32 bits, and storage is written in words of 4 bytes.
+    ///
+    /// In one dispatch a buffer is bound either read-only or read-write (the usage scope of *WebGPU*: `storage` goes with
+    /// no other usage), and the ranges of read-write bindings do not meet (*encoder bind groups alias a writable
+    /// resource*). What is read and written in place is one read-write binding.
     #[must_use]
     pub const fn webgpu() -> Limits {
         Limits {
@@ -140,17 +156,27 @@ impl Limits {
             max_binding: 128 << 20,
             offset_alignment: 256,
             max_buffer: 256 << 20,
+            exclusive_ranges: true,
+            one_usage: true,
+            write_unit: 4,
             ..Self::none()
         }
     }
 
     /// What every Vulkan device grants (the table of required limits): storage ranges of 2²⁷ bytes
     /// (`maxStorageBufferRange`) at offsets that are multiples of 256
-    /// (`minStorageBufferOffsetAlignment` is at most that). Real devices grant more: put in what yours
-    /// reports.
+    /// (`minStorageBufferOffsetAlignment` is at most that), written in words of 4 bytes (narrower storage is a feature).
+    /// Real devices grant more: put in what yours reports.
     #[must_use]
     pub const fn vulkan() -> Limits {
-        Limits { name: "Vulkan minimums", min_binding: 1, max_binding: 1 << 27, offset_alignment: 256, ..Self::none() }
+        Limits {
+            name: "Vulkan minimums",
+            min_binding: 1,
+            max_binding: 1 << 27,
+            offset_alignment: 256,
+            write_unit: 4,
+            ..Self::none()
+        }
     }
 
     /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,

@@ -2,7 +2,8 @@
 //!
 //! [`validate`] looks at one tensor in one buffer and reports every problem at once;
 //! [`validate_bindings`] also holds the tensors of one dispatch against each other;
-//! [`pack_buffer`] places many tensors in one buffer so that both are satisfied.
+//! [`pack_buffer`] places many tensors in one buffer so that both are satisfied;
+//! [`pieces_along`] cuts a tensor that is too large for one binding into tensors that fit.
 //!
 //! ```
 //! use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -20,6 +21,7 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod axis_pieces;
 mod bindings;
 mod feature_level;
 mod limits;
@@ -27,7 +29,9 @@ mod pack;
 mod pieces;
 mod report;
 mod validate;
+mod write_units;
 
+pub use axis_pieces::{AxisPiece, AxisPieces, pieces_along};
 pub use bindings::{Binding, validate_bindings};
 pub use feature_level::FeatureLevel;
 pub use limits::Limits;

@@ -6,7 +6,7 @@ use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
 use super::report::Errors;
-use super::validate::validate_description;
+use super::validate::{common_multiple, element_bytes, validate_description};
 
 /// Where [`pack_buffer`] puts the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,8 @@ pub struct PackedBuffer {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit.
+/// [`Error::BindingLimit`] for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
+/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit.
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, Limits};
@@ -47,9 +48,14 @@ pub fn pack_buffer<'a>(
         let report = validate_description(desc, limits);
         let report = report.as_ref().unwrap_or_else(Errors::report);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
+        if report.total_bytes > limits.max_binding {
+            return Err(Error::BindingLimit { size: report.total_bytes, max: limits.max_binding });
+        }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
-        let start = checked::round_up(earliest, report.alignment_asked, BYTES)?;
+        // Where the device asks for no alignment, elements still begin at multiples of their size.
+        let alignment = common_multiple(report.alignment_asked, element_bytes(desc.data_type()))?;
+        let start = checked::round_up(earliest, alignment, BYTES)?;
         packed.offsets.push(start.saturating_sub(base_bytes));
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
     }

@@ -26,9 +26,11 @@ pub struct UploadReport {
     pub exact_bits: u128,
     /// `span_elements` in bytes, a started byte counted whole.
     pub exact_bytes: u64,
-    /// `exact_bytes` rounded up to a multiple of 4 and of what the device wants.
+    /// `exact_bytes` rounded up to what the size of a binding must be a multiple of
+    /// ([`Limits::size_multiple`](super::Limits::size_multiple): 4 for DirectML).
     pub rounded_bytes: u64,
-    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more.
+    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more. Only such a total
+    /// can be no multiple of what the device wants, and then that is one of the errors.
     pub total_bytes: u64,
     /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
     /// reads nothing past its source.
@@ -38,6 +40,13 @@ pub struct UploadReport {
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
+    /// For an output, the bits between the start of the binding and its last element that hold no element of it. They are
+    /// padding of a tensor of its own, but of a slice they belong to others. 0 for inputs, for tensors without a
+    /// buffer, and where indices share places.
+    pub gap_bits: u128,
+    /// May the device overwrite the bits between the elements of this output ([`Limits::writes_padding`](super::Limits::writes_padding))?
+    /// Then a slice must not be an output here.
+    pub overwrites_gaps: bool,
     /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the device demands and
     /// of the alignment that the descriptor guarantees.
     pub alignment_asked: u64,
@@ -114,6 +123,11 @@ impl fmt::Display for UploadReport {
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
         writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
         writeln!(f, "padding to zero  {:?}", self.padding)?;
+        if self.gap_bits > 0 {
+            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "they are left alone" };
+            let (bits, other) = (self.gap_bits, "other tensors' if this one is a slice");
+            writeln!(f, "between elements {bits} bits, {other}: {kept}")?;
+        }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
         write!(f, "alignment        {} asked, ", self.alignment_asked)?;
         match self.alignment_had {

@@ -66,8 +66,13 @@ impl Buffer {
 pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
     let mut errors = Vec::new();
     check_description(desc, limits, &mut errors);
-    let report = check_binding(desc, Some(buffer), limits, &mut errors);
-    check_role(desc, buffer.role, &mut errors);
+    let mut report = check_binding(desc, Some(buffer), limits, &mut errors);
+    if check_role(desc, buffer.role, &mut errors) {
+        // Every index has a place of its own.
+        let used = u128::from(desc.logical_elements()).saturating_mul(desc.data_type().bits().into());
+        report.gap_bits = report.exact_bits.saturating_sub(used);
+        report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
+    }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
@@ -129,9 +134,9 @@ fn check_binding(
     }
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
-    let rounded_bytes = or_largest(round_to(exact_bytes, multiple), errors);
+    let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
     // A total that was chosen by hand is not rounded for the caller, only checked.
-    let total_bytes = if region.total > region.rounded { region.total } else { rounded_bytes };
+    let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(Error::BindingUnaligned { size: total_bytes, multiple });
     }
@@ -172,6 +177,8 @@ fn check_binding(
         cpu_bytes: exact_bytes,
         padding: exact_bytes..total_bytes,
         bound: start..end,
+        gap_bits: 0,
+        overwrites_gaps: false,
         alignment_asked,
         alignment_had: 1_u64.checked_shl(start.trailing_zeros()),
         index_width: IndexWidth::for_elements(region.elements),
@@ -186,9 +193,8 @@ struct Region {
     base_bytes: u64,
     elements: u64,
     exact_bytes: u64,
-    /// By DirectML's rule.
-    rounded: u64,
-    total: u64,
+    /// The total that was set by hand, less the bytes of the base.
+    chosen: Option<u64>,
 }
 
 impl Region {
@@ -203,13 +209,9 @@ impl Region {
         let elements = desc.min_elements().saturating_sub(base);
         // Cannot fail: no more than the size that the descriptor's third invariant bounds.
         let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
-        let rounded = or_largest(checked::round_up(exact_bytes, 4, BYTES), errors);
-        let total = if desc.total_tensor_size_in_bytes() == desc.min_size_in_bytes() {
-            rounded
-        } else {
-            desc.total_tensor_size_in_bytes().saturating_sub(base_bytes).max(rounded)
-        };
-        Region { base_bytes, elements, exact_bytes, rounded, total }
+        let total = desc.total_tensor_size_in_bytes();
+        let chosen = (total != desc.min_size_in_bytes()).then(|| total.saturating_sub(base_bytes));
+        Region { base_bytes, elements, exact_bytes, chosen }
     }
 }
 
@@ -219,16 +221,16 @@ fn base_in_binding(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
     if limits.base_offset_in_binding && desc.logical_elements() > 0 { desc.base_offset() } else { 0 }
 }
 
-/// What a device does with the elements.
-fn check_role(desc: &BufferTensorDesc, role: Role, errors: &mut Vec<Error>) {
+/// What a device does with the elements; true for an output in which no two indices share a place.
+fn check_role(desc: &BufferTensorDesc, role: Role, errors: &mut Vec<Error>) -> bool {
     if role != Role::Output {
-        return;
+        return false;
     }
     if desc.flags() == TensorFlags::OwnedByDml {
         errors.push(Error::OwnedOutput);
     }
     match desc.overlap() {
-        Overlap::No => {}
+        Overlap::No => return true,
         Overlap::Yes { first, second, offset } => {
             errors.push(Error::OverlappingDestination { first, second, offset });
         }
@@ -236,27 +238,23 @@ fn check_role(desc: &BufferTensorDesc, role: Role, errors: &mut Vec<Error>) {
             errors.push(Error::TooHard { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT });
         }
     }
-}
-
-/// Rounds up to a multiple of 4, DirectML's rule, and of `multiple`.
-fn round_to(bytes: u64, multiple: u64) -> Result<u64, Error> {
-    checked::round_up(bytes, common_multiple(4, multiple)?, BYTES)
+    false
 }
 
 /// A piece begins where a binding may, with a whole element.
-fn piece_alignment(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
+pub(super) fn piece_alignment(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
     let element = element_bytes(desc.data_type());
     common_multiple(limits.offset_alignment, limits.size_multiple)
         .and_then(|alignment| common_multiple(alignment, element))
         .unwrap_or(u64::MAX)
 }
 
-fn element_bytes(data_type: DataType) -> u64 {
+pub(super) fn element_bytes(data_type: DataType) -> u64 {
     data_type.bits().div_ceil(8).into()
 }
 
 /// The least common multiple; 0 counts as 1.
-fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     let (a, b) = (a.max(1), b.max(1));
     let (mut gcd, mut rest) = (a, b);
     while let Some(next) = gcd.checked_rem(rest) {

@@ -69,6 +69,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             .with("cpu_bytes", report.cpu_bytes)
             .with("padding", vec![report.padding.start, report.padding.end])
             .with("bound", vec![report.bound.start, report.bound.end])
+            .with("gap_bits", u64::try_from(report.gap_bits).ok())
+            .with("overwrites_gaps", report.overwrites_gaps)
             .with("alignment_asked", report.alignment_asked)
             .with("alignment_had", report.alignment_had)
             .with("index_width", report.index_width.to_string())

@@ -127,7 +127,8 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     }
     for component in map.components() {
         let (name, number) = number_of(component, index, map.sizes());
-        let offset = component.chain().offset(number);
+        // Cannot fail: the number lies inside its extent.
+        let Ok(offset) = component.chain().offset(number) else { continue };
         let (digits, worth) = digits_of(component.chain(), number);
         steps.push(match component.chain().digits() {
             [_] => format!("{name}: {worth} = {offset}"),

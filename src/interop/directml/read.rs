@@ -79,13 +79,13 @@ impl DmlBufferTensorDesc {
     ///
     /// # Safety
     ///
-    /// `sizes` must be null, or aligned and valid for reads of `dimension_count` numbers, and so must `strides`; the numbers
+    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must `strides`; the numbers
     /// must not change during the call.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8, [`Error::RankMismatch`] for sizes that are null, and
-    /// as for [`DirectmlFields::to_desc`].
+    /// [`Error::OutOfLimits`] for no axes or more than 8, [`Error::BadPointer`] for sizes that are null and for sizes or strides
+    /// that are not aligned, and as for [`DirectmlFields::to_desc`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {
@@ -96,14 +96,20 @@ impl DmlBufferTensorDesc {
             });
         }
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
-        if self.sizes.is_null() {
-            return Err(Error::RankMismatch { what: "sizes", expected: rank, found: 0 });
+        let bad = |what, start: *const u32| {
+            let usable = !start.is_null() && start.is_aligned();
+            (!usable).then_some(Error::BadPointer { what, alignment: align_of::<u32>() })
+        };
+        if let Some(error) = bad("the Sizes", self.sizes) {
+            return Err(error);
         }
-        // SAFETY: `sizes` is not null, so the caller promises that it is aligned and that `dimension_count` numbers, at most 8,
-        // can be read there and do not change; the slice does not outlive this call.
+        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most 8, can be read there
+        // and do not change; the slice does not outlive this call.
         let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
         let strides = if self.strides.is_null() {
             None
+        } else if let Some(error) = bad("the Strides", self.strides) {
+            return Err(error);
         } else {
             // SAFETY: `strides` is not null, and the promise is the same as for `sizes`.
             Some(unsafe { slice::from_raw_parts(self.strides, rank) })

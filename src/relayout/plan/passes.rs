@@ -114,6 +114,9 @@ fn level_steps(map: &IndexMap, levels: &Levels) -> Result<(IndexMap, Vec<LevelSt
         bounds.extend(level.groups.iter().map(|group| group.bound.div_ceil(group.tile.get())));
         bounds.extend(level.groups.iter().map(|group| group.tile.get()));
     }
+    if let Some(last) = steps.last_mut() {
+        last.tiled = last.tiled.clone().with_base(map.base())?;
+    }
     Ok((untiled(map, levels)?, steps))
 }
 

@@ -15,13 +15,20 @@ use super::offsets::Offsets;
 /// there are indices.
 ///
 /// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs
-/// of the inner axes are merged, and as many of them are held as overlap in memory at a time.
+/// of the inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
+/// offset are held as one.
 #[derive(Debug, Clone)]
-pub struct MemoryOrder(Order);
+pub struct MemoryOrder {
+    offsets: Counted,
+    /// The offset that is being repeated, and how often it still comes.
+    current: u64,
+    left: u64,
+}
 
+/// Ascending offsets, and how many indices lie at each. An offset may come several times.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "the large variant is the usual one, and a box for it would allocate")]
-enum Order {
+enum Counted {
     Straight(Offsets),
     Merged(Box<Merged>),
 }
@@ -29,18 +36,22 @@ enum Order {
 #[derive(Debug, Clone)]
 struct Merged {
     /// Where the runs start, ascending.
-    starts: Peekable<MemoryOrder>,
+    starts: Peekable<Counted>,
     /// One run, from 0.
     run: Offsets,
-    /// The runs under way: their next offset, where they started, and what is left.
+    /// The runs under way.
     active: BinaryHeap<Reverse<Run>>,
 }
 
+/// Runs that start at one offset.
 #[derive(Debug, Clone)]
 struct Run {
+    /// Their next offset, where they started, and what is left.
     next: u64,
     start: u64,
     rest: Offsets,
+    /// How many they are.
+    count: u64,
 }
 
 impl PartialEq for Run {
@@ -64,12 +75,51 @@ impl Ord for Run {
 }
 
 impl Merged {
-    /// Puts a run back with its next offset, unless it is done.
-    fn push(&mut self, start: u64, mut rest: Offsets) {
+    /// Puts runs back with their next offset, unless they are done.
+    fn push(&mut self, start: u64, count: u64, mut rest: Offsets) {
         if let Some(offset) = rest.next() {
             // Cannot saturate: the sum is the offset of an index.
-            self.active.push(Reverse(Run { next: start.saturating_add(offset), start, rest }));
+            self.active.push(Reverse(Run { next: start.saturating_add(offset), start, rest, count }));
         }
+    }
+
+    /// Begins the runs that start at or before the next offset.
+    fn begin_runs(&mut self) {
+        loop {
+            let first = self.active.peek().map(|Reverse(run)| run.next);
+            let Some(&(start, _)) = self.starts.peek() else { return };
+            if first.is_some_and(|first| start > first) {
+                return;
+            }
+            let mut runs = 0_u64;
+            while let Some((_, count)) = self.starts.next_if(|&(other, _)| other == start) {
+                // Cannot saturate: together they hold no more than all elements.
+                runs = runs.saturating_add(count);
+            }
+            self.push(start, runs, self.run.clone());
+        }
+    }
+}
+
+impl Iterator for Counted {
+    type Item = (u64, u64);
+
+    fn next(&mut self) -> Option<(u64, u64)> {
+        let merged = match self {
+            Counted::Straight(offsets) => return offsets.next().map(|offset| (offset, 1)),
+            Counted::Merged(merged) => merged,
+        };
+        merged.begin_runs();
+        let offset = merged.active.peek().map(|Reverse(run)| run.next)?;
+        let (mut indices, mut here) = (0_u64, SmallVec::<[Run; 4]>::new());
+        while merged.active.peek().is_some_and(|Reverse(run)| run.next == offset) {
+            let Reverse(run) = merged.active.pop()?;
+            indices = indices.saturating_add(run.count);
+            here.push(run);
+        }
+        // A run of stride 0 comes again, at the same offset.
+        here.into_iter().for_each(|run| merged.push(run.start, run.count, run.rest));
+        Some((offset, indices))
     }
 }
 
@@ -77,24 +127,11 @@ impl Iterator for MemoryOrder {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        let merged = match &mut self.0 {
-            Order::Straight(offsets) => return offsets.next(),
-            Order::Merged(merged) => merged,
-        };
-        loop {
-            let first = merged.active.peek().map(|Reverse(run)| run.next);
-            match merged.starts.peek() {
-                Some(&start) if first.is_none_or(|first| start <= first) => {
-                    merged.starts.next();
-                    let run = merged.run.clone();
-                    merged.push(start, run);
-                }
-                _ => break,
-            }
+        if self.left == 0 {
+            (self.current, self.left) = self.offsets.next()?;
         }
-        let Reverse(run) = merged.active.pop()?;
-        merged.push(run.start, run.rest);
-        Some(run.next)
+        self.left = self.left.saturating_sub(1);
+        Some(self.current)
     }
 }
 
@@ -119,7 +156,7 @@ impl BufferTensorDesc {
     pub fn offsets_in_memory_order(&self) -> Result<MemoryOrder, Error> {
         let sorted = self.in_memory_order()?;
         if sorted.is_in_order() {
-            return Ok(MemoryOrder(Order::Straight(sorted.offsets())));
+            return Ok(MemoryOrder { offsets: Counted::Straight(sorted.offsets()), current: 0, left: 0 });
         }
         // The longest tail of axes that is in order makes the runs; the others place them.
         let all: SmallVec<[Option<usize>; 8]> = (0..sorted.rank()).map(Some).collect();
@@ -130,7 +167,8 @@ impl BufferTensorDesc {
         }
         let starts = sorted.gather_axes(all.get(..from).unwrap_or_default())?.offsets_in_memory_order()?;
         let run = tail(from)?.with_base_offset(0)?.offsets();
-        Ok(MemoryOrder(Order::Merged(Box::new(Merged { starts: starts.peekable(), run, active: BinaryHeap::new() }))))
+        let merged = Merged { starts: starts.offsets.peekable(), run, active: BinaryHeap::new() };
+        Ok(MemoryOrder { offsets: Counted::Merged(Box::new(merged)), current: 0, left: 0 })
     }
 
     /// The same elements with the axes sorted: the largest stride first, equal ones as they were, and axes

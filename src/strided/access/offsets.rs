@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::strided::BufferTensorDesc;
 
 /// The offsets of all elements, in elements from the start of the buffer. One addition a step for
-/// the innermost axis, no division; up to rank 8 nothing is allocated.
+/// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
 #[derive(Debug, Clone)]
 pub struct Offsets {
     /// Size, stride and how far the index is, innermost axis first.
@@ -49,6 +49,35 @@ impl Iterator for Offsets {
             self.next = self.next.wrapping_sub(axis.stride.wrapping_mul(axis.size.wrapping_sub(1)));
         }
         Some(offset)
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<u64> {
+        let mut carry = u64::try_from(skipped).unwrap_or(u64::MAX);
+        let Some(left) = self.left.checked_sub(carry) else {
+            self.left = 0;
+            return None;
+        };
+        self.left = left;
+        for axis in self.axes.iter_mut().take_while(|_| left > 0) {
+            // Neither wraps nor divides by 0: there are elements left, and the carry is below their number.
+            let index = u128::from(axis.index).wrapping_add(carry.into());
+            let size = u128::from(axis.size);
+            let new = index.checked_rem(size).and_then(|new| u64::try_from(new).ok()).unwrap_or(0);
+            carry = index.checked_div(size).and_then(|carry| u64::try_from(carry).ok()).unwrap_or(0);
+            self.next = self.next.wrapping_add(new.wrapping_sub(axis.index).wrapping_mul(axis.stride));
+            axis.index = new;
+        }
+        self.next()
+    }
+
+    fn last(mut self) -> Option<u64> {
+        let skipped = usize::try_from(self.left.checked_sub(1)?);
+        // More elements than a `usize` counts are not walked on any machine.
+        skipped.ok().and_then(|skipped| self.nth(skipped))
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.left).unwrap_or(usize::MAX)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

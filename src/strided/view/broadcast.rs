@@ -8,7 +8,8 @@ use super::rank::Side;
 
 impl BufferTensorDesc {
     /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front.
-    /// Repeated axes get stride 0 (NumPy's broadcasting rules).
+    /// Repeated axes get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has
+    /// for a scalar, also broadcasts to `[]` (as in Chromium).
     ///
     /// # Errors
     ///
@@ -63,6 +64,9 @@ impl BufferTensorDesc {
     }
 
     fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
+        if sizes.is_empty() && self.sizes() == [1] {
+            return self.view(Dims::new(), Dims::new());
+        }
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::RankMismatch {
                 what: "sizes (or more of them)",

@@ -87,8 +87,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], or [`Error::NotAPermutation`] for axes that
-    /// do not ascend.
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] for an axis that is named twice, or
+    /// [`Error::NotAscending`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -103,12 +103,12 @@ impl BufferTensorDesc {
         }
         check_distinct("the list of axes", axes)?;
         let (mut sizes, mut strides) = (Dims::from_elem(1, rank), Dims::from_elem(0, rank));
-        let mut lowest = 0;
+        let mut before = 0;
         for (position, (&axis, (size, stride))) in axes.iter().zip(self.axes()).enumerate() {
-            if axis < lowest {
-                return Err(Error::NotAPermutation { what: "the ascending list of axes", position, axis });
+            if axis < before {
+                return Err(Error::NotAscending { what: "the list of axes", position, axis, before });
             }
-            lowest = axis;
+            before = axis;
             let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
                 return Err(Error::AxisOutOfRange { axis, rank });
             };

@@ -15,7 +15,8 @@ pub enum Side {
 
 impl BufferTensorDesc {
     /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it
-    /// is if it has as many already.
+    /// is if it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with sizes
+    /// `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are Chromium's.)
     ///
     /// # Errors
     ///
@@ -34,10 +35,12 @@ impl BufferTensorDesc {
         if missing == 0 {
             return Ok(self.clone());
         }
-        let ones = std::iter::repeat_n((1, 0), missing);
+        // A scalar becomes `[1]` first, packed.
+        let scalar = (self.rank() == 0).then_some((1, 1));
+        let ones = std::iter::repeat_n((1, 0), missing.saturating_sub(usize::from(scalar.is_some())));
         match side {
-            Side::Front => self.view_of(ones.chain(self.axes())),
-            Side::Back => self.view_of(self.axes().chain(ones)),
+            Side::Front => self.view_of(ones.chain(scalar).chain(self.axes())),
+            Side::Back => self.view_of(self.axes().chain(scalar).chain(ones)),
         }
     }
 
@@ -64,7 +67,8 @@ impl BufferTensorDesc {
     /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
     ///
     /// Axes are joined only if that leaves every element where it is; size-1 axes never stand in
-    /// the way. ([`coalesce`](Self::coalesce) joins what it can anywhere.)
+    /// the way. ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or not,
+    /// and axes of size 1 that are joined leave the last of theirs.
     ///
     /// # Errors
     ///
@@ -102,7 +106,21 @@ impl BufferTensorDesc {
                 sizes.push(checked::product(back, ELEMENTS)?);
             }
         }
-        self.regroup("a fold", &sizes)
+        let folded = self.regroup("a fold", &sizes)?;
+        let (joined, others) = match side {
+            Side::Front => (folded.axes().next(), surplus..self.rank()),
+            Side::Back => (folded.axes().next_back(), 0..kept),
+        };
+        let given = match side {
+            Side::Front => self.strides().get(surplus.saturating_sub(1)),
+            Side::Back => self.strides().last(),
+        };
+        let joined = joined.map(|(size, stride)| (size, given.copied().filter(|_| size == 1).unwrap_or(stride)));
+        let others = self.axes().take(others.end).skip(others.start);
+        match side {
+            Side::Front => self.view_of(joined.into_iter().chain(others)),
+            Side::Back => self.view_of(others.chain(joined)),
+        }
     }
 
     /// A new axis of size 1 at position `axis`; the later ones move up.

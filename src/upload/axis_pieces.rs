@@ -1,0 +1,181 @@
+//! `pieces_along`: a tensor too large for one binding, as tensors that fit.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use crate::checked::{self, BYTES, OFFSET};
+use crate::error::Error;
+use crate::strided::BufferTensorDesc;
+
+use super::limits::Limits;
+use super::validate::{common_multiple, piece_alignment};
+
+/// One piece of a tensor: some of the indices of an axis, all of the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AxisPiece {
+    /// The indices of the axis.
+    pub indices: Range<u64>,
+    /// The piece as a tensor of its own: its offsets count from the start of `bound`.
+    pub desc: BufferTensorDesc,
+    /// The bytes to bind, from the start of the tensor's buffer.
+    pub bound: Range<u64>,
+}
+
+/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers, however many
+/// pieces there are.
+#[derive(Debug, Clone)]
+pub struct AxisPieces {
+    desc: BufferTensorDesc,
+    axis: usize,
+    next: u64,
+    /// How many indices a piece has, the last one aside.
+    step: u64,
+    alignment: u64,
+    size_multiple: u64,
+}
+
+impl AxisPieces {
+    /// How many pieces are left.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.size().saturating_sub(self.next).div_ceil(self.step.max(1))
+    }
+
+    /// How many indices of the axis a piece has, the last one aside.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn size(&self) -> u64 {
+        self.desc.sizes().get(self.axis).copied().unwrap_or(0)
+    }
+
+    fn piece(&self, indices: Range<u64>) -> Result<AxisPiece, Error> {
+        let part = self.desc.slice_axis(self.axis, indices.clone())?;
+        let bits = u128::from(part.data_type().bits());
+        let first: u64 = checked::narrow(u128::from(part.base_offset()).saturating_mul(bits).div_euclid(8), BYTES)?;
+        let start = first.saturating_sub(first.checked_rem(self.alignment).unwrap_or(0));
+        // What is left in front of the first element is a whole number of elements: the alignment is one.
+        let skipped = u128::from(start).saturating_mul(8).checked_div(bits).unwrap_or(0);
+        let base = part.base_offset().saturating_sub(checked::narrow(skipped, OFFSET)?);
+        let desc = part.with_base_offset(base)?;
+        let exact = checked::bytes_for(desc.min_elements(), desc.data_type().bits())?;
+        let length = checked::round_up(exact, self.size_multiple, BYTES)?;
+        Ok(AxisPiece { indices, desc, bound: start..checked::add(start, length, BYTES)? })
+    }
+}
+
+impl Iterator for AxisPieces {
+    type Item = AxisPiece;
+
+    fn next(&mut self) -> Option<AxisPiece> {
+        let start = self.next;
+        let end = start.saturating_add(self.step.max(1)).min(self.size());
+        if start >= end {
+            return None;
+        }
+        self.next = end;
+        // Cannot fail: every number is below one of the whole tensor.
+        self.piece(start..end).ok()
+    }
+}
+
+impl FusedIterator for AxisPieces {}
+
+/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis 0.
+///
+/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding begin, at or before
+/// its first element; the difference is the base offset of its descriptor. Devices without a base offset
+/// ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces but the last have
+/// the same number of indices. Bindings of neighbouring pieces may overlap in the bytes in front of an element: they are
+/// for reading, or for one dispatch each.
+///
+/// (The report's [`pieces`](super::UploadReport::pieces) cut a range of bytes without regard to rows.)
+///
+/// # Errors
+///
+/// [`Error::AxisOutOfRange`]; [`Error::BindingLimit`] if a single index of the axis takes more than the largest binding;
+/// [`Error::NoPieces`] if pieces that begin aligned do not fit; [`Error::OffsetUnaligned`] if the tensor itself begins unaligned
+/// and the device has no base offset; [`Error::Overflow`].
+///
+/// ```
+/// use tensor_layout::upload::{pieces_along, validate, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // The embedding of Whisper: twice what WebGPU binds by default.
+/// let limits = Limits::webgpu();
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[51865, 1280])?;
+/// let pieces: Vec<_> = pieces_along(&desc, 0, &limits)?.collect();
+/// assert_eq!(pieces[0].indices, 0..26214);
+/// assert_eq!(pieces[1].indices, 26214..51865);
+/// assert_eq!(pieces[1].desc.sizes(), [25651, 1280]);
+/// for piece in &pieces {
+///     let buffer = Buffer::new(265_548_800, piece.bound.start, Role::Input);
+///     assert!(validate(&piece.desc, &buffer, &limits).is_ok());
+/// }
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Result<AxisPieces, Error> {
+    let rank = desc.rank();
+    let (Some(&size), Some(&stride)) = (desc.sizes().get(axis), desc.strides().get(axis)) else {
+        return Err(Error::AxisOutOfRange { axis, rank });
+    };
+    let alignment = common_multiple(piece_alignment(desc, limits), desc.base_offset_alignment().into())?;
+    let size_multiple = limits.size_multiple.max(1);
+    let whole = AxisPieces { desc: desc.clone(), axis, next: 0, step: size, alignment, size_multiple };
+    if desc.logical_elements() == 0 {
+        return Ok(AxisPieces { step: 1, next: size, ..whole });
+    }
+    let bits = u128::from(desc.data_type().bits());
+    let row = desc.slice_axis(axis, 0..1)?;
+    let row_bits = u128::from(row.min_elements().saturating_sub(row.base_offset())).saturating_mul(bits);
+    let (stride_bits, align_bits) = (u128::from(stride).saturating_mul(bits), u128::from(alignment).saturating_mul(8));
+    let base_bits = u128::from(desc.base_offset()).saturating_mul(bits);
+    // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
+    let (unit, lead) = if limits.base_offset_in_binding {
+        let rest = base_bits.checked_rem(align_bits).unwrap_or(0);
+        if rest > 0 {
+            let offset = checked::narrow(base_bits.div_euclid(8), BYTES)?;
+            return Err(Error::OffsetUnaligned { offset, alignment });
+        }
+        (align_bits.checked_div(gcd(align_bits, stride_bits)).unwrap_or(1).max(1), 0)
+    } else {
+        // The bits in front differ by multiples of what divides both: none is more than this.
+        let step = gcd(align_bits, stride_bits).max(1);
+        let rest = base_bits.checked_rem(step).unwrap_or(0);
+        (1, align_bits.saturating_sub(step).saturating_add(rest))
+    };
+    let max = limits.max_binding.saturating_sub(limits.max_binding.checked_rem(size_multiple).unwrap_or(0));
+    let room = u128::from(max).saturating_mul(8);
+    if fits_whole(desc, alignment, room) {
+        return Ok(whole);
+    }
+    let Some(free) = room.checked_sub(row_bits.saturating_add(lead)) else {
+        let size = checked::narrow(row_bits.saturating_add(lead).div_ceil(8), BYTES)?;
+        return Err(Error::BindingLimit { size, max: limits.max_binding });
+    };
+    let fits = free.checked_div(stride_bits).unwrap_or(u128::from(size)).saturating_add(1).min(size.into());
+    let step = fits.saturating_sub(fits.checked_rem(unit).unwrap_or(0));
+    if step == 0 {
+        return Err(Error::NoPieces { max: limits.max_binding, alignment });
+    }
+    Ok(AxisPieces { step: checked::narrow(step, OFFSET)?, ..whole })
+}
+
+/// Does the whole tensor fit one binding that begins aligned?
+fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
+    let bits = u128::from(desc.data_type().bits());
+    let align_bits = u128::from(alignment).saturating_mul(8);
+    let lead = u128::from(desc.base_offset()).saturating_mul(bits).checked_rem(align_bits).unwrap_or(0);
+    let span = u128::from(desc.min_elements().saturating_sub(desc.base_offset())).saturating_mul(bits);
+    lead.saturating_add(span) <= room
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while let Some(rest) = a.checked_rem(b) {
+        (a, b) = (b, rest);
+    }
+    a
+}
