@@ -140,6 +140,14 @@ fn long_tensors_take_little_memory() {
     assert_eq!(run_behind(LITTLE_MEMORY, &convert).status, 0);
     let source = fs::read(&input).unwrap();
     assert!(source.ends_with(&fs::read(&back).unwrap()));
+
+    // And so does this one, which brings the whole model back.
+    let back = folder.join("back.safetensors");
+    let restored = run_behind(LITTLE_MEMORY, &["model", text(&out), "--limits", "none", "--out", text(&back)]);
+    assert!(restored.status == 0 && restored.stdout.contains("1 of 1 identical there and back"), "{restored:?}");
+    let back = fs::read(&back).unwrap();
+    let [source, back] = [&source, &back].map(|bytes| SafeTensors::deserialize(bytes).unwrap());
+    assert!(source.tensor("long").unwrap() == back.tensor("long").unwrap());
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -123,7 +123,7 @@ impl<'a> Tensor<'a> {
         &self.type_name
     }
 
-    /// Does the metadata name the layout? The others are packed.
+    /// Was the layout given, by the metadata of the file or to [`new`](Self::new)? All other tensors are packed.
     #[must_use]
     pub fn is_layout_named(&self) -> bool {
         self.is_named

@@ -41,8 +41,8 @@ impl FromStr for Rule {
             "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
             _ if is_order(text) => return Ok(Rule::Order(text.to_owned())),
             _ if !text.starts_with("T(") => {
-                return Err("expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed or tiles such as \
-                            T(8,128)(2,1)"
+                return Err("expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed, tiles such as \
+                            T(8,128)(2,1), or an axis order or oneDNN tag such as OIhw16i16o"
                     .into());
             }
             _ => {}

@@ -77,13 +77,13 @@ impl Trip {
     ///
     /// The padding of the stored layout holds whatever its writer left there. So each piece begins as the opposite of what
     /// is stored: every bit of an element must change back, and those that still differ must be as many as belong
-    /// to none.
+    /// to none. Where nothing is padding, every byte is written anyway.
     pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
         let (mut compared, mut different) = (0_usize, 0_u128);
         let held = |range: Range<usize>| stored.get(range).unwrap_or_default();
         let oppose = |range, bytes: &mut [u8]| {
-            for (byte, held) in bytes.iter_mut().zip(held(range)) {
-                *byte = !held;
+            if self.padding_bits > 0 {
+                bytes.iter_mut().zip(held(range)).for_each(|(byte, held)| *byte = !held);
             }
         };
         let done = self.back.run_over(laid_out, bar, oppose, |range, bytes| {
