@@ -212,6 +212,29 @@ fn a_chain_past_its_extent_does_not_wrap() {
 }
 
 #[test]
+fn boxes_of_a_buffer_are_counted_before_they_are_made() {
+    // A million elements apart from each other; and two boxes for each of 18 dimensions, multiplied.
+    let apart = strided(&[100, 100, 100], &[10007, 10009, 10037]).to_index_map().unwrap();
+    assert_eq!(apart.buffer_boxes().unwrap_err().code(), "too_hard");
+    let order: Vec<String> = (0..18).rev().map(|dim| dim.to_string()).collect();
+    let text = format!("f32[{}]{{{}:T({})}}", ["3"; 18].join(","), order.join(","), ["2"; 18].join(","));
+    assert_eq!(map(&text).buffer_boxes().unwrap_err().code(), "too_hard");
+    // What is found element by element, where strides do not nest and where one is 0.
+    for (sizes, strides) in [(vec![4, 3], vec![3, 4]), (vec![3, 1 << 40, 3], vec![5, 0, 3])] {
+        let map = strided(&sizes, &strides).to_index_map().unwrap();
+        let boxes = map.buffer_boxes().unwrap();
+        let places = |list: &[tensor_layout::map::OffsetBox]| -> BTreeSet<u64> {
+            list.iter().flat_map(|found| found.runs()).flat_map(|(start, length)| start..start + length).collect()
+        };
+        let (elements, padding) = (places(&boxes.elements), places(&boxes.padding));
+        let all: BTreeSet<u64> = (0..map.physical_elements()).collect();
+        assert_eq!(elements.union(&padding).copied().collect::<BTreeSet<_>>(), all);
+        assert!(elements.iter().all(|&offset| map.inverse(offset).unwrap().is_some()));
+        assert!(padding.iter().all(|&offset| map.inverse(offset).unwrap().is_none()));
+    }
+}
+
+#[test]
 fn a_map_can_be_given_a_base() {
     for text in
         ["f32[16,256]{1,0:T(8,128)}", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", "f32[3,5]{1,0:T(*,4)(2,1)}", "f32[7]"]

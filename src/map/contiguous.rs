@@ -6,9 +6,9 @@ use crate::checked::{self, Dims, OFFSET};
 use crate::error::Error;
 
 use super::digits::Digit;
-use super::equality::next_index;
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
+use super::levels::next_index;
 
 /// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::unfuse;
+use super::levels::{next_index, unfuse};
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Types, widths and physical sizes do not matter.
@@ -124,18 +124,6 @@ impl IndexMap {
     fn has_form_of(&self, other: &IndexMap) -> bool {
         self.base == other.base && self.components == other.components && self.levels == other.levels
     }
-}
-
-/// The next index in row-major order; false after the last.
-pub(crate) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
-    for (i, &size) in index.iter_mut().zip(sizes).rev() {
-        *i = i.saturating_add(1);
-        if *i < size {
-            return true;
-        }
-        *i = 0;
-    }
-    false
 }
 
 impl PartialEq for IndexMap {

@@ -7,10 +7,11 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, OFFSET};
+use crate::checked::{self, Dims, OFFSET};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
+use super::levels::next_index;
 
 /// Offsets at regular distances: `base`, and from there any number of steps of each loop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -76,20 +77,20 @@ pub struct BufferBoxes {
     pub padding: Vec<OffsetBox>,
 }
 
-/// The largest buffer, in elements, whose boxes are found offset by offset where the layout does not
+/// The largest buffer, and the most elements, whose boxes are found element by element where the layout does not
 /// give them: Irreducible layouts, and strides that do not divide each other.
 pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 
 /// The most boxes a buffer is divided into.
-const MAX_BOXES: usize = 1 << 20;
+const MAX_BOXES: usize = 1 << 16;
 
 impl IndexMap {
     /// The buffer as boxes of elements and boxes of padding, which cover each of its offsets once.
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if there would be more than a million boxes, or if the layout has no digits that
-    /// nest and the buffer is larger than [`PADDING_SEARCH_LIMIT`].
+    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or if the layout has no digits that
+    /// nest and the buffer, or the number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -122,18 +123,53 @@ impl IndexMap {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
             return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
         }
+        let holds = self.places_by_walking()?;
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
-        let (mut start, mut kind) = (0, None);
-        for offset in 0..=self.physical_elements {
-            let now = if offset < self.physical_elements { Some(self.inverse(offset)?.is_some()) } else { None };
-            if now != kind {
-                let list = if kind == Some(true) { &mut boxes.elements } else { &mut boxes.padding };
-                list.extend(line(start, offset));
-                (start, kind) = (offset, now);
-            }
+        let mut start = 0_u64;
+        for run in holds.chunk_by(|a, b| a == b) {
+            let end = start.saturating_add(checked::narrow(run.len(), OFFSET)?);
+            let list = if run.first() == Some(&true) { &mut boxes.elements } else { &mut boxes.padding };
+            list.extend(line(start, end));
+            start = end;
+            check_boxes(boxes.elements.len().saturating_add(boxes.padding.len()))?;
         }
         Ok(boxes)
     }
+
+    /// For each offset of the buffer: does an element lie there? By the offset of each element, repeated ones aside.
+    fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
+        let repeats = |dim: usize| {
+            self.components().iter().any(|component| {
+                component.dims() == [dim] && component.chain().digits().iter().all(|digit| digit.stride() == 0)
+            })
+        };
+        let sizes: Dims =
+            self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
+        if sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size)) > PADDING_SEARCH_LIMIT {
+            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+        }
+        let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
+        let mut index: Dims = sizes.iter().map(|_| 0).collect();
+        loop {
+            let place: usize = checked::narrow(self.offset_inside(&index), OFFSET)?;
+            if let Some(slot) = holds.get_mut(place) {
+                *slot = true;
+            }
+            if !next_index(&mut index, &sizes) {
+                return Ok(holds);
+            }
+        }
+    }
+}
+
+fn check_boxes(number: usize) -> Result<(), Error> {
+    if number > MAX_BOXES {
+        return Err(Error::TooHard {
+            question: "where the padding lies",
+            work: u64::try_from(MAX_BOXES).unwrap_or(u64::MAX),
+        });
+    }
+    Ok(())
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.
@@ -216,23 +252,23 @@ impl Places {
     }
 
     fn boxes(&self, map: &IndexMap) -> Result<BufferBoxes, Error> {
-        let too_many = Error::TooHard { question: "where the padding lies", work: 1 << 20 };
         let full: Ranges = self.places.iter().map(|place| (0, place.range)).collect();
         let (mut elements, mut padding) = (vec![full.clone()], Vec::new());
         for number in &self.numbers {
             let (mut inside, mut outside) = (Vec::new(), Vec::new());
             self.divide(number.extent, &number.digits, &full, &mut inside, &mut outside);
+            // Every number has places of its own, so no product is empty.
+            let more = elements.len().saturating_mul(inside.len().saturating_add(outside.len()));
+            check_boxes(padding.len().saturating_add(more))?;
             padding.extend(products(&elements, &outside));
             elements = products(&elements, &inside).collect();
-            if elements.len().saturating_add(padding.len()) > MAX_BOXES {
-                return Err(too_many);
-            }
         }
         // The topmost place may reach past the end of the buffer.
         let length = map.physical_elements().saturating_sub(map.base());
         let mut inside_buffer = Vec::new();
         self.below(length, 0, &full, &mut inside_buffer);
         if inside_buffer.len() > 1 {
+            check_boxes(padding.len().saturating_mul(inside_buffer.len()))?;
             padding = products(&padding, &inside_buffer).collect();
         }
         let to_boxes = |list: Vec<Ranges>| -> Result<Vec<OffsetBox>, Error> {
