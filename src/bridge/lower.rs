@@ -49,6 +49,45 @@ impl Lowering {
             Lowering::IndexMap { .. } => "index_map",
         }
     }
+
+    /// Why there is not one stride for each dimension: a sentence that names the dimensions. `None` for
+    /// [`Lowering::Strided`].
+    ///
+    /// ```
+    /// use tensor_layout::{bridge::lower, ArrayShape};
+    ///
+    /// let lowering = lower(&"f32[4,8]{1,0:T(2,4)(2,1)}".parse::<ArrayShape>()?)?;
+    /// assert_eq!(lowering.reason().unwrap(), "dimension 0 is cut into digits of 2 x 2");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Lowering::Strided(_) => None,
+            Lowering::Split(split) => Some(split.reason()),
+            Lowering::IndexMap { reason, .. } => Some(reason.clone()),
+        }
+    }
+}
+
+impl Split {
+    /// Which dimension is cut into which digits: `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`.
+    fn reason(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for dim in 0..self.logical_sizes.len() {
+            let axes = self.dims.iter().zip(self.desc.sizes()).filter(|&(&of, _)| of == dim);
+            let digits: Vec<String> = axes.map(|(_, size)| size.to_string()).collect();
+            if digits.len() > 1 {
+                let verb = if parts.is_empty() { "is cut " } else { "" };
+                parts.push(format!("dimension {dim} {verb}into digits of {}", digits.join(" x ")));
+            }
+        }
+        match parts.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+            None => String::new(),
+        }
+    }
 }
 
 /// Lowers a tiled layout to strides: exactly, or not at all.

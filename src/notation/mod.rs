@@ -7,6 +7,10 @@
 //! | axis order | `f16[8,64,56,56]:NHWC` | logical order (N, C, H, W) | its own bits |
 //! | oneDNN tag | `f32[2,35,9,9]:nChw16c` | the order of the tag's alphabet | its own bits |
 //! | CuTe | `f32((8,2),128):((1,1024),8)` | its own order | its own bits |
+//! | NumPy, PyTorch | `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)` | logical order | a whole byte |
+//! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
+//!
+//! [`all`] writes one layout in every notation that can say it, [`text_in`] in one of them.
 //!
 //! ```
 //! use tensor_layout::{notation::{Notated, Notation}, ToIndexMap};
@@ -17,14 +21,20 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+mod convert;
 pub mod cute;
+mod directml;
+mod lines;
+mod numpy;
 pub mod onednn;
 mod read;
 mod spelling;
 
+pub use lines::{Line, all, text_in};
 pub use spelling::text_of;
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::element::DataType;
 use crate::error::Error;
@@ -46,10 +56,25 @@ pub enum Notation {
     OneDnn,
     /// `f32((8,2),128):((1,1024),8)`.
     CuTe,
+    /// `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`: byte strides, as NumPy and PyTorch have them.
+    Numpy,
+    /// `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`: `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON.
+    DirectMl,
 }
 
 impl Notation {
-    /// `xla`, `strides`, `axis_order`, `onednn` or `cute`.
+    /// Every notation.
+    pub const ALL: &'static [Notation] = &[
+        Notation::Xla,
+        Notation::Strides,
+        Notation::AxisOrder,
+        Notation::OneDnn,
+        Notation::CuTe,
+        Notation::Numpy,
+        Notation::DirectMl,
+    ];
+
+    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy` or `directml`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,7 +83,45 @@ impl Notation {
             Notation::AxisOrder => "axis_order",
             Notation::OneDnn => "onednn",
             Notation::CuTe => "cute",
+            Notation::Numpy => "numpy",
+            Notation::DirectMl => "directml",
         }
+    }
+
+    /// The name in words: `sizes and strides`.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Notation::Xla => "XLA",
+            Notation::Strides => "sizes and strides",
+            Notation::AxisOrder => "axis order",
+            Notation::OneDnn => "oneDNN tag",
+            Notation::CuTe => "CuTe",
+            Notation::Numpy => "NumPy",
+            Notation::DirectMl => "DirectML",
+        }
+    }
+}
+
+impl fmt::Display for Notation {
+    /// The [name](Notation::name).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Notation {
+    type Err = Error;
+
+    /// Reads a [name](Notation::name); `order` says `axis_order` as well.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let long = if name == "order" { "axis_order" } else { name };
+        Notation::ALL.iter().copied().find(|notation| notation.name() == long).ok_or_else(|| Error::Parse {
+            text: name.to_owned(),
+            column: 1,
+            expected: "a notation: xla, strides, order, onednn, cute, numpy or directml".into(),
+            found: format!("`{name}`"),
+        })
     }
 }
 
@@ -70,7 +133,7 @@ pub enum AnyLayout {
     Strided(BufferTensorDesc),
     /// A dimension order and tiles.
     Tiled(ArrayShape),
-    /// Digits of dimensions, as CuTe writes them.
+    /// Digits of dimensions, as CuTe writes them, or strides of elements in another width than their type's.
     Mapped(IndexMap),
 }
 
@@ -99,6 +162,8 @@ enum Spelling {
     AxisOrder(AxisOrder),
     OneDnn(String),
     CuTe,
+    Numpy,
+    DirectMl,
 }
 
 impl Notated {
@@ -117,7 +182,29 @@ impl Notated {
             Spelling::AxisOrder(_) => Notation::AxisOrder,
             Spelling::OneDnn(_) => Notation::OneDnn,
             Spelling::CuTe => Notation::CuTe,
+            Spelling::Numpy => Notation::Numpy,
+            Spelling::DirectMl => Notation::DirectMl,
         }
+    }
+
+    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an axis order
+    /// keeps its letters and a oneDNN tag its blocks.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = all(&self.layout);
+        for line in lines.iter_mut().filter(|line| line.notation == self.notation()) {
+            line.text = Ok(self.to_string());
+        }
+        lines
+    }
+
+    /// The layout in one notation, as [`text_in`] gives it; in its own as it was written, canonically.
+    ///
+    /// # Errors
+    ///
+    /// As for [`text_in`].
+    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+        if notation == self.notation() { Ok(self.to_string()) } else { text_in(&self.layout, notation) }
     }
 }
 
@@ -136,10 +223,13 @@ impl fmt::Display for Notated {
             (AnyLayout::Tiled(shape), Spelling::OneDnn(tag)) => {
                 write!(f, "{}:{tag}", type_and_sizes(shape.data_type(), shape.sizes()))
             }
+            // What was read in one of these can be written in it.
+            (layout, Spelling::Numpy | Spelling::DirectMl | Spelling::CuTe) => {
+                f.write_str(&text_in(layout, self.notation()).map_err(|_| fmt::Error)?)
+            }
             (AnyLayout::Strided(desc), _) => desc.fmt(f),
             (AnyLayout::Tiled(shape), _) => shape.fmt(f),
-            // What was read as CuTe's can be written as CuTe's.
-            (AnyLayout::Mapped(map), _) => write!(f, "{}{}", map.data_type(), cute::text(map).map_err(|_| fmt::Error)?),
+            (AnyLayout::Mapped(map), _) => f.write_str(&text_of(map).map_err(|_| fmt::Error)?),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 use crate::tiled::read_type_and_sizes;
 
-use super::{AnyLayout, Notated, Spelling, cute, onednn};
+use super::{AnyLayout, Notated, Spelling, cute, directml, numpy, onednn};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -20,6 +20,16 @@ impl FromStr for Notated {
             return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
         }
         let mut cursor = Cursor::new(text);
+        if cursor.peek() == Some(b'{') {
+            let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
+            cursor.end("nothing more")?;
+            return Ok(Notated { layout, spelling: Spelling::DirectMl });
+        }
+        if numpy::begins(&mut cursor) {
+            let layout = numpy::read(&mut cursor)?;
+            cursor.end("nothing more")?;
+            return Ok(Notated { layout, spelling: Spelling::Numpy });
+        }
         if let Some(data_type) = DataType::from_xla_name(cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
             cursor.end("nothing more")?;
@@ -57,15 +67,24 @@ fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> 
     Ok(Notated { layout: AnyLayout::Strided(desc), spelling: Spelling::Strides })
 }
 
-/// `NHWC`, or a oneDNN tag with blocks, which the digits in it tell apart: `nChw16c`.
+/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that no axis
+/// order has (`ldnc`, or more than 8).
 fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
     let word = cursor.word();
-    if word.contains(|c: char| c.is_ascii_digit()) {
+    let end = cursor.position();
+    let has_blocks = word.contains(|c: char| c.is_ascii_digit());
+    if has_blocks || AxisOrder::new(word).is_err() {
         cursor.move_to(start);
-        let layout = AnyLayout::Tiled(onednn::read_tag(cursor, data_type, sizes)?);
-        cursor.end("nothing more")?;
-        return Ok(Notated { layout, spelling: Spelling::OneDnn(word.to_owned()) });
+        match onednn::read_tag(cursor, data_type, sizes) {
+            Ok(shape) => {
+                cursor.end("nothing more")?;
+                let layout = AnyLayout::Tiled(shape);
+                return Ok(Notated { layout, spelling: Spelling::OneDnn(word.to_owned()) });
+            }
+            Err(error) if has_blocks => return Err(error),
+            Err(_) => cursor.move_to(end),
+        }
     }
     let order = match AxisOrder::new(word) {
         Ok(order) => order,

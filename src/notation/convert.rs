@@ -1,0 +1,61 @@
+//! What a layout of any notation is made from.
+
+use crate::map::IndexMap;
+use crate::strided::BufferTensorDesc;
+use crate::tiled::ArrayShape;
+
+use super::{AnyLayout, Notated};
+
+impl From<BufferTensorDesc> for AnyLayout {
+    fn from(desc: BufferTensorDesc) -> AnyLayout {
+        AnyLayout::Strided(desc)
+    }
+}
+
+impl From<ArrayShape> for AnyLayout {
+    fn from(shape: ArrayShape) -> AnyLayout {
+        AnyLayout::Tiled(shape)
+    }
+}
+
+impl From<IndexMap> for AnyLayout {
+    fn from(map: IndexMap) -> AnyLayout {
+        AnyLayout::Mapped(map)
+    }
+}
+
+impl From<Notated> for AnyLayout {
+    fn from(notated: Notated) -> AnyLayout {
+        notated.layout
+    }
+}
+
+impl From<&AnyLayout> for AnyLayout {
+    fn from(layout: &AnyLayout) -> AnyLayout {
+        layout.clone()
+    }
+}
+
+impl From<&BufferTensorDesc> for AnyLayout {
+    fn from(desc: &BufferTensorDesc) -> AnyLayout {
+        desc.clone().into()
+    }
+}
+
+impl From<&ArrayShape> for AnyLayout {
+    fn from(shape: &ArrayShape) -> AnyLayout {
+        shape.clone().into()
+    }
+}
+
+impl From<&IndexMap> for AnyLayout {
+    fn from(map: &IndexMap) -> AnyLayout {
+        map.clone().into()
+    }
+}
+
+impl From<&Notated> for AnyLayout {
+    fn from(notated: &Notated) -> AnyLayout {
+        notated.layout.clone()
+    }
+}

@@ -1,0 +1,208 @@
+//! DirectML's `DML_BUFFER_TENSOR_DESC` as JSON, as the models of DxDispatch write it:
+//! `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}`.
+//!
+//! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be left
+//! out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source: DxDispatch's guide,
+//! section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
+
+use std::fmt::Write;
+
+use crate::checked::{self, BYTES, Dims};
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::strided::{BufferTensorDesc, TensorFlags};
+
+use super::lines::Strided;
+
+/// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
+const MAX_DIMENSIONS: usize = 8;
+
+/// The text of a strided layout, or why there is none.
+pub(super) fn text(strided: &Strided) -> Result<String, Error> {
+    let refuse = |reason: String| Err(Error::NotExpressible { target: "DirectML tensor", reason });
+    let (data_type, rank) = (strided.data_type, strided.sizes.len());
+    let name = data_type
+        .directml_name()
+        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML" })?;
+    let bits = strided.element_bits;
+    if bits != data_type.bits() {
+        let own = data_type.bits();
+        return refuse(format!("an element of {data_type} takes {bits} bits here, and {own} in DirectML"));
+    }
+    if strided.base != 0 {
+        return refuse(format!("it begins at element {}, and the form has no base offset", strided.base));
+    }
+    if rank == 0 || rank > MAX_DIMENSIONS {
+        return refuse(format!("it has {rank} dimensions, and DirectML's tensors have 1 to {MAX_DIMENSIONS}"));
+    }
+    if let Some(axis) = strided.sizes.iter().position(|&size| size == 0) {
+        return refuse(format!("axis {axis} has size 0, and DirectML has no empty tensors"));
+    }
+    let numbers = |numbers: &[u64], what: &'static str| -> Result<String, Error> {
+        let narrow = |&number: &u64| checked::narrow(number, what).map(|number: u32| number.to_string());
+        Ok(numbers.iter().map(narrow).collect::<Result<Vec<_>, _>>()?.join(","))
+    };
+    let mut text = format!("{{\"DataType\":\"{name}\"");
+    // Writing to a String cannot fail.
+    if strided.flags == TensorFlags::OwnedByDml {
+        text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
+    }
+    let (sizes, strides) = (numbers(&strided.sizes, "a size")?, numbers(&strided.strides, "a stride")?);
+    let _ = write!(text, ",\"Sizes\":[{sizes}],\"Strides\":[{strides}]");
+    let _ = write!(text, ",\"TotalTensorSizeInBytes\":{}", strided.total_size_in_bytes()?);
+    if strided.alignment != 0 {
+        let _ = write!(text, ",\"GuaranteedBaseOffsetAlignment\":{}", strided.alignment);
+    }
+    text.push('}');
+    Ok(text)
+}
+
+impl Strided {
+    /// The bytes of the buffer, in DirectML's multiples of 4.
+    fn total_size_in_bytes(&self) -> Result<u64, Error> {
+        checked::round_up(checked::bytes_for(self.elements, self.element_bits)?, 4, BYTES)
+    }
+}
+
+/// What the members of an object said.
+#[derive(Default)]
+struct Members {
+    data_type: Option<DataType>,
+    flags: Option<TensorFlags>,
+    dimensions: Option<(usize, u64)>,
+    sizes: Option<Dims>,
+    strides: Option<(usize, Dims)>,
+    total: Option<u64>,
+    alignment: Option<u32>,
+}
+
+/// Reads the object the cursor stands at.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
+    let mut desc = None;
+    let start = cursor.position();
+    let mut members = Members::default();
+    read_object(cursor, |cursor, key, key_at| {
+        match key {
+            "Type" => {
+                let at = cursor.position();
+                if !matches!(read_string(cursor)?, "DML_TENSOR_TYPE_BUFFER" | "BUFFER") {
+                    return Err(cursor.error_at(at, "DML_TENSOR_TYPE_BUFFER"));
+                }
+            }
+            "Desc" => desc = Some(read_members(cursor)?),
+            _ => read_member(cursor, key, key_at, &mut members)?,
+        }
+        Ok(())
+    })?;
+    match desc {
+        Some(desc) => Ok(desc),
+        None => finish(cursor, start, members),
+    }
+}
+
+fn read_members(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
+    let start = cursor.position();
+    let mut members = Members::default();
+    read_object(cursor, |cursor, key, key_at| read_member(cursor, key, key_at, &mut members))?;
+    finish(cursor, start, members)
+}
+
+/// `{"key": value, ..}`: `value` reads what stands behind the colon.
+fn read_object<'a>(
+    cursor: &mut Cursor<'a>,
+    mut value: impl FnMut(&mut Cursor<'a>, &'a str, usize) -> Result<(), Error>,
+) -> Result<(), Error> {
+    cursor.expect("{", "`{`")?;
+    cursor.list("}", |cursor| {
+        let at = cursor.position();
+        let key = read_string(cursor)?;
+        cursor.expect(":", "`:`")?;
+        value(cursor, key, at)
+    })?;
+    Ok(())
+}
+
+fn read_member(cursor: &mut Cursor<'_>, key: &str, key_at: usize, members: &mut Members) -> Result<(), Error> {
+    let at = cursor.position();
+    // A null says the same as leaving the member out.
+    if cursor.eat("null") {
+        return Ok(());
+    }
+    let twice = match key {
+        "DataType" => {
+            let found = DataType::from_directml_name(read_string(cursor)?);
+            let data_type = found.ok_or_else(|| cursor.error_at(at, "a data type of DirectML such as FLOAT32"))?;
+            members.data_type.replace(data_type).is_some()
+        }
+        "Flags" => {
+            let name = read_string(cursor)?;
+            let flags = match name.strip_prefix("DML_TENSOR_FLAG_").unwrap_or(name) {
+                "NONE" => TensorFlags::None,
+                "OWNED_BY_DML" => TensorFlags::OwnedByDml,
+                _ => return Err(cursor.error_at(at, "the flag NONE or OWNED_BY_DML")),
+            };
+            members.flags.replace(flags).is_some()
+        }
+        "DimensionCount" => members.dimensions.replace((at, cursor.number("a number of dimensions")?)).is_some(),
+        "Sizes" => members.sizes.replace(read_numbers(cursor, "a size from 1 to 2^32 - 1", 1)?).is_some(),
+        "Strides" => members.strides.replace((at, read_numbers(cursor, "a stride below 2^32", 0)?)).is_some(),
+        "TotalTensorSizeInBytes" => members.total.replace(cursor.number("a size in bytes")?).is_some(),
+        "GuaranteedBaseOffsetAlignment" => {
+            let bytes = u32::try_from(cursor.number("an alignment in bytes")?);
+            let bytes = bytes.map_err(|_| cursor.error_at(at, "an alignment in bytes below 2^32"))?;
+            members.alignment.replace(bytes).is_some()
+        }
+        _ => {
+            let known = "DataType, Flags, DimensionCount, Sizes, Strides, TotalTensorSizeInBytes or \
+                         GuaranteedBaseOffsetAlignment";
+            return Err(cursor.error_at(key_at, known));
+        }
+    };
+    if twice { Err(cursor.error_at(key_at, "a member that was not given before")) } else { Ok(()) }
+}
+
+fn finish(cursor: &mut Cursor<'_>, start: usize, members: Members) -> Result<BufferTensorDesc, Error> {
+    let end = cursor.position();
+    let data_type = members.data_type.ok_or_else(|| cursor.error_at(start, "an object with DataType"))?;
+    let sizes = members.sizes.ok_or_else(|| cursor.error_at(start, "an object with Sizes"))?;
+    let rank = sizes.len();
+    if rank == 0 || rank > MAX_DIMENSIONS {
+        return Err(cursor.error_at(start, &format!("a tensor of 1 to {MAX_DIMENSIONS} dimensions")));
+    }
+    if let Some((at, _)) = members.dimensions.filter(|&(_, count)| u64::try_from(rank) != Ok(count)) {
+        return Err(cursor.error_at(at, &format!("{rank}, the number of sizes")));
+    }
+    if let Some((at, _)) = members.strides.as_ref().filter(|(_, strides)| strides.len() != rank) {
+        return Err(cursor.error_at(*at, &format!("{rank} strides, one for each size")));
+    }
+    let strides = members.strides.as_ref().map(|(_, strides)| strides.as_slice());
+    let desc = BufferTensorDesc::new(data_type, &sizes, strides)?
+        .with_flags(members.flags.unwrap_or_default())
+        .with_base_offset_alignment(members.alignment.unwrap_or(0))?;
+    cursor.move_to(end);
+    match members.total {
+        Some(total) => desc.with_total_size_in_bytes(total),
+        None => Ok(desc),
+    }
+}
+
+fn read_numbers(cursor: &mut Cursor<'_>, what: &str, least: u64) -> Result<Dims, Error> {
+    cursor.expect("[", "`[` and numbers")?;
+    let number = |cursor: &mut Cursor<'_>| {
+        let at = cursor.position();
+        let number = cursor.number(what)?;
+        let fits = number >= least && u32::try_from(number).is_ok();
+        if fits { Ok(number) } else { Err(cursor.error_at(at, what)) }
+    };
+    Ok(cursor.list("]", number)?.into_iter().collect())
+}
+
+/// A string of JSON; none of the names needs an escape.
+fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
+    let start = cursor.position();
+    let inner = cursor.rest().strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(inner, _)| inner);
+    let inner = inner.ok_or_else(|| cursor.error_at(start, "a string in double quotes"))?;
+    cursor.move_to(start.saturating_add(inner.len()).saturating_add(2));
+    Ok(inner)
+}

@@ -1,0 +1,311 @@
+//! One layout in every notation.
+
+use std::fmt::{self, Write};
+
+use smallvec::SmallVec;
+
+use crate::bridge::{Lowering, lower, lower_map, raise, spell};
+use crate::checked::Dims;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::strided::{AxisOrder, BufferTensorDesc, TensorFlags};
+
+use super::{AnyLayout, Notation, cute, directml, numpy, onednn, type_and_sizes};
+
+/// A layout in one notation, or why that notation cannot say it: one line of [`all`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The notation.
+    pub notation: Notation,
+    /// The text, which [`Notated`](super::Notated) reads back, or the reason why there is none.
+    pub text: Result<String, Error>,
+}
+
+impl Line {
+    /// Why there is no text, without the words about which notation it is: half a sentence.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        self.text.as_ref().err().map(|error| match error {
+            Error::NotExpressible { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Line {
+    /// `CuTe               f32(2,3):(5,1)`, or the reason behind `no: `.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<18} ", self.notation.title())?;
+        match (&self.text, self.reason()) {
+            (Ok(text), _) => f.write_str(text),
+            (Err(_), reason) => write!(f, "no: {}", reason.unwrap_or_default()),
+        }
+    }
+}
+
+/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there is
+/// none.
+///
+/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes, elements of the same
+/// width, each at the same place. The end of the buffer is told by XLA's notation, oneDNN's tags and DirectML's JSON; the
+/// others end behind the last element. Memory spaces (`S(n)`) are XLA's alone, flags and alignments DirectML's.
+///
+/// ```
+/// use tensor_layout::{notation, ArrayShape};
+///
+/// let shape: ArrayShape = "f32[2,3]{1,0:T(5)}".parse()?;
+/// let lines: Vec<String> = notation::all(&shape).iter().map(ToString::to_string).collect();
+/// assert_eq!(lines, [
+///     "XLA                f32[2,3]{1,0:T(5)}",
+///     "sizes and strides  f32[2,3]:[5,1]",
+///     "axis order         no: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3",
+///     "oneDNN tag         f32[2,3]:aB5b",
+///     "CuTe               f32(2,3):(5,1)",
+///     "NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))",
+///     "DirectML           {\"DataType\":\"FLOAT32\",\"Sizes\":[2,3],\"Strides\":[5,1],\"TotalTensorSizeInBytes\":40}",
+/// ]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
+    let writer = Writer::of(layout.into());
+    Notation::ALL.iter().map(|&notation| Line { notation, text: writer.text(notation) }).collect()
+}
+
+/// The layout in one notation; see [`all`].
+///
+/// # Errors
+///
+/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot say the layout,
+/// [`Error::Overflow`] if a number it needs passes its width.
+///
+/// ```
+/// use tensor_layout::{notation::{self, Notation}, ArrayShape};
+///
+/// let shape: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
+/// assert_eq!(notation::text_in(&shape, Notation::Strides)?, "f32[3,100]:[128,1]");
+/// let error = notation::text_in(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?, Notation::Strides).unwrap_err();
+/// assert!(error.to_string().contains("dimension 0 is cut into digits of 2 x 2"), "{error}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<String, Error> {
+    Writer::of(layout.into()).text(notation)
+}
+
+/// A layout with one stride for each dimension: what four of the notations say.
+pub(super) struct Strided {
+    pub(super) data_type: DataType,
+    /// What an element takes in memory; not its type's own bits where XLA stores a small type in a byte.
+    pub(super) element_bits: u32,
+    pub(super) sizes: Dims,
+    /// In elements.
+    pub(super) strides: Dims,
+    pub(super) base: u64,
+    /// Of the whole buffer.
+    pub(super) elements: u64,
+    pub(super) flags: TensorFlags,
+    pub(super) alignment: u32,
+}
+
+impl Strided {
+    fn of(desc: &BufferTensorDesc) -> Result<Strided, Error> {
+        Ok(Strided {
+            data_type: desc.data_type(),
+            element_bits: desc.data_type().bits(),
+            sizes: Dims::from_slice(desc.sizes()),
+            strides: Dims::from_slice(desc.strides()),
+            base: desc.base_offset(),
+            elements: desc.to_index_map()?.physical_elements(),
+            flags: desc.flags(),
+            alignment: desc.base_offset_alignment(),
+        })
+    }
+
+    /// With elements of another width than their type's, which a descriptor cannot have.
+    fn of_map(map: &IndexMap, strides: Dims) -> Strided {
+        Strided {
+            data_type: map.data_type(),
+            element_bits: map.element_bits(),
+            sizes: Dims::from_slice(map.sizes()),
+            strides,
+            base: map.base(),
+            elements: map.physical_elements(),
+            flags: TensorFlags::None,
+            alignment: 0,
+        }
+    }
+}
+
+/// A layout, and what the notations need to know of it.
+struct Writer {
+    layout: AnyLayout,
+    map: Result<IndexMap, Error>,
+    /// Or why there is not one stride for each dimension.
+    strided: Result<Strided, String>,
+}
+
+impl Writer {
+    fn of(layout: AnyLayout) -> Writer {
+        let map = layout.to_index_map();
+        let strided = match &map {
+            Ok(map) => strided(&layout, map).unwrap_or_else(|error| Err(error.to_string())),
+            Err(error) => Err(error.to_string()),
+        };
+        Writer { layout, map, strided }
+    }
+
+    fn text(&self, notation: Notation) -> Result<String, Error> {
+        if let (Notation::Xla, AnyLayout::Tiled(shape)) = (notation, &self.layout) {
+            return Ok(shape.to_string());
+        }
+        let map = self.map.as_ref().map_err(Clone::clone)?;
+        match notation {
+            Notation::Xla => self.xla(map),
+            Notation::Strides => {
+                let strided = self.strided("list of strides")?;
+                if strided.element_bits != strided.data_type.bits() {
+                    return Err(other_width("list of strides", map));
+                }
+                let (head, strides) = (type_and_sizes(strided.data_type, &strided.sizes), list(&strided.strides));
+                let base = if strided.base > 0 { format!("+{}", strided.base) } else { String::new() };
+                Ok(format!("{head}:{strides}{base}"))
+            }
+            Notation::AxisOrder => {
+                let strided = self.strided("axis order")?;
+                if strided.element_bits != strided.data_type.bits() {
+                    return Err(other_width("axis order", map));
+                }
+                let order =
+                    axis_order(strided).map_err(|reason| Error::NotExpressible { target: "axis order", reason })?;
+                Ok(format!("{}:{order}", type_and_sizes(strided.data_type, &strided.sizes)))
+            }
+            Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
+            Notation::CuTe => {
+                if map.element_bits() != map.data_type().bits() {
+                    return Err(other_width("CuTe layout", map));
+                }
+                Ok(format!("{}{}", map.data_type(), cute::text(map)?))
+            }
+            Notation::Numpy => numpy::text(self.strided("NumPy array")?),
+            Notation::DirectMl => directml::text(self.strided("DirectML tensor")?),
+        }
+    }
+
+    fn strided(&self, target: &'static str) -> Result<&Strided, Error> {
+        self.strided.as_ref().map_err(|reason| Error::NotExpressible { target, reason: reason.clone() })
+    }
+
+    /// Tiles for a layout that was not written with them.
+    fn xla(&self, map: &IndexMap) -> Result<String, Error> {
+        if let AnyLayout::Strided(desc) = &self.layout {
+            return Ok(raise(desc)?.shape.to_string());
+        }
+        spell(map).map(|shape| shape.to_string()).or_else(|error| {
+            // Places alone: the end of the buffer may lie elsewhere.
+            let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
+            let desc = strided.map(|strided| {
+                BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?
+                    .with_base_offset(strided.base)
+            });
+            match desc {
+                Some(Ok(desc)) => raise(&desc).map(|raised| raised.shape.to_string()).map_err(|_| error),
+                _ => Err(error),
+            }
+        })
+    }
+}
+
+/// One stride for each dimension, or why there is none.
+fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Result<Strided, String>, Error> {
+    let own_width = map.element_bits() == map.data_type().bits();
+    if map.class() == LayoutClass::Affine && !own_width {
+        return Ok(Ok(Strided::of_map(map, map.strides().unwrap_or_default())));
+    }
+    let lowering = match layout {
+        AnyLayout::Strided(desc) => return Strided::of(desc).map(Ok),
+        AnyLayout::Tiled(shape) => lower(shape)?,
+        AnyLayout::Mapped(map) => lower_map(map.clone())?,
+    };
+    let reason = lowering.reason();
+    Ok(match lowering {
+        Lowering::Strided(desc) => Ok(Strided { elements: map.physical_elements(), ..Strided::of(&desc)? }),
+        _ => Err(reason.unwrap_or_default()),
+    })
+}
+
+fn other_width(target: &'static str, map: &IndexMap) -> Error {
+    let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
+    let reason = format!("an element of {data_type} takes {bits} bits here, and {own} in this notation");
+    Error::NotExpressible { target, reason }
+}
+
+/// The order of axes that lie packed one behind the other, or why they do not. NCHW's and NCDHW's letters for rank 4 and 5,
+/// a, b, c, ... for others.
+fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
+    let rank = strided.sizes.len();
+    if rank == 0 || rank > AxisOrder::MAX_RANK {
+        return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));
+    }
+    if strided.base != 0 {
+        return Err(format!("it begins {} elements into its buffer", strided.base));
+    }
+    let size = |axis: usize| strided.sizes.get(axis).copied().unwrap_or(1);
+    let stride = |axis: usize| strided.strides.get(axis).copied().unwrap_or(0);
+    let empty = strided.sizes.contains(&0);
+    // Axes longer than 1, the slowest first; the others stand behind the axis before them.
+    let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
+    if !empty {
+        order.sort_by_key(|&axis| std::cmp::Reverse(stride(axis)));
+        let mut packed = 1_u64;
+        let mut inner = None;
+        for &axis in order.iter().rev() {
+            match (stride(axis), inner) {
+                (0, _) => return Err(format!("axis {axis} is broadcast (stride 0)")),
+                (taken, Some(inner)) if taken != packed => {
+                    return Err(format!(
+                        "axis {axis} takes steps of {taken} elements, and packed behind axis {inner} it would take {packed}"
+                    ));
+                }
+                (taken, None) if taken != packed => {
+                    return Err(format!("axis {axis} takes steps of {taken} elements, and packed it would take 1"));
+                }
+                _ => {}
+            }
+            packed = packed.saturating_mul(size(axis));
+            inner = Some(axis);
+        }
+    }
+    for axis in 0..rank {
+        if !order.contains(&axis) {
+            let before = axis.checked_sub(1).and_then(|before| order.iter().position(|&other| other == before));
+            order.insert(before.map_or(0, |before| before.saturating_add(1)), axis);
+        }
+    }
+    let letters = match rank {
+        4 => "NCHW",
+        5 => "NCDHW",
+        _ => "ABCDEFGH",
+    };
+    let text: String = order.iter().filter_map(|&axis| letters.chars().nth(axis)).collect();
+    AxisOrder::new(&text).map_err(|error| error.to_string())
+}
+
+/// `[2,3]`.
+fn list(numbers: &[u64]) -> String {
+    format!("[{}]", joined(numbers))
+}
+
+/// `(2,3)`, `(2,)` and `()`, as Python writes tuples.
+pub(super) fn tuple(numbers: &[u64]) -> String {
+    format!("({}{})", joined(numbers), if numbers.len() == 1 { "," } else { "" })
+}
+
+fn joined(numbers: &[u64]) -> String {
+    let mut text = String::new();
+    for (position, number) in numbers.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{}{number}", if position > 0 { "," } else { "" });
+    }
+    text
+}

@@ -1,0 +1,157 @@
+//! NumPy's and PyTorch's description of an array: shape, dtype and *byte* strides.
+//!
+//! Written as the arguments of NumPy's own constructor, `ndarray(shape=(2,3), dtype=float32, strides=(20,4),
+//! offset=40)`; with `buffer=` added, that is an expression of Python. PyTorch's strides (`Tensor.stride()`) are
+//! these divided by the size of an element. Elements take whole bytes: a sub-byte type such as `int4` one byte each,
+//! as in the `ml_dtypes` package. Source: NumPy's pages on `numpy.ndarray` and its memory layout.
+
+use crate::checked::{self, BYTES, Dims};
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::IndexMap;
+use crate::strided::BufferTensorDesc;
+
+use super::AnyLayout;
+use super::lines::{Strided, tuple};
+
+/// The words that begin the notation.
+const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];
+
+/// The text of a strided layout, or why there is none.
+pub(super) fn text(strided: &Strided) -> Result<String, Error> {
+    let refuse = |reason: String| Error::NotExpressible { target: "NumPy array", reason };
+    let data_type = strided.data_type;
+    let name =
+        data_type.numpy_name().ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "NumPy" })?;
+    let bits = strided.element_bits;
+    if bits != data_type.xla_storage_bits() {
+        let own = data_type.xla_storage_bits();
+        return Err(refuse(format!("an element of {data_type} takes {bits} bits here, and {own} in NumPy")));
+    }
+    let bytes = u64::from(bits.div_euclid(8));
+    let in_bytes = |elements: u64| checked::mul(elements, bytes, BYTES);
+    let strides: Dims = strided.strides.iter().map(|&stride| in_bytes(stride)).collect::<Result<_, _>>()?;
+    let mut text = format!("ndarray(shape={}, dtype={name}, strides={}", tuple(&strided.sizes), tuple(&strides));
+    if strided.base != 0 {
+        text.push_str(&format!(", offset={}", in_bytes(strided.base)?));
+    }
+    text.push(')');
+    Ok(text)
+}
+
+/// Does the text begin as this notation does?
+pub(super) fn begins(cursor: &mut Cursor<'_>) -> bool {
+    let rest = cursor.rest();
+    BEGINNINGS.iter().any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('(')))
+}
+
+/// Reads the layout the cursor stands at. Keys may come in any order; `strides` and `offset` may be left out.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
+    let start = cursor.position();
+    for word in BEGINNINGS {
+        if cursor.eat(word) {
+            break;
+        }
+    }
+    cursor.expect("(", "`(` and the shape")?;
+    let (mut shape, mut data_type, mut strides, mut offset) = (None, None, None, None);
+    loop {
+        let key_at = cursor.position();
+        let key = cursor.word();
+        if !matches!(key, "shape" | "dtype" | "strides" | "offset") {
+            return Err(cursor.error_at(key_at, "shape=, dtype=, strides= or offset="));
+        }
+        cursor.expect("=", "`=`")?;
+        let at = cursor.position();
+        let twice = match key {
+            "shape" => shape.replace(read_tuple(cursor, "a size")?).is_some(),
+            "dtype" => data_type.replace(read_type(cursor)?).is_some(),
+            "strides" => {
+                let what = "a stride in bytes (negative ones have no place in this crate)";
+                strides.replace((at, read_tuple(cursor, what)?)).is_some()
+            }
+            _ => offset.replace((at, cursor.number("an offset in bytes")?)).is_some(),
+        };
+        if twice {
+            return Err(cursor.error_at(key_at, "a key that was not given before"));
+        }
+        if cursor.eat(")") {
+            break;
+        }
+        cursor.expect(",", "`,` or `)`")?;
+    }
+    let end = cursor.position();
+    let shape = shape.ok_or_else(|| cursor.error_at(start, "an array with shape="))?;
+    let data_type = data_type.ok_or_else(|| cursor.error_at(start, "an array with dtype="))?;
+    let bytes = u64::from(data_type.xla_storage_bits().div_euclid(8));
+    let elements = |cursor: &mut Cursor<'_>, at: usize, number: u64| {
+        let fits = number.is_multiple_of(bytes).then(|| number.checked_div(bytes)).flatten();
+        fits.ok_or_else(|| cursor.error_at(at, &format!("multiples of {bytes} bytes, the size of an element")))
+    };
+    let strides = match strides {
+        Some((at, strides)) if strides.len() != shape.len() => {
+            return Err(cursor.error_at(at, &format!("{} strides, one for each size", shape.len())));
+        }
+        Some((at, strides)) => {
+            Some(strides.into_iter().map(|stride| elements(cursor, at, stride)).collect::<Result<Dims, _>>()?)
+        }
+        None => None,
+    };
+    let base = offset.map_or(Ok(0), |(at, offset)| elements(cursor, at, offset))?;
+    cursor.move_to(end);
+    layout(data_type, &shape, strides.as_deref(), base)
+}
+
+fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: u64) -> Result<AnyLayout, Error> {
+    let bits = data_type.xla_storage_bits();
+    if bits == data_type.bits() {
+        let desc = BufferTensorDesc::new(data_type, sizes, strides)?.with_base_offset(base)?;
+        return Ok(AnyLayout::Strided(desc));
+    }
+    // A descriptor knows sub-byte types in their own width only.
+    let desc = BufferTensorDesc::new(DataType::U8, sizes, strides)?.with_base_offset(base)?;
+    let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), base, desc.min_elements())?;
+    Ok(AnyLayout::Mapped(map))
+}
+
+/// `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a number alone, which NumPy takes for one dimension.
+fn read_tuple(cursor: &mut Cursor<'_>, what: &str) -> Result<Dims, Error> {
+    let close = match cursor.peek() {
+        Some(b'(') => ")",
+        Some(b'[') => "]",
+        _ => return Ok(Dims::from_slice(&[cursor.number(what)?])),
+    };
+    cursor.expect(if close == ")" { "(" } else { "[" }, "`(`")?;
+    let mut numbers = Dims::new();
+    while !cursor.eat(close) {
+        numbers.push(cursor.number(what)?);
+        if !cursor.eat(",") {
+            cursor.expect(close, &format!("`,` or `{close}`"))?;
+            break;
+        }
+    }
+    Ok(numbers)
+}
+
+/// `float32`, `np.float32`, `'float32'` or `'<f4'`.
+fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
+    let start = cursor.position();
+    let rest = cursor.rest();
+    let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+    let (name, taken) = match quote {
+        Some(quote) => {
+            let name = rest.get(1..).and_then(|rest| rest.split_once(quote)).map_or("", |(name, _)| name);
+            (name, name.len().saturating_add(2))
+        }
+        None => {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+            let name = rest.get(..rest.find(|c| !is_name(c)).unwrap_or(rest.len())).unwrap_or("");
+            (name.rsplit_once('.').map_or(name, |(_, name)| name), name.len())
+        }
+    };
+    let found = DataType::from_numpy_name(name).or_else(|| DataType::from_numpy_descr(name));
+    let data_type = found.ok_or_else(|| cursor.error_at(start, "a dtype such as float32, bfloat16 or '<f4'"))?;
+    cursor.move_to(start.saturating_add(taken));
+    Ok(data_type)
+}
