@@ -2,6 +2,11 @@
 
 use crate::error::Error;
 
+/// Blank, tab and the two ends of a line: what XLA's lexer skips, and nothing else of Unicode.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
 /// A place in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens
 /// are skipped, as XLA's lexer does.
 #[derive(Clone)]
@@ -23,7 +28,7 @@ impl<'a> Cursor<'a> {
             if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
                 return rest;
             }
-            let trimmed = rest.trim_start();
+            let trimmed = rest.trim_start_matches(is_blank);
             let skipped = if let Some(comment) = trimmed.strip_prefix("/*")
                 && let Some(end) = comment.find("*/")
             {
@@ -86,6 +91,16 @@ impl<'a> Cursor<'a> {
         let number = digits.parse().map_err(|_| self.error(&format!("{expected} below 2^64")))?;
         self.at += end;
         Ok(number)
+    }
+
+    /// A decimal number that XLA keeps in 63 bits: above, it would wrap there.
+    pub(crate) fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
+        let start = self.position();
+        let number = self.number(expected)?;
+        if i64::try_from(number).is_ok() {
+            return Ok(number);
+        }
+        Err(self.error_at(start, &format!("{expected} below 2^63")))
     }
 
     /// A list of items between separators that are commas, up to `close`, which is taken as well.

@@ -226,3 +226,158 @@ fn a_closed_pipe_is_no_panic() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(0), String::new()));
 }
+
+/// Issue 14, item 4: one layout in every notation, or one of them.
+#[test]
+fn describe_shows_every_notation() {
+    let text = run(&["describe", "f32[2,3]:[5,1]"]).stdout;
+    for line in [
+        "  also       XLA                f32[2,3]{1,0:T(5)}\n",
+        "             axis order         no: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3\n",
+        "             CuTe               f32(2,3):(5,1)\n",
+        "             NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))\n",
+        r#"{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}"#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let object = run(&["describe", "--json", "f32[2,3]:[5,1]"]).object();
+    assert_eq!(object["notations"].as_object().unwrap().len(), 7);
+    assert_eq!(object["notations"]["cute"], json!({"text": "f32(2,3):(5,1)", "reason": null}));
+    assert_eq!(object["notations"]["axis_order"]["text"], Value::Null);
+    // Each as its own line, which reads back to the same layout, or a refusal.
+    for (name, text) in [
+        ("xla", "f32[8,3,4,5]{1,3,2,0}"),
+        ("strides", "f32[8,3,4,5]:[60,1,15,3]"),
+        ("order", "f32[8,3,4,5]:NHWC"),
+        ("onednn", "f32[8,3,4,5]:acdb"),
+        ("cute", "f32(8,3,4,5):(60,1,15,3)"),
+        ("numpy", "ndarray(shape=(8,3,4,5), dtype=float32, strides=(240,4,60,12))"),
+        ("directml", r#"{"DataType":"FLOAT32","Sizes":[8,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":1920}"#),
+    ] {
+        assert_eq!(run(&["describe", "--as", name, "f32[8,3,4,5]:NHWC"]).stdout, format!("{text}\n"));
+        assert_eq!(run(&["same", text, "f32[8,3,4,5]:NHWC"]).status, 0, "{text}");
+        let view = run(&["view", "f32[8,4,5,3]", "--permute", "0,3,1,2", "--as", name]);
+        assert_eq!(view.stdout, format!("{text}\n"));
+        let plan = run(&["convert", "--explain", "--as", name, "--from", "f32[8,3,4,5]:NHWC", "--to", "f32[8,3,4,5]"]);
+        assert!(plan.stdout.starts_with(&format!("from {text}\nto   ")), "{plan:?}");
+    }
+    let refused = run(&["describe", "--as", "strides", "f32[3,5]{1,0:T(2,2)}"]);
+    assert!(refused.status == 1 && refused.stderr.contains("dimension 0 is cut into digits of 2 x 2"), "{refused:?}");
+    assert_eq!(run(&["describe", "--as", "latin", "f32[3]"]).status, 2);
+    assert_eq!(run(&["convert", "--as", "cute", "--from", "f32[3]", "--to", "f32[3]", "a", "b"]).status, 2);
+}
+
+/// Item 7: the layout a TPU picks for bare sizes.
+#[test]
+fn describe_gives_bare_sizes_the_layout_of_a_tpu() {
+    let object = run(&["describe", "--json", "--tpu", "v5e", "f32[13,1]"]).object();
+    assert_eq!(object["canonical"], "f32[13,1]{0,1:T(1,128)}");
+    assert_eq!((&object["input"], &object["physical_size_in_bytes"]), (&json!("f32[13,1]"), &json!(512)));
+    let run_lines = run_with_input(
+        &["describe", "--tpu", "v5e", "--as", "xla", "-"],
+        "f32[13,1]\nf32[13,1]{1,0}\n(s4[64,101,1,1])\nf32[3]:[2]",
+    );
+    assert_eq!(
+        run_lines.stdout.lines().collect::<Vec<_>>()[..3],
+        ["f32[13,1]{0,1:T(1,128)}", "f32[13,1]{1,0}", "(s4[64,101,1,1]{1,0,3,2:T(64,128)(8,1)E(4)})",]
+    );
+    assert_eq!(run(&["describe", "--tpu", "v9", "f32[13,1]"]).status, 2);
+    assert_eq!(run(&["describe", "--tpu", "v5e", "c128[2,2]"]).status, 1);
+}
+
+/// Item 8: tuples, arrays that are divided among memories, and shapes without elements.
+#[test]
+fn describe_takes_every_shape() {
+    let text = "(f32[3,5]{1,0:T(8,128)}, token[], (s8[4], pred[12,456]{1,0:SC(1:50)}))";
+    let object = run(&["describe", "--json", text]).object();
+    assert_eq!(object["canonical"], "(f32[3,5]{1,0:T(8,128)}, token[], (s8[4]{0}, pred[12,456]{1,0:SC(1:50)}))");
+    // 8 x 128 floats, 4 bytes, and 12 rows of the larger part, 406 columns.
+    assert_eq!(object["physical_size_in_bytes"], 4096 + 4 + 12 * 406);
+    assert_eq!((&object["logical_elements"], &object["tuple_table_bytes"]), (&json!(15 + 4 + 12 * 456), &json!(8 * 5)));
+    assert_eq!(
+        object["tuples"],
+        json!([{"index": [], "elements": 3, "bytes": 24}, {"index": [2], "elements": 2, "bytes": 16}])
+    );
+    let elements = object["elements"].as_array().unwrap();
+    let indices: Vec<_> = elements.iter().map(|element| &element["index"]).collect();
+    assert_eq!(indices, [&json!([0]), &json!([1]), &json!([2, 0]), &json!([2, 1])]);
+    assert_eq!((&elements[0]["class"], &elements[0]["strides"]), (&json!("affine"), &json!([128, 1])));
+    let table = run(&["describe", text]).stdout;
+    assert!(table.contains("  {2,0}         4      4 B"), "{table}");
+    assert!(table.contains("40 bytes for pointers of 8 bytes: 3 for {}, 2 for {2}"), "{table}");
+
+    let object = run(&["describe", "--json", "pred[123,456]{1,0:SC(1:50,200)}"]).object();
+    assert_eq!(
+        (&object["sizes"], &object["class"], &object["min_size_in_bytes"]),
+        (&json!([123, 456]), &Value::Null, &Value::Null)
+    );
+    assert_eq!(object["physical_size_in_bytes"], 123 * 256);
+    assert!(object["reason"].as_str().unwrap().contains("several memories"));
+    assert!(
+        run(&["describe", "pred[123,456]{1,0:SC(1:50,200)}"]).stdout.contains("no map     SC(1:50,200) divides it")
+    );
+
+    for shape in ["token[]", "opaque[]", "()", "f32[?,3]{1,0}", "b(f32[2]{0})"] {
+        let run = run(&["describe", "--json", shape]);
+        assert_eq!((run.status, &run.object()["canonical"]), (0, &json!(shape)), "{run:?}");
+    }
+    let huge = run(&["describe", "(u8[9223372036854775807], u8[9223372036854775807], u8[2])"]);
+    assert!(huge.status == 1 && huge.stderr.contains("does not fit into 64 bits"), "{huge:?}");
+    assert!(run(&["describe", "(f32[3"]).stderr.ends_with("\n    (f32[3\n          ^\n"));
+    assert_eq!(run(&["describe", "--as", "cute", "(f32[3])"]).status, 1);
+}
+
+/// Item 8: lines of standard input wherever a layout is asked for.
+#[test]
+fn layouts_from_standard_input() {
+    let same = run_with_input(
+        &["same", "--json", "-"],
+        "f32[2,3]\tf32[2,3]:[3,1]\nf32[2,3]\tf32[2,3]{0,1}\nf32[2\nf32[3]\tf32[x]",
+    );
+    assert_eq!(same.status, 1);
+    let objects = same.objects();
+    assert_eq!((&objects[0]["same"], &objects[1]["index"]), (&json!(true), &json!([0, 1])));
+    assert_eq!((&objects[2]["error"]["column"], &objects[3]["input"]), (&json!(6), &json!("f32[x]")));
+    assert_eq!(run(&["same", "f32[2]"]).status, 2);
+    assert_eq!(run(&["same", "-", "f32[2]"]).status, 2);
+
+    let check =
+        run_with_input(&["check", "--json", "-", "--limits", "webgpu", "--buffer", "256"], "f32[2,3]\nf32[100]\nf32[");
+    assert_eq!(check.status, 1);
+    let objects = check.objects();
+    assert_eq!(
+        (&objects[0]["ok"], &objects[1]["ok"], &objects[2]["error"]["code"]),
+        (&json!(true), &json!(false), &json!("parse"))
+    );
+
+    let view = run_with_input(&["view", "-", "--permute", "1,0"], "f32[4,6]:[6,1]\nf32[4,6]{1,0:T(2,2)}");
+    assert_eq!(view.stdout, "f32[6,4]:[1,6]\nf32[6,4]{0,1:T(2,2)}\n");
+
+    let plans = run_with_input(
+        &["convert", "--explain", "--json", "--from", "-", "--to", "-"],
+        "f32[2,3]\tf32[2,3]{0,1}\nf32[4]\tf32[4]",
+    );
+    assert_eq!(plans.objects()[1]["to"], "f32[4]{0}");
+    let plans =
+        run_with_input(&["convert", "--explain", "--json", "--from", "-", "--to", "f32[2,3]"], "f32[2,3]\nf32[3]");
+    assert_eq!((plans.status, plans.objects().len()), (1, 2));
+    assert_eq!(run(&["convert", "--from", "-", "--to", "f32[3]", "a", "b"]).status, 2);
+}
+
+/// Item 8: several steps, in the order of the command line.
+#[test]
+fn a_view_takes_steps_in_order() {
+    let view = |steps: &[&str]| run(&[&["view", "f32[4,6]:[6,1]"], steps].concat());
+    assert_eq!(view(&["--permute", "1,0", "--slice", "0:2,1:3"]).stdout, "f32[2,2]:[1,6]+6\n");
+    assert_eq!(view(&["--slice", "0:2,1:3", "--permute", "1,0"]).stdout, "f32[2,2]:[1,6]+1\n");
+    assert_eq!(
+        view(&["--reshape", "4,2,3", "--permute", "2,0,1", "--permute", "1,2,0"]).stdout,
+        "f32[4,2,3]:[6,3,1]\n"
+    );
+    let refused = view(&["--permute", "1,0", "--reshape", "24", "--slice", "0:2"]);
+    assert!(refused.status == 1 && refused.stderr.contains("--reshape 24"), "{refused:?}");
+    let object = run(&["view", "--json", "f32[4,6]:[6,1]", "--permute", "1,0", "--reshape", "24"]).object();
+    assert_eq!((&object["ok"], &object["step"]), (&json!(false), &json!(1)));
+    let tiled = run(&["view", "f32[16,256]{1,0:T(8,128)}", "--permute", "1,0", "--slice", "0:128,8:16"]);
+    assert_eq!(tiled.stdout, "f32[128,8]:[1,128]+2048\n");
+}

@@ -113,6 +113,10 @@ data_types! {
     BF16, Float, 16, "bf16", None, Some("bfloat16"), None, Some("BF16");
     /// 4 bits: sign, 2 exponent, 1 mantissa; finite values only.
     F4E2M1FN, Float, 4, "f4e2m1fn", None, Some("float4_e2m1fn"), None, Some("F4");
+    /// 6 bits: sign, 2 exponent, 3 mantissa; finite values only.
+    F6E2M3FN, Float, 6, "f6e2m3fn", None, Some("float6_e2m3fn"), None, Some("F6_E2M3");
+    /// 6 bits: sign, 3 exponent, 2 mantissa; finite values only.
+    F6E3M2FN, Float, 6, "f6e3m2fn", None, Some("float6_e3m2fn"), None, Some("F6_E3M2");
     /// 8 bits: sign, 3 exponent, 4 mantissa.
     F8E3M4, Float, 8, "f8e3m4", None, Some("float8_e3m4"), None, None;
     /// 8 bits: sign, 4 exponent, 3 mantissa, as IEEE would have it.

@@ -4,7 +4,7 @@ use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
 use crate::tiled::ArrayShape;
 
-use super::{AnyLayout, Notated};
+use super::{AnyLayout, Notated, Spelling};
 
 impl From<BufferTensorDesc> for AnyLayout {
     fn from(desc: BufferTensorDesc) -> AnyLayout {
@@ -57,5 +57,19 @@ impl From<&IndexMap> for AnyLayout {
 impl From<&Notated> for AnyLayout {
     fn from(notated: &Notated) -> AnyLayout {
         notated.layout.clone()
+    }
+}
+
+/// As if its text had been read.
+impl From<ArrayShape> for Notated {
+    fn from(shape: ArrayShape) -> Notated {
+        Notated { layout: shape.into(), spelling: Spelling::Xla }
+    }
+}
+
+/// As if its text had been read.
+impl From<BufferTensorDesc> for Notated {
+    fn from(desc: BufferTensorDesc) -> Notated {
+        Notated { layout: desc.into(), spelling: Spelling::Strides }
     }
 }

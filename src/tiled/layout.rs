@@ -205,7 +205,8 @@ impl Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
 
-    /// The same layout in another memory: `S(n)`; 0 is the default memory, 1 a TPU's VMEM, 5 the host's.
+    /// The same layout in another memory: `S(n)`; 0 is the default memory, 1 a TPU's VMEM, 5 the host's. XLA has 0 to
+    /// 127, and no other is read from text.
     #[must_use]
     pub fn with_memory_space(self, memory_space: u64) -> Layout {
         Layout { memory_space, ..self }

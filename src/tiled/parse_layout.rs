@@ -6,8 +6,10 @@
 //!           [ "E(" n ")" ] [ "S(" n ")" ] [ "SC" split { split } ] [ "M(" n ")" ]
 //! tile   := "(" [ entry { "," entry } ] ")"          entry := n | "*"
 //! split  := "(" n ":" n { "," n } ")"
-//! level  := "D" | "C" | "S" | "H", then any of "+" and "~"
+//! level  := ( "D" | "C" | "S" | "H" ) [ "+" ] [ "~" ]
 //! ```
+//!
+//! Every n is below 2^63, as XLA's numbers are signed, and `S(n)` at most 127, as XLA keeps it in 8 bits.
 
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -23,6 +25,9 @@ use super::parse_sizes::{MAX_RANK, read_type};
 
 /// The most entries all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;
+
+/// XLA keeps a memory space in a signed byte: 128 is -128 there, and 256 is 0.
+const MAX_MEMORY_SPACE: u64 = 127;
 
 impl FromStr for Layout {
     type Err = Error;
@@ -100,8 +105,11 @@ fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Err
         layout = layout.with_element_bits(bits);
     }
     if !cursor.rest().starts_with("SC")
-        && let Some((_, space)) = read_attribute(cursor, "S")?
+        && let Some((start, space)) = read_attribute(cursor, "S")?
     {
+        if space > MAX_MEMORY_SPACE {
+            return Err(cursor.error_at(start, "a memory space of at most 127"));
+        }
         layout = layout.with_memory_space(space);
     }
     if cursor.eat("SC") {
@@ -124,7 +132,8 @@ fn read_level_types(cursor: &mut Cursor<'_>, rank: usize) -> Result<(), Error> {
         if !["D", "C", "S", "H"].iter().any(|level| cursor.eat(level)) {
             return Err(cursor.error("one of D, C, S, H"));
         }
-        while cursor.eat("+") || cursor.eat("~") {}
+        cursor.eat("+");
+        cursor.eat("~");
         Ok(())
     })?;
     if levels.len() == rank { Ok(()) } else { Err(cursor.error_at(start, &format!("D( with {rank} level types"))) }
@@ -151,7 +160,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     }
     cursor.expect("(", "`(` and a number")?;
     let start = cursor.position();
-    let number = cursor.number("a number")?;
+    let number = cursor.number_below_2_63("a number")?;
     cursor.expect(")", "`)`")?;
     Ok(Some((start, number)))
 }
@@ -161,10 +170,10 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
     loop {
-        let dimension = cursor.number("the number of a physical dimension")?;
+        let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
         cursor.expect(":", "`:` and the indices where the parts begin")?;
         let start = cursor.position();
-        let indices = cursor.list(")", |cursor| cursor.number("an index"))?;
+        let indices = cursor.list(")", |cursor| cursor.number_below_2_63("an index"))?;
         if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
             return Err(cursor.error_at(start, "at least one index, in ascending order"));
         }
@@ -202,7 +211,7 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
         if cursor.eat("*") {
             return Ok(TileSize::Combine);
         }
-        let size = cursor.number("a tile size or `*`")?;
+        let size = cursor.number_below_2_63("a tile size or `*`")?;
         NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(last, "a tile size of at least 1"))
     })?;
     Tile::from_entries(&entries).map_err(|_| {

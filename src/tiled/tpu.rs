@@ -16,6 +16,7 @@ use crate::error::Error;
 
 use super::array::ArrayShape;
 use super::layout::{Layout, Tile};
+use super::shape::Shape;
 
 /// A generation of TPU, as far as default tiles go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,7 +88,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for 128-bit types, which a TPU does not have.
+    /// [`Error::UnsupportedDataType`] for types of 128 and of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -121,7 +122,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for 128-bit types, which a TPU does not have.
+    /// [`Error::UnsupportedDataType`] for types of 128 and of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -135,6 +136,33 @@ impl ArrayShape {
     pub fn with_tpu_layout(&self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
         let order = TileRule::of(self.data_type(), generation)?.compact_order(self.sizes(), self.logical_elements());
         self.with_layout(self.layout().clone().with_minor_to_major(&order)?)?.with_tpu_tiles(generation)
+    }
+}
+
+impl Shape {
+    /// The shape with every array in it as [`ArrayShape::with_tpu_layout`] lays it out. Arrays without a bound stay as they
+    /// are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ArrayShape::with_tpu_layout`].
+    ///
+    /// ```
+    /// use tensor_layout::tiled::{Shape, TpuGeneration};
+    ///
+    /// let shape = "(f32[13,1], token[])".parse::<Shape>()?.with_tpu_layout(TpuGeneration::V5e)?;
+    /// assert_eq!(shape.to_string(), "(f32[13,1]{0,1:T(1,128)}, token[])");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_tpu_layout(&self, generation: TpuGeneration) -> Result<Shape, Error> {
+        Ok(match self {
+            Shape::Array(array) => Shape::Array(array.with_tpu_layout(generation)?),
+            Shape::Buffer(array) => Shape::Buffer(array.with_tpu_layout(generation)?),
+            Shape::Tuple(elements) => Shape::Tuple(
+                elements.iter().map(|element| element.with_tpu_layout(generation)).collect::<Result<_, _>>()?,
+            ),
+            Shape::Unbounded(_) | Shape::Token | Shape::Opaque => self.clone(),
+        })
     }
 }
 
@@ -157,7 +185,7 @@ impl TileRule {
     fn of(data_type: DataType, generation: TpuGeneration) -> Result<TileRule, Error> {
         let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
         let bits = match data_type.bits() {
-            128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU" }),
+            6 | 128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU" }),
             64 => 32,
             bits if bits < 8 && early => 8,
             bits => bits,

@@ -8,11 +8,11 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout.
+    /// The layout, or `-` to read one a line from standard input.
     layout: String,
     /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
     #[arg(long, value_name = "NAME")]
@@ -41,15 +41,22 @@ pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
-    let (desc, remark, min_size) = match read(&arguments.layout) {
+    match arguments.layout.as_str() {
+        "-" => each_line(output, |layout, output| one(layout, arguments, &limits, output)),
+        layout => one(layout, arguments, &limits, output),
+    }
+}
+
+fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output) -> Result<Verdict, Stop> {
+    let (desc, remark, min_size) = match read(layout) {
         Ok(parts) => parts,
-        Err(error) => return output.refuse(&arguments.layout, &error),
+        Err(error) => return output.refuse(layout, &error),
     };
     let role = match arguments.role {
         RoleName::Input => Role::Input,
         RoleName::Output => Role::Output,
     };
-    let result = validate(&desc, &Buffer::new(arguments.buffer, arguments.offset, role), &limits);
+    let result = validate(&desc, &Buffer::new(arguments.buffer, arguments.offset, role), limits);
     let (report, errors): (_, &[Error]) = match &result {
         Ok(report) => (report, &[]),
         Err(errors) => (errors.report(), errors.iter().as_slice()),
@@ -60,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             .with("ok", errors.is_empty())
             .with("min_size_in_bytes", min_size)
             .with("errors", Value::Array(list.collect()))
-            .with("input", arguments.layout.as_str())
+            .with("input", layout)
             .with("limits", report.limits)
             .with("bound_as", desc.to_string())
             .with("exact_bytes", report.exact_bytes)
@@ -77,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             .with("pieces", report.pieces.map(|pieces| pieces.number()));
         output.line(object)?;
     } else {
-        output.line(&arguments.layout)?;
+        output.line(layout)?;
         if let Some(remark) = remark {
             output.line(format_args!("  {remark}: {desc}"))?;
         }

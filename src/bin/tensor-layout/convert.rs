@@ -4,24 +4,24 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use tensor_layout::notation::Notated;
+use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::input_file::{Bytes, open};
 use crate::new_file::NewFile;
 use crate::npy;
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{PIECE, Pieces};
 use crate::progress;
 use crate::table::long_bytes;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout of the input.
+    /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a line.
     #[arg(long, value_name = "LAYOUT")]
     from: String,
-    /// The layout of the output.
+    /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between them.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
     /// What padding holds: zero, or the bits of one element as 0x...
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
+    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or directml.
+    #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
+    notation: Option<Notation>,
     /// The input: raw bytes, or a .npy file by its name.
     #[arg(value_name = "IN", required_unless_present = "explain")]
     input: Option<PathBuf>,
@@ -63,17 +66,43 @@ struct Side {
 }
 
 impl Side {
-    fn of(text: &str) -> Result<Side, Error> {
+    fn of(text: &str, notation: Option<Notation>) -> Result<Side, Error> {
         let layout: Notated = text.parse()?;
-        Ok(Side { text: layout.to_string(), map: layout.to_index_map()? })
+        let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
+        Ok(Side { text, map: layout.to_index_map()? })
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (from, to) = match (Side::of(&arguments.from), Side::of(&arguments.to)) {
+    let (from, to) = (arguments.from.as_str(), arguments.to.as_str());
+    if from != "-" && to != "-" {
+        return one(from, to, arguments, output);
+    }
+    if !arguments.explain || arguments.input.is_some() {
+        return Err(Stop::Unusable("`-` reads layouts only with --explain and without files".into()));
+    }
+    let mut first = true;
+    each_line(output, |line, output| {
+        let (from, to) = match (from, to) {
+            ("-", "-") => match two_columns(line, "the layout of the output") {
+                Ok(pair) => pair,
+                Err(error) => return output.refuse(line, &error),
+            },
+            ("-", to) => (line, to),
+            (from, _) => (from, line),
+        };
+        if !std::mem::take(&mut first) && !output.is_json() {
+            output.line("")?;
+        }
+        one(from, to, arguments, output)
+    })
+}
+
+fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let (from, to) = match (Side::of(from, arguments.notation), Side::of(to, arguments.notation)) {
         (Ok(from), Ok(to)) => (from, to),
-        (Err(error), _) => return output.refuse(&arguments.from, &error),
-        (_, Err(error)) => return output.refuse(&arguments.to, &error),
+        (Err(error), _) => return output.refuse(from, &error),
+        (_, Err(error)) => return output.refuse(to, &error),
     };
     let plan = Relayout::new(&from.map, &to.map).and_then(|plan| plan.with_padding(arguments.fill.0));
     let plan = match plan {
@@ -81,6 +110,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),
     };
     if arguments.explain && !output.is_json() {
+        output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(plan.explain().trim_end())?;
     }
     let mut object = Object::default()

@@ -29,8 +29,9 @@ use output::{Output, Stop, Verdict};
 /// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
 ///
 /// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
-/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W) or f32[2,35,9,9]:nChw16c (a oneDNN tag). Quote it for the
-/// shell.
+/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
+/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in bytes) or
+/// {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
 ///
 /// Exit status: 0 all well, 1 a check failed or an input was refused, 2 bad usage or an unreadable file.
 #[derive(Parser)]
@@ -55,7 +56,8 @@ enum Command {
     Check(check::Arguments),
     /// Every tensor of a safetensors model described, checked, laid out, and brought back.
     Model(model::Arguments),
-    /// The layout of a view: reshaped, permuted, sliced or repeated without moving data.
+    /// The layout of a view: reshaped, permuted, sliced or repeated without moving data. Several steps are taken in the order
+    /// they are given in.
     View(view::Arguments),
     /// Do two layouts put every element at the same place?
     Same(same::Arguments),

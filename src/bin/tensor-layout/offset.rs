@@ -7,7 +7,7 @@ use tensor_layout::tiled::TileSize;
 use tensor_layout::{ArrayShape, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::index_text::{read_list, read_number, write_list};
-use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -36,14 +36,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Ok(Verdict::Well)
     };
     match (arguments.layout.as_str(), &arguments.place) {
-        ("-", None) => each_line(output, |line, output| match line.split_once('\t') {
-            Some((layout, place)) => one(layout, place, output),
-            None => {
-                let text = line.to_owned();
-                let column = line.len().saturating_add(1);
-                let (expected, found) = (format!("a tab and {what}"), "the end of the line".to_owned());
-                output.refuse(line, &Error::Parse { text, column, expected, found })
-            }
+        ("-", None) => each_line(output, |line, output| match two_columns(line, what) {
+            Ok((layout, place)) => one(layout, place, output),
+            Err(error) => output.refuse(line, &error),
         }),
         ("-", Some(_)) => Err(Stop::Unusable(format!("with `-` the layout and {what} come from standard input"))),
         (layout, Some(place)) => one(layout, place, output),

@@ -68,6 +68,13 @@ impl fmt::Display for Object {
     }
 }
 
+/// As part of another object.
+impl From<Object> for Value {
+    fn from(object: Object) -> Value {
+        Value::Object(object.0.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+}
+
 /// The error as part of a JSON object.
 pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
@@ -151,4 +158,14 @@ pub(crate) fn each_line(
             output.flush()?;
         }
     }
+}
+
+/// The two parts of a line with a tab between them; `second` names what stands behind it.
+pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
+    line.split_once('\t').ok_or_else(|| Error::Parse {
+        text: line.to_owned(),
+        column: line.len().saturating_add(1),
+        expected: format!("a tab and {second}"),
+        found: "the end of the line".into(),
+    })
 }

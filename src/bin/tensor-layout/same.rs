@@ -5,19 +5,33 @@ use tensor_layout::notation::Notated;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    /// One layout, or `-` to read lines of two layouts with a tab between them from standard input.
     #[arg(value_name = "LAYOUT")]
     first: String,
+    /// The other.
     #[arg(value_name = "LAYOUT")]
-    second: String,
+    second: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    match (arguments.first.as_str(), &arguments.second) {
+        ("-", None) => each_line(output, |line, output| match two_columns(line, "the other layout") {
+            Ok((first, second)) => one(first, second, output),
+            Err(error) => output.refuse(line, &error),
+        }),
+        ("-", Some(_)) => Err(Stop::Unusable("with `-` both layouts come from standard input".into())),
+        (first, Some(second)) => one(first, second, output),
+        (_, None) => Err(Stop::Unusable("the second layout is missing behind the first".into())),
+    }
+}
+
+fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> {
     let mut maps = Vec::new();
-    for text in [&arguments.first, &arguments.second] {
+    for text in [first, second] {
         match text.parse().and_then(|layout: Notated| layout.to_index_map()) {
             Ok(map) => maps.push(map),
             Err(error) => return output.refuse(text, &error),

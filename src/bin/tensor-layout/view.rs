@@ -1,38 +1,68 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
-use clap::Args;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use tensor_layout::map::SliceRange;
-use tensor_layout::notation::{AnyLayout, Notated, text_of};
+use tensor_layout::notation::{self, AnyLayout, Notated, Notation};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, Error, LayoutClass, ToIndexMap};
 
 use crate::index_text::{read_list, read_number};
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout.
+    /// The layout, or `-` to read one a line from standard input.
     layout: String,
     #[command(flatten)]
-    operation: Operation,
+    steps: Steps,
+    /// Write the view in this notation: xla, strides, order, onednn, cute, numpy or directml.
+    #[arg(long = "as", value_name = "NOTATION")]
+    notation: Option<Notation>,
 }
 
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-struct Operation {
-    /// Other sizes for the same elements: 6,4.
-    #[arg(long, value_name = "SIZES")]
-    reshape: Option<String>,
-    /// The axes in another order: 1,0.
-    #[arg(long, value_name = "AXES")]
-    permute: Option<String>,
-    /// A part, as start:end:step for each axis: 0:2,:,1:9:2.
-    #[arg(long, value_name = "SLICES")]
-    slice: Option<String>,
-    /// Axes repeated up to these sizes: 8,3,4.
-    #[arg(long, value_name = "SIZES")]
-    broadcast: Option<String>,
+/// The options that change the layout, what follows them, and what they do.
+const OPTIONS: [(&str, &str, &str); 4] = [
+    ("reshape", "SIZES", "Other sizes for the same elements: 6,4"),
+    ("permute", "AXES", "The axes in another order: 1,0"),
+    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2"),
+    ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
+];
+
+/// What is done to the layout, in the order of the command line: which option, and what follows it.
+struct Steps(Vec<(&'static str, String)>);
+
+impl Args for Steps {
+    fn augment_args(command: Command) -> Command {
+        let argument = |(name, value, help): (&'static str, &'static str, &'static str)| {
+            Arg::new(name).long(name).value_name(value).action(ArgAction::Append).help(help)
+        };
+        let names = OPTIONS.map(|(name, ..)| name);
+        let group = ArgGroup::new("steps").args(names).required(true).multiple(true);
+        command.args(OPTIONS.map(argument)).group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Steps {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Steps, clap::Error> {
+        let mut steps: Vec<(usize, &'static str, String)> = Vec::new();
+        for (name, ..) in OPTIONS {
+            let places = matches.indices_of(name).into_iter().flatten();
+            let values = matches.get_many::<String>(name).into_iter().flatten();
+            steps.extend(places.zip(values).map(|(place, value)| (place, name, value.clone())));
+        }
+        steps.sort_unstable();
+        Ok(Steps(steps.into_iter().map(|(_, name, value)| (name, value)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// What one of the options asks for.
@@ -44,56 +74,113 @@ enum Wish {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let operation = &arguments.operation;
-    let text = [&operation.reshape, &operation.permute, &operation.slice, &operation.broadcast];
-    let text = text.into_iter().flatten().next().map_or("", String::as_str);
-    let wish = match operation.wish() {
-        Ok(wish) => wish,
-        Err(error) => return output.refuse(text, &error),
+    let mut wishes = Vec::new();
+    for (option, text) in &arguments.steps.0 {
+        match Wish::of(option, text) {
+            Ok(wish) => wishes.push(wish),
+            Err(error) => return output.refuse(text, &error),
+        }
+    }
+    match arguments.layout.as_str() {
+        "-" => each_line(output, |layout, output| one(layout, &wishes, arguments, output)),
+        layout => one(layout, &wishes, arguments, output),
+    }
+}
+
+fn one(layout: &str, wishes: &[Wish], arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let read: Notated = match layout.parse() {
+        Ok(read) => read,
+        Err(error) => return output.refuse(layout, &error),
     };
-    let layout: Notated = match arguments.layout.parse() {
-        Ok(layout) => layout,
-        Err(error) => return output.refuse(&arguments.layout, &error),
-    };
-    let view = wish.view(layout.layout());
+    let view = View::of(read.layout(), wishes, arguments.notation);
     if output.is_json() {
         let object = Object::default().with("ok", view.is_ok());
         output.line(match &view {
-            Ok((layout, class)) => {
-                object.with("layout", layout.as_deref()).with("class", class.name()).with("reason", None::<String>)
+            Ok(View { text, class }) => {
+                object.with("layout", text.as_deref()).with("class", class.name()).with("reason", None::<String>)
             }
-            Err(error) => object
+            Err((step, error)) => object
                 .with("layout", None::<String>)
                 .with("class", None::<String>)
                 .with("reason", error.to_string())
-                .with("code", error.code()),
+                .with("code", error.code())
+                .with("step", *step),
         })?;
     } else {
         match &view {
-            Ok((Some(layout), _)) => output.line(layout)?,
-            Ok((None, class)) => {
+            Ok(View { text: Some(layout), .. }) => output.line(layout)?,
+            Ok(View { text: None, class }) => {
                 output.line(format_args!("a view of class {}, which no notation here spells", class.name()))?
             }
-            Err(error) => return output.refuse(&arguments.layout, error),
+            Err((step, error)) => {
+                let named = step.filter(|_| wishes.len() > 1).and_then(|step| arguments.steps.0.get(step));
+                let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
+                return output.refuse(&input, error);
+            }
         }
     }
     Ok(Verdict::well_if(view.is_ok()))
 }
 
-impl Operation {
-    fn wish(&self) -> Result<Wish, Error> {
-        let sizes = |text: &str| read_list(text, "a size");
-        match (&self.reshape, &self.permute, &self.slice, &self.broadcast) {
-            (Some(text), ..) => sizes(text).map(Wish::Reshape),
-            (_, Some(text), ..) => {
-                let axes = read_list(text, "an axis")?;
-                Ok(Wish::Permute(axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect()))
-            }
-            (_, _, Some(text), _) => {
-                text.split(',').map(|part| slice(part, text)).collect::<Result<_, _>>().map(Wish::Slice)
-            }
-            (_, _, _, text) => sizes(text.as_deref().unwrap_or("")).map(Wish::Broadcast),
+/// The layout all steps lead to.
+struct View {
+    /// If it has a spelling.
+    text: Option<String>,
+    class: LayoutClass,
+}
+
+impl View {
+    /// The view, or the step that is none (if it is a step that fails), counted from 0, and why.
+    fn of(layout: &AnyLayout, wishes: &[Wish], notation: Option<Notation>) -> Result<View, (Option<usize>, Error)> {
+        let mut layout = layout.clone();
+        for (step, wish) in wishes.iter().enumerate() {
+            layout = wish.view(&layout).map_err(|error| (Some(step), error))?;
         }
+        let class = layout.to_index_map().map_err(|error| (None, error))?.class();
+        let text = match (notation, &layout) {
+            (Some(notation), _) => Some(notation::text_in(&layout, notation).map_err(|error| (None, error))?),
+            (None, AnyLayout::Strided(desc)) => Some(desc.to_string()),
+            (None, AnyLayout::Tiled(shape)) => Some(shape.to_string()),
+            (None, other) => other.to_index_map().and_then(|map| notation::text_of(&map)).ok(),
+        };
+        Ok(View { text, class })
+    }
+}
+
+impl Wish {
+    fn of(option: &str, text: &str) -> Result<Wish, Error> {
+        Ok(match option {
+            "reshape" => Wish::Reshape(read_list(text, "a size")?),
+            "permute" => {
+                let axes = read_list(text, "an axis")?;
+                Wish::Permute(axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect())
+            }
+            "slice" => Wish::Slice(text.split(',').map(|part| slice(part, text)).collect::<Result<_, _>>()?),
+            _ => Wish::Broadcast(read_list(text, "a size")?),
+        })
+    }
+
+    /// The layout of the view.
+    fn view(&self, layout: &AnyLayout) -> Result<AnyLayout, Error> {
+        if let AnyLayout::Strided(desc) = layout {
+            return Ok(AnyLayout::Strided(match self {
+                Wish::Reshape(sizes) => desc.reshape(sizes),
+                Wish::Permute(axes) => desc.permute(axes),
+                Wish::Slice(slices) => desc.slice(slices),
+                Wish::Broadcast(sizes) => desc.broadcast_to(sizes),
+            }?));
+        }
+        let map = layout.to_index_map()?;
+        let view = match self {
+            Wish::Reshape(sizes) => map.reshape(sizes),
+            Wish::Permute(axes) => map.permute(axes),
+            Wish::Slice(slices) => map.slice(&ranges(slices, map.sizes())?),
+            Wish::Broadcast(sizes) => map.broadcast_to(sizes),
+        }?;
+        Ok(match (layout, self) {
+            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => AnyLayout::Tiled(permute_tiled(shape, axes)?),
+            _ => AnyLayout::Mapped(view),
+        })
     }
 }
 
@@ -115,33 +202,6 @@ fn slice(part: &str, whole: &str) -> Result<Slice, Error> {
         return Err(refuse());
     }
     Ok(Slice { start: start.unwrap_or(0), end, step: step.unwrap_or(1) })
-}
-
-impl Wish {
-    /// The layout of the view as text, if it has a spelling, and its class.
-    fn view(&self, layout: &AnyLayout) -> Result<(Option<String>, LayoutClass), Error> {
-        if let AnyLayout::Strided(desc) = layout {
-            let view = match self {
-                Wish::Reshape(sizes) => desc.reshape(sizes),
-                Wish::Permute(axes) => desc.permute(axes),
-                Wish::Slice(slices) => desc.slice(slices),
-                Wish::Broadcast(sizes) => desc.broadcast_to(sizes),
-            }?;
-            return Ok((Some(view.to_string()), view.to_index_map()?.class()));
-        }
-        let map = layout.to_index_map()?;
-        let view = match self {
-            Wish::Reshape(sizes) => map.reshape(sizes),
-            Wish::Permute(axes) => map.permute(axes),
-            Wish::Slice(slices) => map.slice(&ranges(slices, map.sizes())?),
-            Wish::Broadcast(sizes) => map.broadcast_to(sizes),
-        }?;
-        let text = match (layout, self) {
-            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => Some(permute_tiled(shape, axes)?.to_string()),
-            _ => text_of(&view).ok(),
-        };
-        Ok((text, view.class()))
-    }
 }
 
 fn ranges(slices: &[Slice], sizes: &[u64]) -> Result<Vec<SliceRange>, Error> {

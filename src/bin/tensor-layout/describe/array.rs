@@ -1,0 +1,216 @@
+//! `Description`: what there is to say about one array.
+
+use serde_json::{Value, json};
+use tensor_layout::notation::{AnyLayout, Line, Notated};
+use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+
+use crate::index_text::write_list;
+use crate::output::Object;
+use crate::table::{long_bytes, percent_wasted};
+
+use super::lowered::Lowered;
+
+/// A layout and what there is to say about it.
+pub(super) struct Description {
+    layout: Notated,
+    /// Or why there is none: an array that is divided among memories has sizes, but no single buffer.
+    map: Result<Mapped, Error>,
+    data_type: DataType,
+    sizes: Vec<u64>,
+    element_bits: u32,
+    logical_elements: u64,
+    physical_elements: u64,
+    physical_size_in_bytes: u64,
+}
+
+/// What only an array in one buffer has.
+struct Mapped {
+    map: IndexMap,
+    lowered: Lowered,
+    min_size_in_bytes: u64,
+}
+
+/// DirectML's rule on the places of the elements: whole bytes, rounded up to a multiple of 4.
+pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
+    let bits = u128::from(map.min_elements()?) * u128::from(map.element_bits());
+    let bytes = bits.div_ceil(8).next_multiple_of(4);
+    u64::try_from(bytes).map_err(|_| Error::Overflow { quantity: "the size in bytes", bits: 64 })
+}
+
+impl Description {
+    pub(super) fn of(layout: Notated) -> Result<Description, Error> {
+        let map = match (layout.to_index_map(), layout.layout()) {
+            (Ok(map), _) => map,
+            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs().is_empty() => {
+                return Ok(Description {
+                    map: Err(error),
+                    data_type: shape.data_type(),
+                    sizes: shape.sizes().to_vec(),
+                    element_bits: shape.element_bits(),
+                    logical_elements: shape.logical_elements(),
+                    physical_elements: shape.physical_elements()?,
+                    physical_size_in_bytes: shape.physical_size_in_bytes()?,
+                    layout,
+                });
+            }
+            (Err(error), _) => return Err(error),
+        };
+        let lowered = Lowered::of(layout.layout(), &map)?;
+        let min_size_in_bytes = min_size_in_bytes(&map)?;
+        Ok(Description {
+            data_type: map.data_type(),
+            sizes: map.sizes().to_vec(),
+            element_bits: map.element_bits(),
+            logical_elements: map.logical_elements(),
+            physical_elements: map.physical_elements(),
+            physical_size_in_bytes: map.physical_size_in_bytes(),
+            map: Ok(Mapped { map, lowered, min_size_in_bytes }),
+            layout,
+        })
+    }
+
+    pub(super) fn logical_elements(&self) -> u64 {
+        self.logical_elements
+    }
+
+    pub(super) fn physical_elements(&self) -> u64 {
+        self.physical_elements
+    }
+
+    pub(super) fn physical_size_in_bytes(&self) -> u64 {
+        self.physical_size_in_bytes
+    }
+
+    /// The bytes of the elements alone.
+    pub(super) fn logical_size_in_bytes(&self) -> u64 {
+        let bits = u128::from(self.logical_elements).saturating_mul(self.element_bits.into());
+        u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
+    }
+
+    /// The class of the layout, or why it has none, in a word.
+    pub(super) fn class(&self) -> &'static str {
+        self.map.as_ref().map_or("divided", |mapped| mapped.map.class().name())
+    }
+
+    /// The promised keys, behind the text that was given.
+    pub(super) fn object(&self, input: Option<&str>) -> Object {
+        let mapped = self.map.as_ref().ok();
+        let lowered = mapped.map(|mapped| &mapped.lowered);
+        let split = lowered.and_then(|lowered| lowered.split.as_ref()).map_or(
+            Value::Null,
+            |split| json!({ "sizes": split.desc.sizes(), "strides": split.desc.strides(), "dims": split.dims }),
+        );
+        let reason = match &self.map {
+            Ok(mapped) => mapped.lowered.reason.clone(),
+            Err(error) => Some(error.to_string()),
+        };
+        let object = Object::default();
+        let object = if let Some(input) = input { object.with("input", input) } else { object };
+        object
+            .with("notation", self.layout.notation().name())
+            .with("canonical", self.layout.to_string())
+            .with("data_type", self.data_type.xla_name())
+            .with("sizes", self.sizes.as_slice())
+            .with("logical_elements", self.logical_elements)
+            .with("physical_elements", self.physical_elements)
+            .with("min_size_in_bytes", mapped.map(|mapped| mapped.min_size_in_bytes))
+            .with("physical_size_in_bytes", self.physical_size_in_bytes)
+            .with("class", mapped.map(|mapped| mapped.map.class().name()))
+            .with("lowering", lowered.map(|lowered| lowered.name))
+            .with("strides", lowered.and_then(|lowered| lowered.strides.clone()))
+            .with("split", split)
+            .with("reason", reason)
+            .with("element_bits", self.element_bits)
+            .with("base_offset", mapped.map(|mapped| mapped.map.base()))
+            .with("notations", self.notations())
+    }
+
+    /// Each notation with its text or the reason why there is none.
+    fn notations(&self) -> Value {
+        let entry = |line: Line| {
+            let reason = line.reason();
+            (line.notation.name().to_owned(), json!({ "text": line.text.ok(), "reason": reason }))
+        };
+        Value::Object(self.layout.lines().into_iter().map(entry).collect())
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (logical, physical, bits) = (self.logical_elements, self.physical_elements, self.element_bits);
+        let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
+        let mut lines = vec![
+            self.layout.to_string(),
+            format!("  notation   {}", self.layout.notation().title()),
+            format!("  sizes      {sizes}, {} in {bits} bits an element", self.data_type),
+            match &self.map {
+                Ok(_) => format!("  elements   {logical} in room for {physical}: {}", padding(logical, physical)),
+                Err(_) => format!("  elements   {logical}, the largest part with room for {physical}"),
+            },
+            format!("  memory     {} in all", long_bytes(self.physical_size_in_bytes)),
+        ];
+        match &self.map {
+            Ok(mapped) => lines.extend(mapped.lines()),
+            Err(error) => lines.push(format!("  no map     {}", reason(error))),
+        }
+        let notations = self.layout.lines();
+        let heads = std::iter::once("  also       ").chain(std::iter::repeat("             "));
+        let others = notations.iter().filter(|line| line.notation != self.layout.notation());
+        lines.extend(heads.zip(others).map(|(head, line)| format!("{head}{line}")));
+        lines.join("\n")
+    }
+}
+
+/// The reason alone, without the words about what could not be made.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::NotExpressible { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+impl Mapped {
+    fn lines(&self) -> Vec<String> {
+        let (map, lowered) = (&self.map, &self.lowered);
+        let mut lines = vec![
+            format!("             {} is DirectML's minimum", long_bytes(self.min_size_in_bytes)),
+            format!("  class      {}", class_sentence(map.class())),
+        ];
+        let base = if map.base() > 0 { format!(", from element {} on", map.base()) } else { String::new() };
+        match (&lowered.split, &lowered.strides) {
+            (Some(split), _) => {
+                lines.push(format!("  lowers to  sizes   {}", write_list(split.desc.sizes())));
+                lines.push(format!("             strides {}", write_list(split.desc.strides())));
+                let dims: Vec<String> = split.dims.iter().map(usize::to_string).collect();
+                lines.push(format!("             dims    [{}], the dimension each axis is a digit of", dims.join(",")));
+            }
+            (None, Some(strides)) if lowered.name == "strided" => {
+                lines.push(format!("  lowers to  strides {}{base}", write_list(strides)));
+            }
+            _ => lines.push("  lowers to  no strides: the index map says where elements lie".into()),
+        }
+        if let Some(reason) = &lowered.reason {
+            lines.push(format!("  because    {reason}"));
+        }
+        lines
+    }
+}
+
+fn padding(logical: u64, physical: u64) -> String {
+    if physical == logical {
+        "no padding".into()
+    } else if physical > logical {
+        format!("{} ({}) padding", physical.saturating_sub(logical), percent_wasted(logical, physical))
+    } else {
+        "elements share places".into()
+    }
+}
+
+fn class_sentence(class: LayoutClass) -> &'static str {
+    match class {
+        LayoutClass::Affine => "affine: one stride for each dimension",
+        LayoutClass::Split => "split: each dimension is a row of digits, each with its stride",
+        LayoutClass::RaggedSplit => "ragged_split: digits that do not divide each other",
+        LayoutClass::Fused => "fused: some dimensions can only be placed together",
+        LayoutClass::Irreducible => "irreducible: evaluated tile by tile",
+        other => other.name(),
+    }
+}

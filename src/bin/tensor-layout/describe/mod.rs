@@ -1,0 +1,129 @@
+//! `describe`: everything about a layout, or about each element of a tuple.
+
+mod array;
+mod lowered;
+mod tuple;
+
+use clap::Args;
+use tensor_layout::notation::{AnyLayout, Notated, Notation};
+use tensor_layout::tiled::{Shape, TpuGeneration};
+use tensor_layout::{ArrayShape, Error};
+
+use crate::output::{Object, Output, Stop, Verdict, each_line};
+
+use array::Description;
+use tuple::TupleDescription;
+
+pub(crate) use array::min_size_in_bytes;
+pub(crate) use lowered::Lowered;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The layouts, or `-` to read one a line from standard input. Tuples of XLA are described element by element.
+    #[arg(required = true, value_name = "LAYOUT")]
+    layouts: Vec<String>,
+    /// Only this notation: xla, strides, order, onednn, cute, numpy or directml.
+    #[arg(long = "as", value_name = "NOTATION")]
+    only: Option<Notation>,
+    /// Give bare sizes, such as f32[13,1], the layout a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e or v7x. A layout
+    /// that is given stays.
+    #[arg(long, value_name = "GENERATION")]
+    tpu: Option<TpuGeneration>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let mut first = true;
+    let mut one = |text: &str, output: &mut Output| {
+        let described = match read(text, arguments.tpu) {
+            Ok(input) => describe(text, input, arguments.only, output.is_json()),
+            Err(error) => Err(error),
+        };
+        match described {
+            Ok(described) => {
+                let gap =
+                    if std::mem::take(&mut first) || output.is_json() || arguments.only.is_some() { "" } else { "\n" };
+                output.line(format_args!("{gap}{described}"))?;
+                Ok(Verdict::Well)
+            }
+            Err(error) => output.refuse(text, &error),
+        }
+    };
+    let mut verdict = Verdict::Well;
+    for layout in &arguments.layouts {
+        verdict = verdict.and(match layout.as_str() {
+            "-" => each_line(output, &mut one)?,
+            layout => one(layout, output)?,
+        });
+    }
+    Ok(verdict)
+}
+
+/// What can be described.
+enum Input {
+    Layout(Notated),
+    /// A tuple, or a shape without elements or without a size.
+    Shape(Shape),
+}
+
+/// Reads a layout in any notation or, if that is none, any shape of XLA.
+fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
+    // Only a text without a layout has one to be picked.
+    let tpu = tpu.filter(|_| !text.contains('{'));
+    let error = match text.parse::<Notated>() {
+        Ok(layout) => {
+            let picked = match (layout.layout(), tpu) {
+                (AnyLayout::Tiled(shape), Some(tpu)) if layout.notation() == Notation::Xla => {
+                    shape.with_tpu_layout(tpu)?
+                }
+                _ => return Ok(Input::Layout(layout)),
+            };
+            return Ok(Input::Layout(picked.into()));
+        }
+        Err(error) => error,
+    };
+    match text.parse::<Shape>() {
+        Ok(shape) => Ok(Input::Shape(match tpu {
+            Some(tpu) => shape.with_tpu_layout(tpu)?,
+            None => shape,
+        })),
+        // A text that begins as a shape of XLA's is refused as one.
+        Err(shape) if text.trim_start().starts_with(['(', 't', 'o']) => Err(shape),
+        Err(_) => Err(error),
+    }
+}
+
+fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Result<String, Error> {
+    let one_notation = |written: String| {
+        let object = || {
+            Object::default().with("input", text).with("as", only.map(Notation::name)).with("text", written.as_str())
+        };
+        if json { object().to_string() } else { written.clone() }
+    };
+    match (input, only) {
+        (Input::Layout(layout), Some(notation)) => layout.text_in(notation).map(one_notation),
+        (Input::Layout(layout), None) => {
+            let description = Description::of(layout)?;
+            Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
+        }
+        (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
+        (Input::Shape(_), Some(notation)) => {
+            let reason =
+                "it is not one array with a size for each dimension, and only XLA's notation has others".into();
+            let target = match notation {
+                Notation::Numpy => "NumPy array",
+                Notation::DirectMl => "DirectML tensor",
+                other => other.title(),
+            };
+            Err(Error::NotExpressible { target, reason })
+        }
+        (Input::Shape(shape), None) => {
+            let description = TupleDescription::of(&shape)?;
+            Ok(if json { description.object(text).to_string() } else { description.text() })
+        }
+    }
+}
+
+/// The description of an array of a tuple.
+fn describe_array(shape: &ArrayShape) -> Result<Description, Error> {
+    Description::of(shape.clone().into())
+}

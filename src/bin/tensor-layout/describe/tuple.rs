@@ -1,0 +1,209 @@
+//! `TupleDescription`: a tuple element by element, and shapes that are no array.
+
+use serde_json::{Value, json};
+use tensor_layout::Error;
+use tensor_layout::tiled::Shape;
+
+use crate::output::Object;
+use crate::table::{Align, Table, long_bytes, percent_wasted, short_bytes};
+
+use super::array::Description;
+use super::describe_array;
+
+/// The bytes of a pointer in the table of a tuple, on all of XLA's 64-bit backends.
+const POINTER_BYTES: u64 = 8;
+
+/// A shape that is not one array: what it holds, and what that takes.
+pub(super) struct TupleDescription<'a> {
+    shape: &'a Shape,
+    /// What is not a tuple, in order.
+    elements: Vec<Element<'a>>,
+    /// The tuples, each with its number of elements; their pointers are a buffer of their own.
+    tables: Vec<(Vec<usize>, u64)>,
+    sums: Sums,
+}
+
+struct Element<'a> {
+    /// The tuple indices that lead to it.
+    path: Vec<usize>,
+    shape: &'a Shape,
+    array: Option<Description>,
+}
+
+#[derive(Default)]
+struct Sums {
+    logical_elements: u64,
+    physical_elements: u64,
+    logical_bytes: u64,
+    physical_bytes: u64,
+    table_bytes: u64,
+}
+
+impl Sums {
+    fn add(&mut self, array: &Description) -> Result<(), Error> {
+        let overflow = || Error::Overflow { quantity: "the size of the tuple in bytes", bits: 64 };
+        let add = |sum: &mut u64, value: u64| {
+            *sum = sum.checked_add(value).ok_or_else(overflow)?;
+            Ok(())
+        };
+        add(&mut self.logical_elements, array.logical_elements())?;
+        add(&mut self.physical_elements, array.physical_elements())?;
+        add(&mut self.logical_bytes, array.logical_size_in_bytes())?;
+        add(&mut self.physical_bytes, array.physical_size_in_bytes())
+    }
+}
+
+impl<'a> TupleDescription<'a> {
+    pub(super) fn of(shape: &'a Shape) -> Result<TupleDescription<'a>, Error> {
+        let (mut elements, mut tables, mut sums) = (Vec::new(), Vec::new(), Sums::default());
+        // Shapes still to visit; the first is on top.
+        let mut stack = vec![(Vec::new(), shape)];
+        while let Some((path, shape)) = stack.pop() {
+            match shape {
+                Shape::Tuple(inner) => {
+                    for (index, element) in inner.iter().enumerate().rev() {
+                        let mut path = path.clone();
+                        path.push(index);
+                        stack.push((path, element));
+                    }
+                    let count = u64::try_from(inner.len()).unwrap_or(u64::MAX);
+                    sums.table_bytes = sums.table_bytes.saturating_add(count.saturating_mul(POINTER_BYTES));
+                    tables.push((path, count));
+                }
+                _ => {
+                    let array = match shape {
+                        Shape::Array(array) | Shape::Buffer(array) => Some(describe_array(array)?),
+                        _ => None,
+                    };
+                    if let Some(array) = &array {
+                        sums.add(array)?;
+                    }
+                    elements.push(Element { path, shape, array });
+                }
+            }
+        }
+        Ok(TupleDescription { shape, elements, tables, sums })
+    }
+
+    /// The keys of an array, as far as they have a meaning, and what is in it.
+    pub(super) fn object(&self, input: &str) -> Object {
+        let elements = self.elements.iter().map(Element::value).collect();
+        let tables = self.tables.iter().map(
+            |(path, count)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) }),
+        );
+        let mut object = Object::default()
+            .with("input", input)
+            .with("notation", "xla")
+            .with("canonical", self.shape.to_string())
+            .with("data_type", Value::Null)
+            .with("sizes", Value::Null)
+            .with("logical_elements", self.sums.logical_elements)
+            .with("physical_elements", self.sums.physical_elements)
+            .with("min_size_in_bytes", Value::Null)
+            .with("physical_size_in_bytes", self.sums.physical_bytes);
+        for key in ["class", "lowering", "strides", "split"] {
+            object = object.with(key, Value::Null);
+        }
+        object
+            .with("reason", self.reason())
+            .with("logical_size_in_bytes", self.sums.logical_bytes)
+            .with("tuple_table_bytes", self.sums.table_bytes)
+            .with("elements", Value::Array(elements))
+            .with("tuples", tables.collect::<Vec<Value>>())
+    }
+
+    /// Why there is no index map.
+    fn reason(&self) -> String {
+        match self.shape {
+            Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements".into(),
+            Shape::Buffer(_) => "it stands for a buffer that holds the array".into(),
+            other => why_without_size(other).to_owned(),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut lines =
+            vec![self.shape.to_string(), "  notation   XLA".into(), format!("  no map     {}", self.reason())];
+        let mut table = Table::new(&[
+            ("  index", Align::Left),
+            ("elements", Align::Right),
+            ("bytes", Align::Right),
+            ("padded", Align::Right),
+            ("padding", Align::Right),
+            ("class", Align::Left),
+            ("shape", Align::Left),
+        ]);
+        for element in &self.elements {
+            table.row(element.cells());
+        }
+        if !self.elements.is_empty() {
+            lines.extend(table.lines());
+        }
+        let sums = &self.sums;
+        lines.push(format!(
+            "  memory     {} in all, {} of elements: {} padding",
+            long_bytes(sums.physical_bytes),
+            long_bytes(sums.logical_bytes),
+            percent_wasted(sums.logical_bytes, sums.physical_bytes)
+        ));
+        if !self.tables.is_empty() {
+            let tables: Vec<String> =
+                self.tables.iter().map(|(path, count)| format!("{count} for {}", write_path(path))).collect();
+            let pointers = format!("of {POINTER_BYTES} bytes: {}", tables.join(", "));
+            lines.push(format!("  tables     {} for pointers {pointers}", long_bytes(sums.table_bytes)));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Element<'_> {
+    fn value(&self) -> Value {
+        let object = match &self.array {
+            Some(array) => array.object(None),
+            None => Object::default()
+                .with("notation", "xla")
+                .with("canonical", self.shape.to_string())
+                .with("reason", why_without_size(self.shape)),
+        };
+        object.with("index", self.path.as_slice()).into()
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let index = format!("  {}", write_path(&self.path));
+        match &self.array {
+            Some(array) => {
+                let (logical, physical) = (array.logical_size_in_bytes(), array.physical_size_in_bytes());
+                let wasted = percent_wasted(logical, physical);
+                let (elements, class) = (array.logical_elements().to_string(), array.class().to_owned());
+                vec![
+                    index,
+                    elements,
+                    short_bytes(logical),
+                    short_bytes(physical),
+                    wasted,
+                    class,
+                    self.shape.to_string(),
+                ]
+            }
+            None => {
+                let none = || "-".to_owned();
+                vec![index, none(), none(), none(), none(), none(), self.shape.to_string()]
+            }
+        }
+    }
+}
+
+fn why_without_size(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Token => "a token orders side effects and holds no elements",
+        Shape::Opaque => "only the backend knows what an opaque value holds",
+        Shape::Unbounded(_) => "a dimension without a bound has no size",
+        _ => "it is not an array",
+    }
+}
+
+/// `{1,0}`: how XLA writes the place of an element in a tuple.
+fn write_path(path: &[usize]) -> String {
+    let numbers: Vec<String> = path.iter().map(usize::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
+}
