@@ -81,7 +81,7 @@ const BOOL: u8 = 6;
 
 /// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have
 /// no counterpart.
-const TYPES: [(u8, DataType); 29] = [
+const TYPES: [(u8, DataType); 31] = [
     (BOOL, DataType::Pred),
     (SIGNED, DataType::S1),
     (SIGNED, DataType::S2),
@@ -111,6 +111,8 @@ const TYPES: [(u8, DataType); 29] = [
     (12, DataType::F8E5M2),
     (13, DataType::F8E5M2FNUZ),
     (14, DataType::F8E8M0FNU),
+    (15, DataType::F6E2M3FN),
+    (16, DataType::F6E3M2FN),
 ];
 /// The one type left over: 4-bit floats.
 const FLOAT4: (u8, DataType) = (17, DataType::F4E2M1FN);

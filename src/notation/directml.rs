@@ -13,7 +13,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
-use super::lines::Strided;
+use super::strided::Strided;
 
 /// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
 const MAX_DIMENSIONS: usize = 8;

@@ -29,6 +29,7 @@ mod numpy;
 pub mod onednn;
 mod read;
 mod spelling;
+mod strided;
 
 pub use lines::{Line, all, text_in};
 pub use spelling::text_of;

@@ -13,7 +13,7 @@ use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
 
 use super::AnyLayout;
-use super::lines::{Strided, tuple};
+use super::strided::{Strided, tuple};
 
 /// The words that begin the notation.
 const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];

@@ -24,8 +24,8 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         &[
             &["layout"],
             &["array"],
-            &["expand", "facts", "shape", "tpu"],
-            &["parse_sizes", "print"],
+            &["expand", "facts", "shape"],
+            &["parse_sizes", "print", "tpu"],
             &["parse_layout"],
             &["parse"],
         ],
