@@ -113,7 +113,7 @@ fn every_data_type_has_a_dlpack_code() {
         let code = DlDataType::from(data_type);
         assert_eq!(code.data_type(), Ok(data_type));
     }
-    for (code, bits) in [(3, 64), (2, 8), (15, 6), (99, 8)] {
+    for (code, bits) in [(3, 64), (2, 8), (15, 8), (18, 4), (99, 8)] {
         let error = DlDataType { code, bits, lanes: 1 }.data_type().unwrap_err();
         assert_eq!(error.code(), "unknown_data_type");
     }
