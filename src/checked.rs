@@ -3,13 +3,9 @@
 //! All sizes, strides and offsets of the crate are `u64`. Nothing here wraps, and what does not
 //! fit is an [`Error::Overflow`] that says what was being computed.
 
-use num_traits::ToPrimitive;
-use smallvec::SmallVec;
-
 use crate::error::Error;
 
-/// Sizes or strides: up to rank 8 without an allocation.
-pub(crate) type Dims = SmallVec<[u64; 8]>;
+pub(crate) use crate::dims::Dims;
 
 pub(crate) const ELEMENTS: &str = "the number of elements";
 pub(crate) const BYTES: &str = "the size in bytes";
@@ -49,9 +45,12 @@ pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Res
 }
 
 /// A number in another integer type, or the error that names it and the width it lacks.
-pub(crate) fn narrow<T: num_traits::NumCast>(value: impl ToPrimitive, quantity: &'static str) -> Result<T, Error> {
-    let bits = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8);
-    T::from(value).ok_or_else(|| overflow(quantity, bits))
+pub(crate) fn narrow<T>(value: impl TryInto<T>, quantity: &'static str) -> Result<T, Error> {
+    value.try_into().map_err(|_| overflow(quantity, bits_of::<T>()))
+}
+
+fn bits_of<T>() -> u32 {
+    u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
 }
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.

@@ -1,13 +1,18 @@
 //! The one error type: which axis, which value, which limit.
 
+mod kind;
 mod model;
 mod words;
 
+pub use kind::ErrorKind;
 pub use model::ModelFault;
+
+use std::borrow::Cow;
 
 /// Why a layout, a size or a buffer was refused.
 ///
-/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs.
+/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs, and [`Error::kind`] sorts
+/// the variants into a few kinds.
 ///
 /// ```
 /// use tensor_layout::{calc_buffer_tensor_size, DataType};
@@ -102,7 +107,7 @@ pub enum Error {
         /// The data type, in XLA's spelling.
         data_type: &'static str,
         /// Who cannot name it.
-        by: &'static str,
+        by: Cow<'static, str>,
     },
     /// Two tensors that must hold the same data type do not.
     DataTypeMismatch {

@@ -1,6 +1,7 @@
 //! Where every element of a tensor lies in its buffer.
 mod checked;
 mod cursor;
+mod dims;
 mod error;
 
 pub mod bridge;
@@ -15,8 +16,9 @@ pub mod strided;
 pub mod tiled;
 pub mod upload;
 
+pub use dims::Dims;
 pub use element::DataType;
-pub use error::{Error, ModelFault};
+pub use error::{Error, ErrorKind, ModelFault};
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};

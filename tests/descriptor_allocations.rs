@@ -27,13 +27,13 @@ fn nothing_up_to_rank_8_allocates() {
         assert_free("facts", || desc.facts().unwrap());
         assert_free("overlap", || desc.overlap());
         assert_free("overlap_with", || desc.overlap_with(&BufferTensorDesc::packed(DataType::F32, &[0]).unwrap()));
-        assert_free("coalesce", || desc.coalesce().unwrap());
-        assert_free("in_memory_order", || desc.in_memory_order().unwrap());
+        assert_free("coalesce", || desc.coalesce());
+        assert_free("in_memory_order", || desc.in_memory_order());
         assert_free("offsets", || desc.offsets().last());
-        assert_free("blocks", || desc.blocks().unwrap().last());
+        assert_free("blocks", || desc.blocks().iter().last());
         assert_free("vector_bytes", || desc.vector_bytes(16).unwrap());
         assert_free("reshape", || packed.reshape(&[packed.logical_elements()]).unwrap());
-        assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front).unwrap());
+        assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front));
         assert_free("row_pitch", || packed.row_pitch().unwrap());
         let buffer = Buffer::new(1 << 20, 256, Role::Output);
         if rank > 0 {

@@ -222,7 +222,7 @@ proptest! {
     #[test]
     fn coalesce_leaves_nothing_to_join(desc in desc(4, 1)) {
         let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
-        let few = desc.coalesce().unwrap();
+        let few = desc.coalesce();
         assert_eq!(offsets(&few).iter().copied().collect::<Vec<_>>(), flat);
         assert!(!few.sizes().contains(&1));
         for axis in 1..few.rank() {
@@ -235,7 +235,7 @@ proptest! {
 
     #[test]
     fn coalesce_all_joins_what_all_can(a in desc(4, 1), strides in proptest::collection::vec(0..9_u64, 4)) {
-        let b = a.with_strides(&strides[..a.rank()]).unwrap();
+        let b = a.clone().with_strides(&strides[..a.rank()]).unwrap();
         let few = coalesce_all(&[&a, &b]).unwrap();
         assert_eq!(few[0].sizes(), few[1].sizes());
         let mut can_join = false;
@@ -289,7 +289,7 @@ proptest! {
     #[test]
     fn expand_and_squeeze(desc in desc(3, 0), axis in 0..4_usize) {
         let axis = axis.min(desc.rank());
-        let wide = desc.expand(axis).unwrap();
+        let wide = desc.unsqueeze(axis).unwrap();
         assert_same(&wide, &offsets(&desc).insert_axis(Axis(axis)));
         assert_eq!(wide.squeeze(axis).unwrap(), desc);
         assert_eq!(wide.squeeze_all(), desc.squeeze_all());
@@ -374,7 +374,8 @@ fn slices_are_read_as_python_writes_them() {
     ] {
         assert_eq!(text.parse(), Ok(slice), "{text}");
     }
-    for (text, column) in [("", 1), ("a", 1), ("1:2:3:4", 7), ("1:+2", 3), ("1: 2", 3), ("18446744073709551616", 1)] {
+    let too_large = ["18446744073709551615", "18446744073709551616"].map(|text| (text, 1));
+    for (text, column) in [("", 1), ("a", 1), ("1:2:3:4", 6), ("1:+2", 3), ("1 2", 3)].into_iter().chain(too_large) {
         assert_eq!(text.parse::<Slice>().unwrap_err().column(), Some(column), "{text}");
     }
 }

@@ -3,6 +3,7 @@
 //! The page's letters A, B, C, ... are the elements; a case is right if walking the tensor in logical
 //! order reads them in alphabetical order from the buffer the page draws.
 
+use tensor_layout::strided::Side;
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 
 fn desc(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -72,7 +73,7 @@ fn case_6_padding_rows_to_5() {
 fn case_7_nchw_3_by_5_with_implicit_strides() {
     let tensor = BufferTensorDesc::nchw(DataType::F32, [1, 1, 3, 5]).unwrap();
     assert_eq!((tensor.explicit_strides(), tensor.min_size_in_bytes()), (None, 60));
-    let padded = BufferTensorDesc::packed(DataType::F32, &[3, 5]).unwrap().with_leading_ones(4).unwrap();
+    let padded = BufferTensorDesc::packed(DataType::F32, &[3, 5]).unwrap().rank_at_least(4, Side::Front);
     assert!(padded.same_layout(&tensor), "HW is {{1, 1, H, W}}");
 }
 

@@ -41,7 +41,7 @@ fn every_intermediate_is_named() {
     assert_eq!((report.exact_bits, report.exact_bytes, report.rounded_bytes), (256, 32, 32));
     assert_eq!((report.cpu_bytes, report.padding, report.bound), (32, 32..32, 48..80));
     assert_eq!((report.alignment_asked, report.alignment_had), (16, Some(16)));
-    assert_eq!((report.index_width, report.limits), (IndexWidth::I32, "DirectML 6.4"));
+    assert_eq!((report.index_width, &*report.limits), (IndexWidth::I32, "DirectML 6.4"));
     assert_eq!((report.pieces, report.copies.unwrap().number()), (None, 1));
 }
 

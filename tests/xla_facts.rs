@@ -109,7 +109,7 @@ proptest! {
         let mut order = shape.layout().minor_to_major().to_vec();
         let rank = order.len().max(1);
         order.rotate_left(turn % rank);
-        let other = shape.with_layout(shape.layout().clone().with_minor_to_major(&order).unwrap()).unwrap();
+        let other = shape.clone().with_layout(shape.layout().clone().with_minor_to_major(&order).unwrap()).unwrap();
         if shape.equal_but_for_size_one_dimensions(&other) {
             prop_assert_eq!(shape.to_index_map().unwrap(), other.to_index_map().unwrap());
         }
@@ -211,7 +211,7 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
         let (generation, text) = line.split_once('\t').unwrap();
         let chosen = array(text);
         let order = Layout::new(chosen.layout().minor_to_major()).unwrap();
-        let packed = chosen.with_layout(order).unwrap();
+        let packed = chosen.clone().with_layout(order).unwrap();
         let ours = packed.with_tpu_tiles(generation.parse().unwrap()).unwrap();
         rows += 1;
         if ours != chosen {

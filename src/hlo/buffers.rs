@@ -55,7 +55,8 @@ impl BufferRow {
         if self.logical_bytes == 0 {
             return 1.0;
         }
-        let float = |bytes| num_traits::ToPrimitive::to_f64(&bytes).unwrap_or(f64::INFINITY);
+        #[allow(clippy::as_conversions, reason = "rounds above 2^53, as a ratio may")]
+        let float = |bytes: u64| bytes as f64;
         float(self.padded_bytes) / float(self.logical_bytes)
     }
 

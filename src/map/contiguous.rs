@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::checked::{self, Dims, OFFSET};
 use crate::error::Error;
+use crate::strided::Slice;
 
 use super::digits::Digit;
 use super::index_map::{Component, IndexMap};
@@ -36,8 +37,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::OutOfLimits`], or [`Error::TooHard`] for a part of more than a million
-    /// elements of a Fused or Irreducible layout, or of one whose strides do not nest.
+    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`] for an end before
+    /// its start, or [`Error::TooHard`] for a part of more than a million elements of a Fused or Irreducible
+    /// layout, or of one whose strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -121,13 +123,8 @@ impl IndexMap {
         if expected != found {
             return Err(Error::RankMismatch { what: "ranges", expected, found });
         }
-        for (range, &size) in ranges.iter().zip(self.sizes()) {
-            if range.end > size || range.start > range.end {
-                let (value, min) = (range.end, range.start);
-                return Err(Error::OutOfLimits { what: "the end of a range", value, min, max: size });
-            }
-        }
-        Ok(())
+        let mut slices = ranges.iter().zip(self.sizes()).enumerate();
+        slices.try_for_each(|(axis, (range, &size))| Slice::from(range.clone()).on_axis(axis, size).map(|_| ()))
     }
 
     /// Calls `take` with the offset of each element inside the ranges, none of which is empty.

@@ -12,7 +12,8 @@ use super::index_map::{IndexMap, ToIndexMap};
 use super::levels::{next_index, unfuse};
 
 impl IndexMap {
-    /// Do both maps put every index at the same offset? Types, widths and physical sizes do not matter.
+    /// Do both maps put every index at the same offset? Only sizes and offsets count:
+    /// [`same_layout`](Self::same_layout) compares the types as well.
     ///
     /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by index.
     ///
@@ -37,6 +38,17 @@ impl IndexMap {
             Some(error) if !found.differs => Err(error),
             _ => Ok(!found.differs),
         }
+    }
+
+    /// Do both maps put elements of the same type, in the same number of bits, at the same places? The physical
+    /// sizes may differ, which `==` compares too.
+    ///
+    /// # Errors
+    ///
+    /// As for [`same_places`](Self::same_places).
+    pub fn same_layout(&self, other: &IndexMap) -> Result<bool, Error> {
+        let element = |map: &IndexMap| (map.data_type, map.element_bits);
+        if element(self) == element(other) { self.same_places(other) } else { Ok(false) }
     }
 
     /// The first index, in row-major order, that the two maps put at different offsets.
@@ -142,8 +154,11 @@ impl Hash for IndexMap {
     }
 }
 
-/// Do two layouts, in whatever notation, put every element at the same place? Types and physical sizes do not
-/// matter; the places of dimensions of size 1 do not either.
+/// Do two layouts, in whatever notation, put elements of the same type at the same places? Physical sizes, flags and
+/// alignment do not matter, nor do strides that are never used.
+///
+/// This is [`BufferTensorDesc::same_layout`](crate::BufferTensorDesc::same_layout) for layouts of any kind. Where types do
+/// not matter, compare the maps with [`IndexMap::same_places`].
 ///
 /// # Errors
 ///
@@ -155,8 +170,10 @@ impl Hash for IndexMap {
 /// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
 /// let strided = BufferTensorDesc::new(DataType::F32, &[3, 100], Some(&[128, 1]))?;
 /// assert!(same_layout(&tiled, &strided)?);
+/// let other_type = BufferTensorDesc::new(DataType::S32, &[3, 100], Some(&[128, 1]))?;
+/// assert!(!same_layout(&tiled, &other_type)?);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn same_layout(a: &impl ToIndexMap, b: &impl ToIndexMap) -> Result<bool, Error> {
-    a.to_index_map()?.same_places(&b.to_index_map()?)
+    a.to_index_map()?.same_layout(&b.to_index_map()?)
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -217,8 +217,8 @@ impl IndexMap {
 
     /// The strides of an Affine layout, 0 for dimensions of size 1; `None` for other classes.
     #[must_use]
-    pub fn strides(&self) -> Option<SmallVec<[u64; 8]>> {
-        let mut strides: Dims = SmallVec::from_elem(0, self.sizes.len());
+    pub fn strides(&self) -> Option<Dims> {
+        let mut strides: Dims = Dims::from_elem(0, self.sizes.len());
         if self.levels.is_some() {
             return None;
         }
@@ -257,22 +257,17 @@ impl IndexMap {
     /// One past the largest offset of an index; 0 for an empty tensor.
     ///
     /// For an Irreducible layout this is the physical size, an upper bound.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`]; it cannot occur for a map made by this crate.
-    pub fn min_elements(&self) -> Result<u64, Error> {
+    #[must_use]
+    pub fn min_elements(&self) -> u64 {
         if self.logical_elements() == 0 {
-            return Ok(0);
+            return 0;
         }
         if self.levels.is_some() {
-            return Ok(self.physical_elements);
+            return self.physical_elements;
         }
-        let mut last = self.base;
-        for component in &self.components {
-            last = checked::add(last, component.chain.largest(component.extent), OFFSET)?;
-        }
-        checked::add(last, 1, OFFSET)
+        let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
+        // Cannot saturate: invariant 1.
+        largest.fold(self.base, u64::saturating_add).saturating_add(1)
     }
 
     /// The tiles, for an Irreducible layout.

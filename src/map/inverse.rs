@@ -29,7 +29,7 @@ impl IndexMap {
     /// assert_eq!(map.inverse(4)?, None);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn inverse(&self, offset: u64) -> Result<Option<SmallVec<[u64; 8]>>, Error> {
+    pub fn inverse(&self, offset: u64) -> Result<Option<Dims>, Error> {
         if offset >= self.physical_elements {
             return Err(Error::OffsetOutOfRange { offset, elements: self.physical_elements });
         }
@@ -44,7 +44,7 @@ impl IndexMap {
         if !search.solve(0, rest)? {
             return Ok(None);
         }
-        let mut index: Dims = SmallVec::from_elem(0, self.sizes.len());
+        let mut index: Dims = Dims::from_elem(0, self.sizes.len());
         for (component, &number) in self.components.iter().zip(&search.numbers) {
             let bounds: Dims = component.dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
             let mut parts = Dims::new();
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
             *slot = sum;
         }
-        let numbers = SmallVec::from_elem(0, components.len());
+        let numbers = Dims::from_elem(0, components.len());
         Search { components, unknowns, largest, numbers, target, left: INVERSE_WORK_LIMIT }
     }
 

@@ -135,7 +135,7 @@ impl Levels {
             }
             at.drain(..level.new_axes);
         }
-        let mut index: Dims = SmallVec::from_elem(0, at.len());
+        let mut index: Dims = Dims::from_elem(0, at.len());
         for (&axis, &i) in self.order.iter().zip(&at) {
             *index.get_mut(axis)? = i;
         }

@@ -45,7 +45,6 @@ pub use equality::same_layout;
 pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
 pub use inverse::INVERSE_WORK_LIMIT;
 pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
-pub use view::SliceRange;
 
 pub(crate) use boxes::{BoxGroups, CopyBox};
 pub(crate) use levels::{Levels, TileEntries};

@@ -4,32 +4,15 @@
 //! ([`Chain::cut`]). That is NumPy's no-copy rule for strides, and holds for tiles as well.
 
 use std::num::NonZeroU64;
-use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, OFFSET, PHYSICAL};
 use crate::error::Error;
+use crate::strided::{Slice, Taken};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
-
-/// Every `step`-th index from `start` up to, but without, `end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SliceRange {
-    /// The first index.
-    pub start: u64,
-    /// One past the last index that may be taken; at least `start`.
-    pub end: u64,
-    /// How far it is to the next index; at least 1.
-    pub step: u64,
-}
-
-impl From<Range<u64>> for SliceRange {
-    fn from(range: Range<u64>) -> SliceRange {
-        SliceRange { start: range.start, end: range.end, step: 1 }
-    }
-}
 
 fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
     Error::NotAView { operation, axis, reason: reason.into() }
@@ -76,7 +59,7 @@ impl IndexMap {
         Ok(map.with_components(renumbered(&self.components, |dim| new_of.get(dim).copied())))
     }
 
-    /// The part of the tensor inside these ranges, one for each dimension.
+    /// The part that `slices` keep, one for each dimension.
     ///
     /// A dimension of one digit can be sliced anyhow. In a dimension that is cut into blocks, the slice has
     /// to begin at the edge of a block or to stay inside one block, at every level, and a step has to cut
@@ -84,8 +67,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::OutOfLimits`] for a range outside the sizes or a step of 0, and
-    /// [`Error::NotAView`].
+    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end lies past the size;
+    /// [`Error::OutOfLimits`] for a step of 0 or an end before its start; [`Error::NotAView`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -97,8 +80,9 @@ impl IndexMap {
     /// assert_eq!(error.code(), "not_a_view");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn slice(&self, ranges: &[SliceRange]) -> Result<IndexMap, Error> {
-        let sizes = self.sliced_sizes(ranges)?;
+    pub fn slice(&self, slices: &[Slice]) -> Result<IndexMap, Error> {
+        let taken = self.taken(slices)?;
+        let sizes: Dims = taken.iter().map(|taken| taken.length).collect();
         if sizes == self.sizes {
             // Every index is taken (a step cannot be above 1 then, but for sizes of 1).
             return Ok(self.clone());
@@ -109,7 +93,7 @@ impl IndexMap {
             return Err(refused("the slice", axis, "is part of an Irreducible layout, which has no digits to slice"));
         }
         for component in &self.components {
-            let (sliced, moved) = self.slice_component(component, ranges, &sizes)?;
+            let (sliced, moved) = self.slice_component(component, &taken, &sizes)?;
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }
@@ -119,31 +103,19 @@ impl IndexMap {
         Ok(IndexMap { sizes, base, ..self.clone() }.with_components(components))
     }
 
-    fn sliced_sizes(&self, ranges: &[SliceRange]) -> Result<Dims, Error> {
-        if ranges.len() != self.sizes.len() {
-            let (expected, found) = (self.sizes.len(), ranges.len());
-            return Err(Error::RankMismatch { what: "ranges", expected, found });
+    fn taken(&self, slices: &[Slice]) -> Result<SmallVec<[Taken; 8]>, Error> {
+        let (expected, found) = (self.sizes.len(), slices.len());
+        if expected != found {
+            return Err(Error::RankMismatch { what: "slices", expected, found });
         }
-        let size = |(range, &size): (&SliceRange, &u64)| {
-            let limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
-            if range.step == 0 {
-                return limits("the step of a slice", 0, 1, u64::MAX);
-            }
-            if range.end > size {
-                return limits("the end of a slice", range.end, range.start, size);
-            }
-            if range.start > range.end {
-                return limits("the start of a slice", range.start, 0, range.end);
-            }
-            Ok(range.end.saturating_sub(range.start).div_ceil(range.step))
-        };
-        ranges.iter().zip(&self.sizes).map(size).collect()
+        let taken = |(axis, (slice, &size)): (usize, (&Slice, &u64))| slice.on_axis(axis, size);
+        slices.iter().zip(&self.sizes).enumerate().map(taken).collect()
     }
 
     fn slice_component(
         &self,
         component: &Component,
-        ranges: &[SliceRange],
+        taken: &[Taken],
         sizes: &[u64],
     ) -> Result<(Component, u64), Error> {
         let dims = &component.dims;
@@ -159,19 +131,19 @@ impl IndexMap {
         let (Some(&axis), minor) = (dims.first(), minor.map(size).product::<u64>()) else {
             return Ok((component.clone(), 0));
         };
-        let range = ranges.get(axis).copied().unwrap_or(SliceRange { start: 0, end: 1, step: 1 });
-        let length = size(axis);
-        if dims.len() > 1 && range.step > 1 && length > 1 {
+        let whole = Taken { start: 0, step: 1, length: 1 };
+        let Taken { start, step, length } = taken.get(axis).copied().unwrap_or(whole);
+        if dims.len() > 1 && step > 1 && length > 1 {
             return Err(refused("the slice", axis, "is fused with others and cannot be sliced in steps"));
         }
-        let start = checked::mul(range.start, minor, OFFSET)?;
-        let width = length.saturating_sub(1).saturating_mul(range.step).saturating_add(u64::from(length > 0));
+        let start = checked::mul(start, minor, OFFSET)?;
+        let width = length.saturating_sub(1).saturating_mul(step).saturating_add(u64::from(length > 0));
         let width = checked::mul(width, minor, OFFSET)?;
         let crossed =
             |block| refused("the slice", axis, format!("would begin inside a block of {block} and reach past its end"));
         let (digits, moved) = shifted(component.chain.digits(), start, width).map_err(crossed)?;
-        let (extent, chain) = if range.step > 1 && length > 1 {
-            let step = NonZeroU64::new(range.step).unwrap_or(NonZeroU64::MIN);
+        let (extent, chain) = if step > 1 && length > 1 {
+            let step = NonZeroU64::new(step).unwrap_or(NonZeroU64::MIN);
             let whole = Chain::normalised(digits.iter().copied(), width);
             let (high, _) = whole.cut(step).ok_or_else(|| {
                 refused("the slice", axis, format!("is cut into blocks that steps of {step} do not fit into"))
@@ -244,8 +216,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if the number of elements differs, and [`Error::NotAView`] with the first new
-    /// axis whose elements would have to move.
+    /// [`Error::ElementCountMismatch`] if the number of elements differs, [`Error::Overflow`] if the new one
+    /// passes 64 bits, and [`Error::NotAView`] with the first new axis whose elements would have to move.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -255,14 +227,14 @@ impl IndexMap {
     /// assert_eq!(tiles.strides().as_deref(), Some(&[2048, 128, 1024, 1][..]));
     /// let error = map.reshape(&[4096]);
     /// assert!(error.is_ok(), "one dimension of five digits is still a chain");
-    /// assert_eq!(map.reshape(&[24, 171]).unwrap_err().code(), "out_of_limits");
+    /// assert_eq!(map.reshape(&[24, 171]).unwrap_err().code(), "element_count_mismatch");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn reshape(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let elements = checked::product(sizes, ELEMENTS)?;
-        let own = self.logical_elements();
-        if elements != own {
-            return Err(Error::OutOfLimits { what: "the number of elements", value: elements, min: own, max: own });
+        let expected = self.logical_elements();
+        if elements != expected {
+            return Err(Error::ElementCountMismatch { expected, found: elements });
         }
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());

@@ -60,8 +60,8 @@ impl Relayout {
         if !bits.is_multiple_of(8) && bits > 128 {
             return Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, or up to 128 bits" });
         }
-        let source_needs = checked::bytes_for(source.min_elements()?, bits)?;
-        let destination_needs = checked::bytes_for(destination.min_elements()?, bits)?;
+        let source_needs = checked::bytes_for(source.min_elements(), bits)?;
+        let destination_needs = checked::bytes_for(destination.min_elements(), bits)?;
         let passes = Passes::new(&source, &destination)?;
         let level = Available::in_use();
         let (padding, fill) = (Padding::Keep, Fill::Nothing);

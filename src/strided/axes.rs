@@ -116,7 +116,7 @@ impl AxisOrder {
     /// # Errors
     ///
     /// [`Error::RankMismatch`], or [`Error::Overflow`] if a stride passes 64 bits.
-    pub fn strides(&self, sizes: &[u64]) -> Result<SmallVec<[u64; 8]>, Error> {
+    pub fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
         self.strides_with_broadcast(sizes, &[])
     }
 
@@ -135,7 +135,7 @@ impl AxisOrder {
     /// assert_eq!(strides.as_slice(), [0, 1, 15, 3]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn strides_with_broadcast(&self, sizes: &[u64], broadcast: &[bool]) -> Result<SmallVec<[u64; 8]>, Error> {
+    pub fn strides_with_broadcast(&self, sizes: &[u64], broadcast: &[bool]) -> Result<Dims, Error> {
         let rank = self.rank();
         if sizes.len() != rank {
             return Err(Error::RankMismatch { what: "sizes", expected: rank, found: sizes.len() });
@@ -154,7 +154,7 @@ pub(super) fn packed_strides(
     minor_to_major: impl Iterator<Item = usize>,
     is_broadcast: impl Fn(usize) -> bool,
 ) -> Result<Dims, Error> {
-    let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
+    let mut strides = Dims::from_elem(0, sizes.len());
     let mut next = 1;
     for axis in minor_to_major {
         if is_broadcast(axis) {

@@ -214,6 +214,29 @@ impl BufferTensorDesc {
         Ok(view)
     }
 
+    /// The same bytes as elements of another type of the same width: nothing that was checked changes.
+    pub(super) fn with_type_of_same_width(self, data_type: DataType) -> Self {
+        BufferTensorDesc { data_type, ..self }
+    }
+
+    /// The same elements in the same buffer under other axes. Their number and the largest offset must be the same:
+    /// then nothing that was checked changes.
+    pub(super) fn with_axes(&self, sizes: Dims, strides: Dims) -> Self {
+        BufferTensorDesc {
+            data_type: self.data_type,
+            flags: self.flags,
+            explicit_strides: true,
+            base_offset_alignment: self.base_offset_alignment,
+            sizes,
+            strides,
+            base_offset: self.base_offset,
+            elements: self.elements,
+            min_elements: self.min_elements,
+            min_size: self.min_size,
+            total_size: self.total_size,
+        }
+    }
+
     /// The same tensor with these flags.
     #[must_use]
     pub fn with_flags(self, flags: TensorFlags) -> Self {

@@ -28,7 +28,8 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 #[non_exhaustive]
 pub struct Facts {
     /// The elements fill their span exactly: every offset from the first to the last is used by
-    /// exactly one index. (DirectML's page: physical size equals logical size, and no overlap.)
+    /// exactly one index, in any order: `is_contiguous` of other crates is `packed && in_order`.
+    /// (DirectML's page: physical size equals logical size, and no overlap.)
     pub packed: bool,
     /// Some axis longer than 1 has stride 0.
     pub broadcast: bool,
@@ -81,7 +82,8 @@ impl BufferTensorDesc {
         })
     }
 
-    /// Is every offset of the span used by exactly one index?
+    /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates, this does not
+    /// ask for row-major order: a column-major tensor is packed too. For both, ask `is_packed() && is_in_order()`.
     ///
     /// If no offset is skipped there are `span` of them, and each is used once exactly when there
     /// are as many indices.
@@ -90,13 +92,14 @@ impl BufferTensorDesc {
         !self.is_padded() && self.logical_elements() == self.min_elements().saturating_sub(self.base_offset())
     }
 
-    /// Does some axis longer than 1 have stride 0?
+    /// Does some axis longer than 1 have stride 0? (No `is_contiguous` is true of such a tensor.)
     #[must_use]
     pub fn is_broadcast(&self) -> bool {
         self.live_axes().any(|(_, stride)| stride == 0)
     }
 
-    /// Is some offset between the first and the last used by no index?
+    /// Is some offset between the first and the last used by no index? This is not `!is_contiguous()`: a column-major
+    /// tensor has no padding, and neither has a repeated one.
     ///
     /// Exact: take the axes by ascending stride, and let those seen so far use every offset from 0 to `largest`. A next stride
     /// above `largest + 1` skips the offset `largest + 1`, which no later axis can use either, as its stride is larger still;
@@ -106,23 +109,17 @@ impl BufferTensorDesc {
         SortedAxes::of(self).padded
     }
 
-    /// Do offsets never go down when the indices are walked in row-major order?
+    /// Do offsets never go down when the indices are walked in row-major order? Unlike `is_contiguous`, this allows
+    /// padding between rows.
     ///
     /// A step of an axis sets all faster ones back to 0, so its stride must be at least their largest offset.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        let mut largest = 0_u64;
-        for (size, stride) in self.live_axes().rev() {
-            if stride < largest {
-                return false;
-            }
-            // Cannot saturate: invariant 3.
-            largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
-        }
-        true
+        is_in_order(self.live_axes())
     }
 
-    /// Does the last axis longer than 1 have stride 1? Also true without such an axis.
+    /// Does the last axis longer than 1 have stride 1? Unlike `is_contiguous`, this looks at one axis only. Also true
+    /// without such an axis.
     #[must_use]
     pub fn is_inner_packed(&self) -> bool {
         self.live_axes().last().is_none_or(|(_, stride)| stride == 1)
@@ -149,6 +146,20 @@ impl BufferTensorDesc {
         let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
         pairs.filter(move |&(size, _)| !empty && size > 1)
     }
+}
+
+/// Do offsets never go down when these axes, the outermost first, are walked? They must be those of a descriptor, so
+/// that their largest offset fits 64 bits.
+pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> bool {
+    let mut largest = 0_u64;
+    for (size, stride) in axes.rev().filter(|&(size, _)| size > 1) {
+        if stride < largest {
+            return false;
+        }
+        // Cannot saturate: invariant 3.
+        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+    }
+    true
 }
 
 /// What the axes say when they are looked at in ascending order of their strides.

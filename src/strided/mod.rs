@@ -14,15 +14,18 @@ mod pair_overlap;
 mod print;
 mod shapes;
 mod size;
+mod slice;
 mod view;
 
-pub use access::{Blocks, GemmOperand, MemoryOrder, Offsets, UniformBlocks};
+pub use access::{BlockIter, Blocks, GemmOperand, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use size::calc_buffer_tensor_size;
-pub use view::{Side, Slice, broadcast_sizes, coalesce_all, concat};
+pub use slice::{Slice, Slices};
+pub use view::{Side, broadcast_sizes, coalesce_all, concat};
 
 pub(crate) use overlap::find_overlap;
+pub(crate) use slice::Taken;

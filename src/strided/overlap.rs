@@ -1,6 +1,5 @@
 //! Do two indices of a strided tensor share an offset? Exactly, with the two indices.
 
-use num_traits::ToPrimitive;
 use smallvec::SmallVec;
 
 use crate::checked::Dims;
@@ -150,10 +149,10 @@ impl Search<'_> {
 }
 
 fn witness(sizes: &[u64], strides: &[u64], terms: &[Term], differences: &[i128]) -> Overlap {
-    let mut first: Dims = SmallVec::from_elem(0, sizes.len());
+    let mut first: Dims = Dims::from_elem(0, sizes.len());
     let mut second = first.clone();
     for (term, &d) in terms.iter().zip(differences) {
-        let size = d.unsigned_abs().to_u64().unwrap_or(0);
+        let size = u64::try_from(d.unsigned_abs()).unwrap_or(0);
         let target = if d > 0 { &mut first } else { &mut second };
         if let Some(slot) = target.get_mut(term.axis) {
             *slot = size;

@@ -1,6 +1,5 @@
 //! Do two tensors in one buffer share a bit? Exactly, with the two indices.
 
-use num_traits::ToPrimitive;
 use smallvec::SmallVec;
 
 use crate::checked::Dims;
@@ -198,7 +197,7 @@ fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &
                 Of::Second(axis) => (second.get_mut(axis), part.bound.saturating_sub(count)),
                 Of::Bits => continue,
             };
-            if let (Some(slot), Some(value)) = (slot, value.to_u64()) {
+            if let (Some(slot), Ok(value)) = (slot, u64::try_from(value)) {
                 *slot = value;
             }
         }

@@ -1,6 +1,5 @@
 //! Descriptors from what engines have at hand: signed shapes, sizes in memory order, interleaved channels.
 
-use num_traits::ToPrimitive;
 use smallvec::SmallVec;
 
 use crate::checked::{self, BYTES, Dims, ELEMENTS};
@@ -12,12 +11,12 @@ use super::desc::BufferTensorDesc;
 
 impl BufferTensorDesc {
     /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `isize` of
-    /// other tensor crates, the `u32` of DirectML.
+    /// other tensor crates, the `u32` of DirectML. Only types that convert exactly are taken, so no floats.
     ///
     /// # Errors
     ///
-    /// [`Error::Negative`] for a number below zero (a dynamic size, a reversed axis), and as for
-    /// [`new`](Self::new).
+    /// [`Error::Negative`] for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
+    /// one of 2^64 or more, and as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -26,15 +25,22 @@ impl BufferTensorDesc {
     /// assert_eq!(desc.sizes(), [2, 3]);
     /// let refused = BufferTensorDesc::from_integers(DataType::F32, &[2_isize, 3], Some(&[-3, 1])).unwrap_err();
     /// assert_eq!(refused.to_string(), "number 0 of the strides is negative, which cannot be expressed here");
+    /// let refused = BufferTensorDesc::from_integers(DataType::F32, &[1_u128 << 64], None).unwrap_err();
+    /// assert_eq!(refused.to_string(), "one of the sizes does not fit into 64 bits");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn from_integers<T: ToPrimitive>(
+    ///
+    /// ```compile_fail
+    /// # use tensor_layout::{BufferTensorDesc, DataType};
+    /// let _ = BufferTensorDesc::from_integers(DataType::F32, &[2.7_f64], None);
+    /// ```
+    pub fn from_integers<T: Copy + TryInto<i128>>(
         data_type: DataType,
         sizes: &[T],
         strides: Option<&[T]>,
     ) -> Result<Self, Error> {
-        let sizes = naturals("sizes", sizes)?;
-        let strides = strides.map(|strides| naturals("strides", strides)).transpose()?;
+        let sizes = naturals("sizes", "one of the sizes", sizes)?;
+        let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
         Self::new(data_type, &sizes, strides.as_deref())
     }
 
@@ -138,21 +144,22 @@ impl BufferTensorDesc {
     /// assert_eq!(desc.total_tensor_size_in_bytes(), 44);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_strides(&self, strides: &[u64]) -> Result<Self, Error> {
-        let sizes = Dims::from_slice(self.sizes());
-        Self::build(self.data_type(), sizes, Dims::from_slice(strides), self.base_offset(), true)?
-            .with_flags(self.flags())
-            .with_base_offset_alignment(self.base_offset_alignment())
+    pub fn with_strides(self, strides: &[u64]) -> Result<Self, Error> {
+        let (sizes, strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(strides));
+        let other = Self::build(self.data_type(), sizes, strides, self.base_offset(), true)?;
+        other.with_flags(self.flags()).with_base_offset_alignment(self.base_offset_alignment())
     }
 
     /// Do both put elements of the same type at the same places? Flags, alignment and total size
     /// are not looked at, nor are strides that are never used.
     ///
+    /// [`map::same_layout`](crate::map::same_layout) asks the same of layouts in any notation.
+    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 3])?;
-    /// let other = desc.with_strides(&[99, 1])?.with_flags(TensorFlags::OwnedByDml);
+    /// let other = desc.clone().with_strides(&[99, 1])?.with_flags(TensorFlags::OwnedByDml);
     /// assert!(desc.same_layout(&other) && desc != other);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -165,7 +172,16 @@ impl BufferTensorDesc {
     }
 }
 
-fn naturals<T: ToPrimitive>(what: &'static str, numbers: &[T]) -> Result<Dims, Error> {
-    let natural = |(axis, number): (usize, &T)| number.to_u64().ok_or(Error::Negative { what, axis });
+/// The numbers as `u64`: the only integers that do not fit an `i128` are too large for a `u64` as well.
+fn naturals<T: Copy + TryInto<i128>>(
+    what: &'static str,
+    one_of_them: &'static str,
+    numbers: &[T],
+) -> Result<Dims, Error> {
+    let natural = |(axis, &number): (usize, &T)| match number.try_into() {
+        Ok(number) if number < 0_i128 => Err(Error::Negative { what, axis }),
+        Ok(number) => checked::narrow(number, one_of_them),
+        Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
+    };
     numbers.iter().enumerate().map(natural).collect()
 }

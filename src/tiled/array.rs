@@ -39,16 +39,9 @@ impl ArrayShape {
     /// [`Error::RankMismatch`] if the layout orders another number of dimensions, [`Error::Overflow`]
     /// if the elements cannot be counted in 64 bits.
     pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
-        let rank = layout.minor_to_major().len();
-        if rank != sizes.len() {
-            return Err(Error::RankMismatch {
-                what: "dimensions in minor_to_major",
-                expected: sizes.len(),
-                found: rank,
-            });
-        }
+        check_rank(&layout, sizes.len())?;
         checked::product(sizes, ELEMENTS)?;
-        let dynamic = SmallVec::from_elem(false, rank);
+        let dynamic = SmallVec::from_elem(false, sizes.len());
         Ok(ArrayShape { data_type, sizes: Dims::from_slice(sizes), dynamic, layout })
     }
 
@@ -66,8 +59,9 @@ impl ArrayShape {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] if the layout orders another number of dimensions.
-    pub fn with_layout(&self, layout: Layout) -> Result<ArrayShape, Error> {
-        Self::new(self.data_type, &self.sizes, layout)?.with_dynamic(&self.dynamic)
+    pub fn with_layout(self, layout: Layout) -> Result<ArrayShape, Error> {
+        check_rank(&layout, self.rank())?;
+        Ok(ArrayShape { layout, ..self })
     }
 
     /// The same shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
@@ -84,12 +78,12 @@ impl ArrayShape {
     /// assert_eq!(shape.sizes(), [3, 5]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_dynamic(&self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
+    pub fn with_dynamic(self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
         if dynamic.len() != self.rank() {
             let (expected, found) = (self.rank(), dynamic.len());
             return Err(Error::RankMismatch { what: "dynamic marks", expected, found });
         }
-        Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self.clone() })
+        Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
 
     /// For each dimension: is its size only a bound?
@@ -134,4 +128,12 @@ impl ArrayShape {
         // Cannot saturate: `new` has checked it.
         self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
     }
+}
+
+fn check_rank(layout: &Layout, expected: usize) -> Result<(), Error> {
+    let found = layout.minor_to_major().len();
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::RankMismatch { what: "dimensions in minor_to_major", expected, found })
 }

@@ -302,7 +302,7 @@ impl Layout {
 fn unsigned(data_type: Option<DataType>) -> Result<Option<DataType>, Error> {
     match data_type {
         Some(data_type) if data_type.kind() != ElementKind::Unsigned => {
-            Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "an index or pointer type" })
+            Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "an index or pointer type".into() })
         }
         _ => Ok(data_type),
     }

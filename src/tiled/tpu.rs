@@ -97,7 +97,7 @@ impl ArrayShape {
     /// assert_eq!(shape.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_tpu_tiles(&self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
+    pub fn with_tpu_tiles(self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
         let rule = TileRule::of(self.data_type(), generation)?;
         let order = self.layout().minor_to_major();
         let mut layout = Layout::new(order)?.with_memory_space(self.layout().memory_space());
@@ -133,9 +133,10 @@ impl ArrayShape {
     /// assert_eq!(filters.to_string(), "f32[64,32,3,3]{0,1,3,2:T(8,128)}");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_tpu_layout(&self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
+    pub fn with_tpu_layout(self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
         let order = TileRule::of(self.data_type(), generation)?.compact_order(self.sizes(), self.logical_elements());
-        self.with_layout(self.layout().clone().with_minor_to_major(&order)?)?.with_tpu_tiles(generation)
+        let layout = self.layout().clone().with_minor_to_major(&order)?;
+        self.with_layout(layout)?.with_tpu_tiles(generation)
     }
 }
 
@@ -185,7 +186,7 @@ impl TileRule {
     fn of(data_type: DataType, generation: TpuGeneration) -> Result<TileRule, Error> {
         let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
         let bits = match data_type.bits() {
-            6 | 128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU" }),
+            6 | 128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU".into() }),
             64 => 32,
             bits if bits < 8 && early => 8,
             bits => bits,

@@ -1,5 +1,7 @@
 //! `Limits`: what a device accepts, as plain data.
 
+use std::borrow::Cow;
+
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -13,10 +15,12 @@ const U32_MAX: u64 = 0xffff_ffff;
 /// set, or from [`Limits::none`], and change what the device at hand reports.
 ///
 /// ```
-/// use tensor_layout::upload::Limits;
+/// use tensor_layout::{upload::Limits, DataType};
 ///
 /// let mut mine = Limits::webgpu();
-/// mine.name = "my adapter";
+/// // What the device at hand reports; names and types may be made at run time.
+/// mine.name = format!("adapter {}", 7).into();
+/// mine.data_types = Some(vec![DataType::F32, DataType::F16].into());
 /// mine.max_binding = 2 << 30;
 /// assert_eq!(mine.offset_alignment, 256);
 /// ```
@@ -24,13 +28,13 @@ const U32_MAX: u64 = 0xffff_ffff;
 #[non_exhaustive]
 pub struct Limits {
     /// What these limits are called in reports.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The smallest rank.
     pub min_rank: usize,
     /// The largest rank.
     pub max_rank: usize,
     /// The data types a tensor may have; `None` for any.
-    pub data_types: Option<&'static [DataType]>,
+    pub data_types: Option<Cow<'static, [DataType]>>,
     /// Whether a size may be 0.
     pub zero_sizes: bool,
     /// The largest size of an axis, in elements.
@@ -73,9 +77,9 @@ impl Limits {
 
     /// No limits beyond those of the arithmetic: the start of a custom set.
     #[must_use]
-    pub const fn none() -> Limits {
+    pub fn none() -> Limits {
         Limits {
-            name: "none",
+            name: Cow::Borrowed("none"),
             min_rank: 0,
             max_rank: usize::MAX,
             data_types: None,
@@ -107,10 +111,10 @@ impl Limits {
     pub fn directml(level: FeatureLevel) -> Limits {
         let (min_rank, max_rank) = level.ranks();
         Limits {
-            name: level.limits_name(),
+            name: Cow::Borrowed(level.limits_name()),
             min_rank,
             max_rank,
-            data_types: Some(level.data_types()),
+            data_types: Some(Cow::Borrowed(level.data_types())),
             zero_sizes: false,
             max_size: U32_MAX,
             max_stride: U32_MAX,
@@ -127,9 +131,9 @@ impl Limits {
     /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload
     /// heaps of 4 GiB fail, and splits its copies there. A raw view is written in words of 4 bytes.
     #[must_use]
-    pub const fn d3d12() -> Limits {
+    pub fn d3d12() -> Limits {
         Limits {
-            name: "Direct3D 12",
+            name: Cow::Borrowed("Direct3D 12"),
             size_multiple: 4,
             min_binding: 4,
             offset_alignment: 16,
@@ -147,9 +151,9 @@ impl Limits {
     /// no other usage), and the ranges of read-write bindings do not meet (*encoder bind groups alias a writable
     /// resource*). What is read and written in place is one read-write binding.
     #[must_use]
-    pub const fn webgpu() -> Limits {
+    pub fn webgpu() -> Limits {
         Limits {
-            name: "WebGPU defaults",
+            name: Cow::Borrowed("WebGPU defaults"),
             max_elements: U32_MAX,
             size_multiple: 4,
             min_binding: 4,
@@ -168,9 +172,9 @@ impl Limits {
     /// (`minStorageBufferOffsetAlignment` is at most that), written in words of 4 bytes (narrower storage is a feature).
     /// Real devices grant more: put in what yours reports.
     #[must_use]
-    pub const fn vulkan() -> Limits {
+    pub fn vulkan() -> Limits {
         Limits {
-            name: "Vulkan minimums",
+            name: Cow::Borrowed("Vulkan minimums"),
             min_binding: 1,
             max_binding: 1 << 27,
             offset_alignment: 256,

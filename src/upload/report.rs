@@ -1,5 +1,6 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use super::pieces::Pieces;
 #[non_exhaustive]
 pub struct UploadReport {
     /// The name of the limits that were held against the tensor.
-    pub limits: &'static str,
+    pub limits: Cow<'static, str>,
     /// The type of an element.
     pub data_type: DataType,
     /// The number of indices.

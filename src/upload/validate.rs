@@ -100,8 +100,8 @@ pub fn validate_description(desc: &BufferTensorDesc, limits: &Limits) -> Result<
 
 /// What the device is told: type, rank, sizes, strides.
 fn check_description(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) {
-    if limits.data_types.is_some_and(|types| !types.contains(&desc.data_type())) {
-        errors.push(Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: limits.name });
+    if limits.data_types.as_ref().is_some_and(|types| !types.contains(&desc.data_type())) {
+        errors.push(Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: limits.name.clone() });
     }
     let rank = desc.rank();
     if rank < limits.min_rank || rank > limits.max_rank {
@@ -166,7 +166,7 @@ fn check_binding(
         errors.push(Error::BufferLimit { len, max: limits.max_buffer });
     }
     UploadReport {
-        limits: limits.name,
+        limits: limits.name.clone(),
         data_type: desc.data_type(),
         logical_elements: desc.logical_elements(),
         span_elements: region.elements,

@@ -10,9 +10,10 @@ use source::{code, files, is_word, without_tests};
 
 /// What each folder of src may use. Data flows one way: nothing on the right of a row uses the folder on its left.
 ///
-/// `error`, `checked` and `cursor` stand below all folders.
+/// `error`, `dims`, `checked` and `cursor` stand below all folders.
 const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
+    ("dims", &[]),
     ("checked", &[]),
     ("cursor", &[]),
     ("element", &[]),
@@ -30,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What every folder may use.
-const GROUND: &[&str] = &["error", "checked", "cursor"];
+const GROUND: &[&str] = &["error", "dims", "checked", "cursor"];
 
 /// The only places for `unsafe`.
 const UNSAFE: &[&str] = &["src/relayout/kernel/", "src/interop/", "src/bin/tensor-layout/mapped_file.rs"];

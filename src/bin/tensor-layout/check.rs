@@ -68,7 +68,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
             .with("min_size_in_bytes", min_size)
             .with("errors", Value::Array(list.collect()))
             .with("input", layout)
-            .with("limits", report.limits)
+            .with("limits", &*report.limits)
             .with("bound_as", desc.to_string())
             .with("exact_bytes", report.exact_bytes)
             .with("rounded_bytes", report.rounded_bytes)

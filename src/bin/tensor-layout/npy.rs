@@ -39,7 +39,7 @@ pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
     let descr = header
         .data_type
         .numpy_descr()
-        .ok_or(Error::UnsupportedDataType { data_type: header.data_type.xla_name(), by: "the .npy format" })?;
+        .ok_or(Error::UnsupportedDataType { data_type: header.data_type.xla_name(), by: "the .npy format".into() })?;
     let order = if header.fortran_order { "True" } else { "False" };
     let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
     let sizes = match sizes.as_slice() {

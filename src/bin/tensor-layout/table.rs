@@ -9,13 +9,13 @@ pub(crate) enum Align {
 
 /// Rows of text in columns as wide as their longest cell.
 #[derive(Debug)]
-pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+pub(crate) struct Table<'a> {
+    columns: Vec<(&'a str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
+impl<'a> Table<'a> {
+    pub(crate) fn new(columns: &[(&'a str, Align)]) -> Table<'a> {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
 

@@ -1,13 +1,12 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
-use tensor_layout::map::SliceRange;
 use tensor_layout::notation::{self, AnyLayout, Notated, Notation};
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::Slices;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, Error, LayoutClass, ToIndexMap};
 
-use crate::index_text::{read_list, read_number};
+use crate::index_text::read_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
@@ -25,7 +24,7 @@ pub(crate) struct Arguments {
 const OPTIONS: [(&str, &str, &str); 4] = [
     ("reshape", "SIZES", "Other sizes for the same elements: 6,4"),
     ("permute", "AXES", "The axes in another order: 1,0"),
-    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2"),
+    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2 (or in brackets)"),
     ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
 ];
 
@@ -69,7 +68,7 @@ impl FromArgMatches for Steps {
 enum Wish {
     Reshape(Vec<u64>),
     Permute(Vec<usize>),
-    Slice(Vec<Slice>),
+    Slice(Slices),
     Broadcast(Vec<u64>),
 }
 
@@ -155,7 +154,7 @@ impl Wish {
                 let axes = read_list(text, "an axis")?;
                 Wish::Permute(axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect())
             }
-            "slice" => Wish::Slice(text.split(',').map(|part| slice(part, text)).collect::<Result<_, _>>()?),
+            "slice" => Wish::Slice(text.parse()?),
             _ => Wish::Broadcast(read_list(text, "a size")?),
         })
     }
@@ -174,7 +173,7 @@ impl Wish {
         let view = match self {
             Wish::Reshape(sizes) => map.reshape(sizes),
             Wish::Permute(axes) => map.permute(axes),
-            Wish::Slice(slices) => map.slice(&ranges(slices, map.sizes())?),
+            Wish::Slice(slices) => map.slice(slices),
             Wish::Broadcast(sizes) => map.broadcast_to(sizes),
         }?;
         Ok(match (layout, self) {
@@ -182,38 +181,6 @@ impl Wish {
             _ => AnyLayout::Mapped(view),
         })
     }
-}
-
-/// `1:9:2`, with any of the three left out, or the end and the step.
-fn slice(part: &str, whole: &str) -> Result<Slice, Error> {
-    let refuse = || Error::Parse {
-        text: whole.to_owned(),
-        column: whole.find(part).unwrap_or(0).saturating_add(1),
-        expected: "start:end:step for each axis, such as 0:4, 1:9:2 or :".into(),
-        found: format!("`{part}`"),
-    };
-    let mut numbers = part.split(':').map(|number| match number.trim() {
-        "" => Ok(None),
-        number => read_number(number, "a number").map(Some).map_err(|_| refuse()),
-    });
-    let mut next = || numbers.next().transpose().map(Option::flatten);
-    let (start, end, step) = (next()?, next()?, next()?);
-    if !part.contains(':') || numbers.next().is_some() {
-        return Err(refuse());
-    }
-    Ok(Slice { start: start.unwrap_or(0), end, step: step.unwrap_or(1) })
-}
-
-fn ranges(slices: &[Slice], sizes: &[u64]) -> Result<Vec<SliceRange>, Error> {
-    if slices.len() != sizes.len() {
-        return Err(Error::RankMismatch { what: "slices", expected: sizes.len(), found: slices.len() });
-    }
-    let range = |(slice, &size): (&Slice, &u64)| SliceRange {
-        start: slice.start,
-        end: slice.end.unwrap_or(size),
-        step: slice.step,
-    };
-    Ok(slices.iter().zip(sizes).map(range).collect())
 }
 
 /// The same tiles on the same memory; only the numbers of the dimensions change.

@@ -132,7 +132,7 @@ impl TryFrom<&BufferTensorDesc> for JsonTensor {
         }
         let data_type = desc.data_type();
         let name = data_type.directml_name();
-        let name = name.ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML" })?;
+        let name = name.ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML".into() })?;
         let to_u32 = |numbers: &[u64]| -> Result<Vec<u32>, Error> {
             numbers.iter().map(|&number| crate::checked::narrow(number, "a size or a stride")).collect()
         };

@@ -53,7 +53,7 @@ impl DirectmlTensor {
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let report = validate_description(desc, &Limits::directml(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
-        let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML" };
+        let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
         let data_type = desc.data_type().directml_value().ok_or_else(unknown).map_err(give_up)?;
         let sizes = to_u32("a size", desc.sizes()).map_err(give_up)?;
         let strides = desc.explicit_strides().map(|strides| to_u32("a stride", strides)).transpose();

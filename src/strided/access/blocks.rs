@@ -3,38 +3,32 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::offsets::Offsets;
 
 /// The stretches of memory that a tensor's elements fill one after the other in row-major order,
-/// in elements. What a copy does depends on which of the three it is.
-///
-/// It is an iterator over the stretches, too.
+/// in elements. What a copy does depends on which of the four it is.
 ///
 /// ```
 /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
 ///
 /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
-/// assert_eq!(whole.blocks()?, Blocks::Single(Some(0..24)));
+/// assert_eq!(whole.blocks(), Blocks::Single(0..24));
 /// let columns = whole.slice_axis(1, 1..3)?;
-/// assert_eq!(columns.blocks()?.collect::<Vec<_>>(), [1..3, 7..9, 13..15, 19..21]);
+/// assert_eq!(columns.blocks().iter().collect::<Vec<_>>(), [1..3, 7..9, 13..15, 19..21]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocks {
-    /// One stretch, or none if there are no elements (or no more).
-    Single(Option<Range<u64>>),
+    /// There are no elements.
+    Empty,
+    /// One stretch.
+    Single(Range<u64>),
     /// Stretches of one length at one distance.
     Uniform(UniformBlocks),
     /// Stretches of one length whose starts need more than one loop.
-    Many {
-        /// The length of each, in elements.
-        length: u64,
-        /// Where they start.
-        starts: Offsets,
-    },
+    Many(ManyBlocks),
 }
 
 /// `count` stretches of `length` elements, the first at `start`, each `stride` after the one before.
@@ -50,64 +44,125 @@ pub struct UniformBlocks {
     pub length: u64,
 }
 
-impl PartialEq for Blocks {
-    /// Are they the same stretches in the same order?
-    fn eq(&self, other: &Self) -> bool {
-        self.clone().eq_by_items(other.clone())
+/// Stretches of `length` elements whose starts take more than one loop to walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManyBlocks {
+    length: u64,
+    starts: Offsets,
+}
+
+impl ManyBlocks {
+    /// The length of each, in elements.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Where they start, in row-major order.
+    #[must_use]
+    pub fn starts(&self) -> Offsets {
+        self.starts.clone()
     }
 }
 
 impl Blocks {
-    fn eq_by_items(self, other: Blocks) -> bool {
-        Iterator::eq(self, other)
+    /// The stretches, one by one.
+    #[must_use]
+    pub fn iter(&self) -> BlockIter {
+        BlockIter(match self {
+            Blocks::Empty => Starts::Uniform(UniformBlocks { start: 0, count: 0, stride: 0, length: 0 }),
+            Blocks::Single(range) => {
+                let length = range.end.saturating_sub(range.start);
+                Starts::Uniform(UniformBlocks { start: range.start, count: 1, stride: 0, length })
+            }
+            Blocks::Uniform(blocks) => Starts::Uniform(*blocks),
+            Blocks::Many(blocks) => Starts::Many(blocks.clone()),
+        })
     }
 }
 
-impl Iterator for Blocks {
+/// Walks the stretches of [`Blocks`] in row-major order.
+#[derive(Debug, Clone)]
+pub struct BlockIter(Starts);
+
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "a box for the large variant would allocate")]
+enum Starts {
+    Uniform(UniformBlocks),
+    Many(ManyBlocks),
+}
+
+impl Iterator for BlockIter {
     type Item = Range<u64>;
 
     fn next(&mut self) -> Option<Range<u64>> {
         // No stretch ends past the span, which fits 64 bits: nothing saturates.
-        match self {
-            Blocks::Single(range) => range.take(),
-            Blocks::Uniform(blocks) => {
+        match &mut self.0 {
+            Starts::Uniform(blocks) => {
                 blocks.count = blocks.count.checked_sub(1)?;
                 let start = blocks.start;
                 blocks.start = start.saturating_add(blocks.stride);
                 Some(start..start.saturating_add(blocks.length))
             }
-            Blocks::Many { length, starts } => {
-                let start = starts.next()?;
-                Some(start..start.saturating_add(*length))
+            Starts::Many(blocks) => {
+                let start = blocks.starts.next()?;
+                Some(start..start.saturating_add(blocks.length))
             }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Starts::Uniform(blocks) => {
+                let left = usize::try_from(blocks.count);
+                (left.unwrap_or(usize::MAX), left.ok())
+            }
+            Starts::Many(blocks) => blocks.starts.size_hint(),
         }
     }
 }
 
-impl FusedIterator for Blocks {}
+impl FusedIterator for BlockIter {}
+
+impl IntoIterator for &Blocks {
+    type Item = Range<u64>;
+    type IntoIter = BlockIter;
+
+    fn into_iter(self) -> BlockIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Blocks {
+    type Item = Range<u64>;
+    type IntoIter = BlockIter;
+
+    fn into_iter(self) -> BlockIter {
+        self.iter()
+    }
+}
 
 impl BufferTensorDesc {
     /// The stretches of memory that the elements fill in row-major order, each as long as it can be
     /// (as long as [`inner_run`](Self::inner_run)).
-    ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    pub fn blocks(&self) -> Result<Blocks, Error> {
+    #[must_use]
+    pub fn blocks(&self) -> Blocks {
         if self.logical_elements() == 0 {
-            return Ok(Blocks::Single(None));
+            return Blocks::Empty;
         }
-        let mut outer = self.coalesce()?;
-        let mut length = 1;
-        if let (Some(&size), Some(1)) = (outer.sizes().last(), outer.strides().last()) {
-            length = size;
-            outer = outer.select(outer.rank().saturating_sub(1), 0)?;
+        let loops = self.coalesce();
+        let axes = loops.sizes().iter().copied().zip(loops.strides().iter().copied());
+        let (length, outer) = match axes.clone().next_back() {
+            Some((size, 1)) => (size, loops.rank().saturating_sub(1)),
+            _ => (1, loops.rank()),
+        };
+        let start = self.base_offset();
+        let outer = axes.take(outer);
+        let mut one_by_one = outer.clone();
+        match (one_by_one.next(), one_by_one.next()) {
+            (None, _) => Blocks::Single(start..start.saturating_add(length)),
+            (Some((count, stride)), None) => Blocks::Uniform(UniformBlocks { start, count, stride, length }),
+            _ => Blocks::Many(ManyBlocks { length, starts: Offsets::new(outer, start) }),
         }
-        let start = outer.base_offset();
-        Ok(match (outer.sizes(), outer.strides()) {
-            ([], _) => Blocks::Single(Some(start..start.saturating_add(length))),
-            (&[count], &[stride]) => Blocks::Uniform(UniformBlocks { start, count, stride, length }),
-            _ => Blocks::Many { length, starts: outer.offsets() },
-        })
     }
 }

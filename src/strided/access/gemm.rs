@@ -19,13 +19,18 @@ pub struct GemmOperand {
     pub transposed: bool,
     /// The elements between the starts of two rows in memory (two columns if transposed).
     pub leading_dimension: u64,
-    /// Sizes and strides of the batch, slowest first, with as few axes as it takes.
-    pub batch: SmallVec<[(u64, u64); 4]>,
     /// Where the first matrix begins, in elements.
     pub offset: u64,
+    batch: SmallVec<[(u64, u64); 4]>,
 }
 
 impl GemmOperand {
+    /// Sizes and strides of the batch, slowest first, with as few axes as it takes.
+    #[must_use]
+    pub fn batch(&self) -> &[(u64, u64)] {
+        &self.batch
+    }
+
     /// The number of matrices.
     #[must_use]
     pub fn batch_count(&self) -> u64 {

@@ -6,8 +6,8 @@ use std::iter::{FusedIterator, Peekable};
 
 use smallvec::SmallVec;
 
-use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::facts::is_in_order;
 
 use super::offsets::Offsets;
 
@@ -123,6 +123,27 @@ impl Iterator for Counted {
     }
 }
 
+/// Sizes and strides.
+type Axes = SmallVec<[(u64, u64); 8]>;
+
+impl Counted {
+    /// For axes that were sorted by stride, the largest first.
+    fn new(axes: &[(u64, u64)], base: u64) -> Counted {
+        // The longest tail of axes that is in order makes the runs; the others place them.
+        let in_order = |from: usize| is_in_order(axes.get(from..).unwrap_or_default().iter().copied());
+        let mut from = axes.len().saturating_sub(1);
+        while from > 0 && in_order(from.saturating_sub(1)) {
+            from = from.saturating_sub(1);
+        }
+        let (outer, run) = axes.split_at_checked(from).unwrap_or((axes, &[]));
+        if outer.is_empty() {
+            return Counted::Straight(Offsets::new(run.iter().copied(), base));
+        }
+        let (starts, run) = (Counted::new(outer, base).peekable(), Offsets::new(run.iter().copied(), 0));
+        Counted::Merged(Box::new(Merged { starts, run, active: BinaryHeap::new() }))
+    }
+}
+
 impl Iterator for MemoryOrder {
     type Item = u64;
 
@@ -140,56 +161,38 @@ impl FusedIterator for MemoryOrder {}
 impl BufferTensorDesc {
     /// The offset of every element along memory, ascending.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
-    /// assert_eq!(desc.offsets_in_memory_order()?.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    /// assert_eq!(desc.offsets_in_memory_order().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     /// let interleaved = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[3, 2]))?;
-    /// assert_eq!(interleaved.offsets_in_memory_order()?.collect::<Vec<_>>(), [0, 2, 3, 4, 5, 7]);
+    /// assert_eq!(interleaved.offsets_in_memory_order().collect::<Vec<_>>(), [0, 2, 3, 4, 5, 7]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn offsets_in_memory_order(&self) -> Result<MemoryOrder, Error> {
-        let sorted = self.in_memory_order()?;
-        if sorted.is_in_order() {
-            return Ok(MemoryOrder { offsets: Counted::Straight(sorted.offsets()), current: 0, left: 0 });
-        }
-        // The longest tail of axes that is in order makes the runs; the others place them.
-        let all: SmallVec<[Option<usize>; 8]> = (0..sorted.rank()).map(Some).collect();
-        let tail = |from: usize| sorted.gather_axes(all.get(from..).unwrap_or_default());
-        let mut from = sorted.rank().saturating_sub(1);
-        while from > 1 && tail(from.saturating_sub(1))?.is_in_order() {
-            from = from.saturating_sub(1);
-        }
-        let starts = sorted.gather_axes(all.get(..from).unwrap_or_default())?.offsets_in_memory_order()?;
-        let run = tail(from)?.with_base_offset(0)?.offsets();
-        let merged = Merged { starts: starts.offsets.peekable(), run, active: BinaryHeap::new() };
-        Ok(MemoryOrder { offsets: Counted::Merged(Box::new(merged)), current: 0, left: 0 })
+    #[must_use]
+    pub fn offsets_in_memory_order(&self) -> MemoryOrder {
+        let sorted = self.in_memory_order();
+        let axes: Axes = sorted.sizes().iter().copied().zip(sorted.strides().iter().copied()).collect();
+        MemoryOrder { offsets: Counted::new(&axes, sorted.base_offset()), current: 0, left: 0 }
     }
 
     /// The same elements with the axes sorted: the largest stride first, equal ones as they were, and axes
     /// joined where that became possible. The loops that walk the tensor along memory.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// let desc = BufferTensorDesc::nhwc(DataType::F32, [2, 3, 4, 5])?.in_memory_order()?;
+    /// let desc = BufferTensorDesc::nhwc(DataType::F32, [2, 3, 4, 5])?.in_memory_order();
     /// assert_eq!((desc.sizes(), desc.strides()), (&[120][..], &[1][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn in_memory_order(&self) -> Result<Self, Error> {
-        let mut axes: SmallVec<[usize; 8]> =
-            (0..self.rank()).filter(|&axis| self.sizes().get(axis) != Some(&1)).collect();
-        axes.sort_by_key(|&axis| Reverse(self.strides().get(axis).copied()));
-        let sorted: SmallVec<[Option<usize>; 8]> = axes.into_iter().map(Some).collect();
-        self.gather_axes(&sorted)?.coalesce()
+    #[must_use]
+    pub fn in_memory_order(&self) -> Self {
+        let mut axes: Axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).collect();
+        axes.retain(|&mut (size, _)| size != 1);
+        axes.sort_by_key(|&(_, stride)| Reverse(stride));
+        let (sizes, strides) = axes.into_iter().unzip();
+        self.with_axes(sizes, strides).coalesce()
     }
 }

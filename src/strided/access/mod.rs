@@ -7,7 +7,7 @@ mod memory_order;
 mod offsets;
 mod runs;
 
-pub use blocks::{Blocks, UniformBlocks};
+pub use blocks::{BlockIter, Blocks, ManyBlocks, UniformBlocks};
 pub use gemm::GemmOperand;
 pub use memory_order::MemoryOrder;
 pub use offsets::Offsets;

@@ -8,7 +8,7 @@ use crate::strided::BufferTensorDesc;
 
 /// The offsets of all elements, in elements from the start of the buffer. One addition a step for
 /// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offsets {
     /// Size, stride and how far the index is, innermost axis first.
     axes: SmallVec<[Counter; 8]>,
@@ -16,7 +16,7 @@ pub struct Offsets {
     left: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counter {
     size: u64,
     stride: u64,
@@ -24,10 +24,13 @@ struct Counter {
 }
 
 impl Offsets {
-    fn new(desc: &BufferTensorDesc) -> Offsets {
-        let pairs = desc.sizes().iter().zip(desc.strides()).rev();
-        let axes = pairs.filter(|(size, _)| **size != 1).map(|(&size, &stride)| Counter { size, stride, index: 0 });
-        Offsets { axes: axes.collect(), next: desc.base_offset(), left: desc.logical_elements() }
+    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor or of some of
+    /// its axes, so that nothing passes 64 bits.
+    pub(super) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
+        let left = axes.clone().fold(1_u64, |product, (size, _)| product.saturating_mul(size));
+        let counters = axes.rev().filter(|&(size, _)| size != 1);
+        let axes = counters.map(|(size, stride)| Counter { size, stride, index: 0 }).collect();
+        Offsets { axes, next: base, left }
     }
 }
 
@@ -100,6 +103,6 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn offsets(&self) -> Offsets {
-        Offsets::new(self)
+        Offsets::new(self.sizes().iter().copied().zip(self.strides().iter().copied()), self.base_offset())
     }
 }

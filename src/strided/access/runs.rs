@@ -2,32 +2,28 @@
 
 use crate::checked::{self, BYTES};
 use crate::error::Error;
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BufferTensorDesc, Side};
 
 impl BufferTensorDesc {
     /// How many elements lie next to each other in row-major order, over and over: the length of the
     /// memory copies that move this tensor. 1 if neighbours on the last axis are apart.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the views it is made from.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 4], Some(&[20, 4, 1]))?;
-    /// assert_eq!(desc.inner_run()?, 12);
-    /// assert_eq!(BufferTensorDesc::nhwc(DataType::F32, [1, 3, 2, 2])?.inner_run()?, 1);
+    /// assert_eq!(desc.inner_run(), 12);
+    /// assert_eq!(BufferTensorDesc::nhwc(DataType::F32, [1, 3, 2, 2])?.inner_run(), 1);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn inner_run(&self) -> Result<u64, Error> {
-        let coalesced = self.coalesce()?;
-        let last = coalesced.sizes().last().copied().zip(coalesced.strides().last().copied());
-        Ok(match last {
-            Some((size, 1)) => size,
+    #[must_use]
+    pub fn inner_run(&self) -> u64 {
+        let coalesced = self.coalesce();
+        match coalesced.sizes().last().zip(coalesced.strides().last()) {
+            Some((&size, 1)) => size,
             Some((0, _)) => 0,
             _ => 1,
-        })
+        }
     }
 
     /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
@@ -50,7 +46,7 @@ impl BufferTensorDesc {
     pub fn row_pitch(&self) -> Result<u64, Error> {
         let refuse = |reason| Err(Error::NotExpressible { target: "row pitch", reason });
         let before_last = self.rank().saturating_sub(1);
-        let rows = if self.rank() == 0 { self.expand(0)?.expand(0)? } else { self.flatten_to_2d(before_last)? };
+        let rows = if self.rank() == 0 { self.rank_at_least(2, Side::Front) } else { self.flatten_to_2d(before_last)? };
         let (&[count, length], &[pitch, step]) = (rows.sizes(), rows.strides()) else {
             return refuse(String::from("it has no rows"));
         };
@@ -106,10 +102,10 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn vector_bytes(&self, widest: u64) -> Result<u64, Error> {
-        let coalesced = self.coalesce()?;
+        let coalesced = self.coalesce();
         let bits = u64::from(self.data_type().bits());
         let in_bits = |elements: u64| checked::mul(elements, bits, BYTES);
-        let run = self.inner_run()?;
+        let run = self.inner_run();
         // Powers of two divide a set of numbers as they divide the bitwise or of them.
         let mut all = in_bits(run)? | in_bits(self.base_offset())?;
         let mut outer = coalesced.sizes().iter().zip(coalesced.strides());

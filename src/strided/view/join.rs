@@ -11,18 +11,15 @@ impl BufferTensorDesc {
     /// The same elements in the same order with the fewest axes: no axis of size 1, and neighbours
     /// joined wherever one goes on where the other ends.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the other views.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 1, 3, 4], Some(&[24, 7, 8, 1]))?.coalesce()?;
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 1, 3, 4], Some(&[24, 7, 8, 1]))?.coalesce();
     /// assert_eq!((desc.sizes(), desc.strides()), (&[6, 4][..], &[8, 1][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn coalesce(&self) -> Result<Self, Error> {
+    #[must_use]
+    pub fn coalesce(&self) -> Self {
         let (mut sizes, mut strides) = (Dims::new(), Dims::new());
         join_axes(self.axes(), self.logical_elements() == 0, |size, stride, joins| {
             match (sizes.last_mut(), strides.last_mut()) {
@@ -37,7 +34,7 @@ impl BufferTensorDesc {
                 }
             }
         });
-        self.view(sizes, strides)
+        self.with_axes(sizes, strides)
     }
 
     /// Each group of axes as one, which takes the stride of the last that is used.

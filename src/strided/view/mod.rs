@@ -17,7 +17,6 @@ pub use broadcast::broadcast_sizes;
 pub(super) use join::join_axes;
 pub use join::{coalesce_all, concat};
 pub use rank::Side;
-pub use slice::Slice;
 
 use crate::checked::Dims;
 use crate::error::Error;
@@ -39,6 +38,16 @@ impl BufferTensorDesc {
     /// Another descriptor of the same buffer that begins at the same element.
     fn view(&self, sizes: Dims, strides: Dims) -> Result<Self, Error> {
         self.build_view(self.data_type(), sizes, strides, self.base_offset())
+    }
+
+    /// The same elements under other axes: see [`with_axes`](Self::with_axes).
+    fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for (size, stride) in axes {
+            sizes.push(size);
+            strides.push(stride);
+        }
+        self.with_axes(sizes, strides)
     }
 
     /// Another descriptor of the same buffer from its axes.

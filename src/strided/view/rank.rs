@@ -18,50 +18,29 @@ impl BufferTensorDesc {
     /// is if it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with sizes
     /// `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are Chromium's.)
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the other views.
+    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4])?;
-    /// assert_eq!(desc.rank_at_least(4, Side::Front)?.sizes(), [1, 1, 3, 4]);
-    /// assert_eq!(desc.rank_at_least(4, Side::Back)?.strides(), [4, 1, 0, 0]);
+    /// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 1, 3, 4]);
+    /// assert_eq!(desc.rank_at_least(4, Side::Back).strides(), [4, 1, 0, 0]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn rank_at_least(&self, rank: usize, side: Side) -> Result<Self, Error> {
+    #[must_use]
+    pub fn rank_at_least(&self, rank: usize, side: Side) -> Self {
         let missing = rank.saturating_sub(self.rank());
         if missing == 0 {
-            return Ok(self.clone());
+            return self.clone();
         }
         // A scalar becomes `[1]` first, packed.
         let scalar = (self.rank() == 0).then_some((1, 1));
         let ones = std::iter::repeat_n((1, 0), missing.saturating_sub(usize::from(scalar.is_some())));
         match side {
-            Side::Front => self.view_of(ones.chain(scalar).chain(self.axes())),
-            Side::Back => self.view_of(self.axes().chain(scalar).chain(ones)),
+            Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
+            Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),
         }
-    }
-
-    /// The same tensor with axes of size 1 in front until it has `rank` of them; their stride is 0.
-    ///
-    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. A tensor that
-    /// has as many already is returned as it is.
-    ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the other views.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4, 5])?.with_leading_ones(5)?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[1, 1, 3, 4, 5][..], &[0, 0, 20, 5, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn with_leading_ones(&self, rank: usize) -> Result<Self, Error> {
-        self.rank_at_least(rank, Side::Front)
     }
 
     /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
@@ -123,7 +102,8 @@ impl BufferTensorDesc {
         }
     }
 
-    /// A new axis of size 1 at position `axis`; the later ones move up.
+    /// A new axis of size 1 at position `axis`; the later ones move up. (PyTorch's `unsqueeze`, NumPy's
+    /// `expand_dims`. What PyTorch calls `expand` is [`broadcast_to`](Self::broadcast_to).)
     ///
     /// # Errors
     ///
@@ -132,10 +112,10 @@ impl BufferTensorDesc {
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[3, 4])?.expand(1)?.sizes(), [3, 1, 4]);
+    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[3, 4])?.unsqueeze(1)?.sizes(), [3, 1, 4]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn expand(&self, axis: usize) -> Result<Self, Error> {
+    pub fn unsqueeze(&self, axis: usize) -> Result<Self, Error> {
         let rank = self.rank();
         if axis > rank {
             return Err(Error::AxisOutOfRange { axis, rank });
@@ -166,10 +146,8 @@ impl BufferTensorDesc {
 
     /// Without any axis of size 1.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the other views.
-    pub fn squeeze_all(&self) -> Result<Self, Error> {
-        self.view_of(self.axes().filter(|&(size, _)| size != 1))
+    #[must_use]
+    pub fn squeeze_all(&self) -> Self {
+        self.same_elements(self.axes().filter(|&(size, _)| size != 1))
     }
 }

@@ -157,19 +157,16 @@ impl BufferTensorDesc {
     /// The same elements as unsigned integers of the same width, as DirectML's gather and scatter
     /// operators want their indices; other types stay.
     ///
-    /// # Errors
-    ///
-    /// None for the tensors there are; the signature is that of the other views.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// let indices = BufferTensorDesc::packed(DataType::S64, &[8])?.with_unsigned_type()?;
+    /// let indices = BufferTensorDesc::packed(DataType::S64, &[8])?.with_unsigned_type();
     /// assert_eq!(indices.data_type(), DataType::U64);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_unsigned_type(&self) -> Result<Self, Error> {
-        self.reinterpret(match self.data_type() {
+    #[must_use]
+    pub fn with_unsigned_type(self) -> Self {
+        let unsigned = match self.data_type() {
             DataType::S1 => DataType::U1,
             DataType::S2 => DataType::U2,
             DataType::S4 => DataType::U4,
@@ -178,7 +175,8 @@ impl BufferTensorDesc {
             DataType::S32 => DataType::U32,
             DataType::S64 => DataType::U64,
             other => other,
-        })
+        };
+        self.with_type_of_same_width(unsigned)
     }
 }
 

@@ -1,111 +1,9 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
-use std::str::FromStr;
-
-use smallvec::SmallVec;
-
 use crate::checked::{self, Dims};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
-
-/// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
-/// `step`-th.
-///
-/// ```
-/// use tensor_layout::strided::Slice;
-///
-/// assert_eq!(Slice::from(2..9).step_by(3), Slice { start: 2, end: Some(9), step: 3 });
-/// assert_eq!(Slice::from(..), Slice::ALL);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Slice {
-    /// The first index.
-    pub start: u64,
-    /// One past the last index there may be; `None` for the size of the axis.
-    pub end: Option<u64>,
-    /// From one index to the next; at least 1. (Strides are unsigned: there is no walking backwards.)
-    pub step: u64,
-}
-
-impl Slice {
-    /// The whole axis.
-    pub const ALL: Slice = Slice { start: 0, end: None, step: 1 };
-
-    /// The same range with another step.
-    #[must_use]
-    pub const fn step_by(self, step: u64) -> Slice {
-        Slice { step, ..self }
-    }
-}
-
-impl From<Range<u64>> for Slice {
-    fn from(range: Range<u64>) -> Self {
-        Slice { start: range.start, end: Some(range.end), step: 1 }
-    }
-}
-
-impl From<RangeFrom<u64>> for Slice {
-    fn from(range: RangeFrom<u64>) -> Self {
-        Slice { start: range.start, ..Slice::ALL }
-    }
-}
-
-impl From<RangeTo<u64>> for Slice {
-    fn from(range: RangeTo<u64>) -> Self {
-        Slice { end: Some(range.end), ..Slice::ALL }
-    }
-}
-
-impl From<RangeFull> for Slice {
-    fn from(_: RangeFull) -> Self {
-        Slice::ALL
-    }
-}
-
-impl FromStr for Slice {
-    type Err = Error;
-
-    /// Reads `start:end:step` as Python writes it, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
-    /// number is that one index. Nothing counts from the end.
-    ///
-    /// ```
-    /// use tensor_layout::strided::Slice;
-    ///
-    /// assert_eq!("2:9:3".parse(), Ok(Slice::from(2..9).step_by(3)));
-    /// assert_eq!("::2".parse(), Ok(Slice::ALL.step_by(2)));
-    /// assert_eq!("4".parse(), Ok(Slice::from(4..5)));
-    /// assert_eq!("1:-1".parse::<Slice>().unwrap_err().column(), Some(3));
-    /// ```
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let mut column = 1_usize;
-        let mut numbers: SmallVec<[Option<u64>; 4]> = SmallVec::new();
-        for part in text.split(':') {
-            let wrong = |expected: &str| Error::Parse {
-                text: text.to_owned(),
-                column,
-                expected: expected.to_owned(),
-                found: if part.is_empty() { String::from("nothing") } else { format!("`{part}`") },
-            };
-            if numbers.len() == 3 {
-                return Err(wrong("at most start, end and step"));
-            }
-            // `parse` would take a leading plus sign.
-            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-            numbers.push(match part {
-                "" if text.is_empty() => return Err(wrong("a slice such as 2:9, ::2 or 4")),
-                "" => None,
-                _ if !digits => return Err(wrong("a number")),
-                _ => Some(part.parse().map_err(|_| wrong("a number below 2^64"))?),
-            });
-            column = column.saturating_add(part.len()).saturating_add(1);
-        }
-        let slot = |position: usize| numbers.get(position).copied().flatten();
-        let start = slot(0).unwrap_or(0);
-        let end = if numbers.len() == 1 { Some(start.saturating_add(1)) } else { slot(1) };
-        Ok(Slice { start, end, step: slot(2).unwrap_or(1) })
-    }
-}
+use crate::strided::slice::Slice;
 
 impl BufferTensorDesc {
     /// The part that `slices` keep, one for each axis.
@@ -247,25 +145,15 @@ impl BufferTensorDesc {
 
 /// Narrows one axis to a slice of it.
 fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
-    let end = slice.end.unwrap_or(*size);
-    if slice.start > *size || end > *size {
-        return Err(Error::IndexOutOfRange { axis, index: slice.start.max(end), size: *size });
-    }
-    let Some(length) = end.checked_sub(slice.start) else {
-        return Err(Error::OutOfLimits { what: "the end of a slice", value: end, min: slice.start, max: *size });
-    };
-    if slice.step == 0 {
-        return Err(Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX });
-    }
-    let kept = if slice.step == 1 { length } else { length.div_ceil(slice.step) };
+    let taken = slice.on_axis(axis, *size)?;
     // Neither saturates where it counts: both lie within the span of the axis, which invariant 3 of
     // the descriptor bounds. Of an empty tensor, base and strides are never used.
-    if kept > 0 {
-        *base = base.saturating_add(slice.start.saturating_mul(*stride));
+    if taken.length > 0 {
+        *base = base.saturating_add(taken.start.saturating_mul(*stride));
     }
-    if kept > 1 {
-        *stride = stride.saturating_mul(slice.step);
+    if taken.length > 1 {
+        *stride = stride.saturating_mul(taken.step);
     }
-    *size = kept;
+    *size = taken.length;
     Ok(())
 }

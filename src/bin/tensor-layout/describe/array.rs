@@ -32,7 +32,7 @@ struct Mapped {
 
 /// DirectML's rule on the places of the elements: whole bytes, rounded up to a multiple of 4.
 pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
-    let bits = u128::from(map.min_elements()?) * u128::from(map.element_bits());
+    let bits = u128::from(map.min_elements()) * u128::from(map.element_bits());
     let bytes = bits.div_ceil(8).next_multiple_of(4);
     u64::try_from(bytes).map_err(|_| Error::Overflow { quantity: "the size in bytes", bits: 64 })
 }

@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }
     };
     let report =
-        Report { file: &arguments.file, rules: &rules, limits: limits.name, is_sharded: source.index.is_some() };
+        Report { file: &arguments.file, rules: &rules, limits: &limits.name, is_sharded: source.index.is_some() };
     let verdict = if output.is_json() {
         report.objects(&parts, written.as_ref(), output)?
     } else {

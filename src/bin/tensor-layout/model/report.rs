@@ -100,7 +100,7 @@ impl fmt::Display for Written {
 pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
     pub(super) rules: &'a Rules,
-    pub(super) limits: &'static str,
+    pub(super) limits: &'a str,
     pub(super) is_sharded: bool,
 }
 

@@ -1,0 +1,229 @@
+//! `Slice`: which indices of an axis to keep, and its text.
+
+use std::fmt;
+use std::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
+
+use crate::cursor::Cursor;
+use crate::error::Error;
+
+/// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
+/// `step`-th.
+///
+/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single number
+/// is that one index (and the axis stays, with size 1). Nothing counts from the end.
+///
+/// ```
+/// use tensor_layout::strided::Slice;
+///
+/// assert_eq!(Slice::from(2..9).step_by(3), Slice { start: 2, end: Some(9), step: 3 });
+/// assert_eq!(Slice::from(..), Slice::ALL);
+/// assert_eq!("2:9:3".parse(), Ok(Slice::from(2..9).step_by(3)));
+/// assert_eq!("::2".parse(), Ok(Slice::ALL.step_by(2)));
+/// assert_eq!("4".parse(), Ok(Slice::from(4..5)));
+/// assert_eq!(Slice::from(4..).to_string(), "4:");
+/// assert_eq!("1:-1".parse::<Slice>().unwrap_err().column(), Some(3));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// The first index.
+    pub start: u64,
+    /// One past the last index there may be; `None` for the size of the axis.
+    pub end: Option<u64>,
+    /// From one index to the next; at least 1. (Strides are unsigned: there is no walking backwards.)
+    pub step: u64,
+}
+
+/// A slice of an axis whose size is known: what it takes exists.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    /// The first index; at most the size.
+    pub(crate) start: u64,
+    /// From one index to the next; at least 1.
+    pub(crate) step: u64,
+    /// How many indices are taken.
+    pub(crate) length: u64,
+}
+
+impl Slice {
+    /// The whole axis.
+    pub const ALL: Slice = Slice { start: 0, end: None, step: 1 };
+
+    /// The same range with another step.
+    #[must_use]
+    pub const fn step_by(self, step: u64) -> Slice {
+        Slice { step, ..self }
+    }
+
+    /// What the slice takes of axis `axis`, which has this size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexOutOfRange`] if the start or the end lies past the size; [`Error::OutOfLimits`] for a step
+    /// of 0 or an end before its start.
+    #[inline]
+    pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
+        let end = self.end.unwrap_or(size);
+        if self.start <= end && end <= size && self.step > 0 {
+            let span = end.saturating_sub(self.start);
+            let length = if self.step == 1 { span } else { span.div_ceil(self.step) };
+            return Ok(Taken { start: self.start, step: self.step, length });
+        }
+        Err(self.refusal(axis, size))
+    }
+
+    #[cold]
+    fn refusal(self, axis: usize, size: u64) -> Error {
+        let end = self.end.unwrap_or(size);
+        if self.step == 0 {
+            return Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX };
+        }
+        if self.start > size {
+            return Error::IndexOutOfRange { axis, index: self.start, size };
+        }
+        if end > size {
+            return Error::IndexOutOfRange { axis, index: end.saturating_sub(1), size };
+        }
+        Error::OutOfLimits { what: "the end of a slice", value: end, min: self.start, max: size }
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Slice, Error> {
+        let optional = |cursor: &mut Cursor<'_>| match cursor.peek() {
+            Some(digit) if digit.is_ascii_digit() => cursor.number("a number").map(Some),
+            None | Some(b':' | b',' | b']') => Ok(None),
+            _ => Err(cursor.error("a number, `:` or the end of the slice")),
+        };
+        let at = cursor.position();
+        let start = optional(cursor)?;
+        if !cursor.eat(":") {
+            let index = start.ok_or_else(|| cursor.error("a slice such as 2:9, ::2 or 4"))?;
+            let end = index.checked_add(1).ok_or_else(|| cursor.error_at(at, "an index below 2^64 - 1"))?;
+            return Ok(Slice::from(index..end));
+        }
+        let end = optional(cursor)?;
+        let step = if cursor.eat(":") { optional(cursor)? } else { None };
+        Ok(Slice { start: start.unwrap_or(0), end, step: step.unwrap_or(1) })
+    }
+}
+
+impl From<Range<u64>> for Slice {
+    fn from(range: Range<u64>) -> Self {
+        Slice { start: range.start, end: Some(range.end), step: 1 }
+    }
+}
+
+impl From<RangeFrom<u64>> for Slice {
+    fn from(range: RangeFrom<u64>) -> Self {
+        Slice { start: range.start, ..Slice::ALL }
+    }
+}
+
+impl From<RangeTo<u64>> for Slice {
+    fn from(range: RangeTo<u64>) -> Self {
+        Slice { end: Some(range.end), ..Slice::ALL }
+    }
+}
+
+impl From<RangeFull> for Slice {
+    fn from(_: RangeFull) -> Self {
+        Slice::ALL
+    }
+}
+
+impl FromStr for Slice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let slice = Slice::read(&mut cursor)?;
+        cursor.end("nothing more than start, end and step")?;
+        Ok(slice)
+    }
+}
+
+impl fmt::Display for Slice {
+    /// `2:9:3`, without what is 0, the whole axis or 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.start != 0 {
+            write!(f, "{}", self.start)?;
+        }
+        f.write_str(":")?;
+        if let Some(end) = self.end {
+            write!(f, "{end}")?;
+        }
+        if self.step == 1 { Ok(()) } else { write!(f, ":{}", self.step) }
+    }
+}
+
+/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all: `[]`.
+///
+/// ```
+/// use tensor_layout::{strided::Slices, BufferTensorDesc, DataType};
+///
+/// let slices: Slices = "8:16,::2".parse()?;
+/// assert_eq!(slices.to_string(), "[8:16,::2]");
+/// let part = BufferTensorDesc::packed(DataType::F32, &[16, 256])?.slice(&slices)?;
+/// assert_eq!(part.to_string(), "f32[8,128]:[256,2]+2048");
+/// assert_eq!("[8:16,x]".parse::<Slices>().unwrap_err().column(), Some(7));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Slices(Vec<Slice>);
+
+impl Deref for Slices {
+    type Target = [Slice];
+
+    fn deref(&self) -> &[Slice] {
+        &self.0
+    }
+}
+
+impl From<Vec<Slice>> for Slices {
+    fn from(slices: Vec<Slice>) -> Slices {
+        Slices(slices)
+    }
+}
+
+impl From<Slices> for Vec<Slice> {
+    fn from(slices: Slices) -> Vec<Slice> {
+        slices.0
+    }
+}
+
+impl FromIterator<Slice> for Slices {
+    fn from_iter<I: IntoIterator<Item = Slice>>(slices: I) -> Slices {
+        Slices(slices.into_iter().collect())
+    }
+}
+
+impl FromStr for Slices {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let slices = if cursor.eat("[") {
+            cursor.list("]", Slice::read)?
+        } else {
+            let mut slices = vec![Slice::read(&mut cursor)?];
+            while cursor.eat(",") {
+                slices.push(Slice::read(&mut cursor)?);
+            }
+            slices
+        };
+        cursor.end("`,` and another slice, or nothing more")?;
+        Ok(Slices(slices))
+    }
+}
+
+impl fmt::Display for Slices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (position, slice) in self.iter().enumerate() {
+            if position > 0 {
+                f.write_str(",")?;
+            }
+            write!(f, "{slice}")?;
+        }
+        f.write_str("]")
+    }
+}
