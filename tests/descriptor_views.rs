@@ -322,7 +322,7 @@ fn refusals_name_the_axis_and_the_reason() {
     assert_eq!(sentence(desc.reshape(&[1 << 40, 1 << 40])), "the number of elements does not fit into 64 bits");
     assert_eq!(sentence(desc.squeeze(1)), "axis 1 has size 3, but size 1 was expected");
     assert_eq!(sentence(desc.diagonal(1, 1)), "the pair of axes names axis 1 a second time, at position 1");
-    assert_eq!(sentence(desc.slice_axis(1, 2..4)), "index 4 on axis 1 is out of range: its size is 3");
+    assert_eq!(sentence(desc.slice_axis(1, 2..4)), "index 3 on axis 1 is out of range: its size is 3");
     assert_eq!(
         sentence(desc.reinterpret(DataType::F16)),
         "reading the bytes as another type is not possible without moving data: axis 2 has stride 12, but joined to \

@@ -311,8 +311,9 @@ fn two_spellings_of_one_layout_are_the_same() {
     assert!(same("f32[3,100]{1,0:T(8,128)}", "f32[3,100]{1,0:T(128)}"));
     assert!(same("f32[8,1,3]{2,1,0}", "f32[8,1,3]{1,2,0}"));
     assert!(!same("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0}"));
-    // The type does not matter, the sizes do.
-    assert!(same("f32[16,256]{1,0}", "bf16[16,256]{1,0:T(1,256)}"));
+    // The type and the sizes matter.
+    assert!(same("f32[16,256]{1,0}", "f32[16,256]{1,0:T(1,256)}"));
+    assert!(!same("f32[16,256]{1,0}", "s32[16,256]{1,0}"));
     assert!(!same("f32[16,256]{1,0}", "f32[256,16]{0,1}"));
     // Ragged chains and irreducible layouts.
     assert!(same("f32[12,4]{1,0:T(6,2)(4,1)}", "f32[12,4]{1,0:T(6,2)(4,1)L(7)}"));
