@@ -3,6 +3,7 @@ mod checked;
 mod cursor;
 mod dims;
 mod error;
+mod typed_sizes;
 
 pub mod bridge;
 pub mod draw;

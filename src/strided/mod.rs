@@ -12,6 +12,7 @@ mod index_width;
 mod overlap;
 mod pair_overlap;
 mod print;
+mod read;
 mod shapes;
 mod size;
 mod slice;
@@ -28,4 +29,5 @@ pub use slice::{Slice, Slices};
 pub use view::{Side, broadcast_sizes, coalesce_all, concat};
 
 pub(crate) use overlap::find_overlap;
+pub(crate) use read::{read_order, read_strides};
 pub(crate) use slice::Taken;

@@ -20,9 +20,9 @@ pub use facts::memory_space_name;
 pub use layout::{Layout, SplitConfig, Tile, TileSize};
 pub use parse::MAX_TUPLE_DEPTH;
 pub use parse_layout::MAX_TILE_ENTRIES;
-pub use parse_sizes::MAX_RANK;
 pub use shape::{Extent, Shape, UnboundedArray};
 pub use tpu::TpuGeneration;
 
+pub use crate::typed_sizes::MAX_RANK;
+
 pub(crate) use parse::read_shape;
-pub(crate) use parse_sizes::read_type_and_sizes;

@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 use crate::cursor::Cursor;
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
+use crate::typed_sizes::{MAX_RANK, read_type};
 
 use super::layout::{Layout, SplitConfig, Tile, TileSize};
-use super::parse_sizes::{MAX_RANK, read_type};
 
 /// The most entries all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;

@@ -1,0 +1,86 @@
+//! The text of a descriptor: `f32[2,3]:[5,1]+10`, or `f16[8,64,56,56]:NHWC`.
+
+use std::str::FromStr;
+
+use crate::checked::Dims;
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::typed_sizes::read_type_and_sizes;
+
+use super::axes::AxisOrder;
+use super::desc::BufferTensorDesc;
+
+impl FromStr for BufferTensorDesc {
+    type Err = Error;
+
+    /// Reads the type, the sizes in logical order, and the strides in elements, with `+` and a base offset behind
+    /// them if there is one: what `Display` writes. Instead of strides there may be an axis order, which is packed.
+    ///
+    /// The text says nothing of flags, alignment or a total size set by hand. Sizes alone, `f32[2,3]`, are no descriptor:
+    /// [`Notated`](crate::notation::Notated) reads them, and XLA's tiles, oneDNN's tags and CuTe's digits as well.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]+10".parse()?;
+    /// assert_eq!(desc, BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.with_base_offset(10)?);
+    /// assert_eq!(desc.to_string().parse(), Ok(desc));
+    /// let image: BufferTensorDesc = "f16[8,64,56,56]:NHWC".parse()?;
+    /// assert_eq!(image.strides(), [200_704, 1, 3584, 64]);
+    /// assert_eq!("f32[2,3]:[5]".parse::<BufferTensorDesc>().unwrap_err().column(), Some(10));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
+        cursor.expect(":", "`:` and strides or an axis order")?;
+        if cursor.peek() == Some(b'[') {
+            return read_strides(&mut cursor, data_type, &sizes);
+        }
+        read_order(&mut cursor, data_type, &sizes, "").map(|(desc, _)| desc)
+    }
+}
+
+/// `[5,1]`, perhaps with `+10` behind it, and the end of the text.
+pub(crate) fn read_strides(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    sizes: &[u64],
+) -> Result<BufferTensorDesc, Error> {
+    let start = cursor.position();
+    cursor.expect("[", "`[` and the strides")?;
+    let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride"))?.into_iter().collect();
+    if strides.len() != sizes.len() {
+        return Err(cursor.error_at(start, &format!("{} strides, one for each size", sizes.len())));
+    }
+    let mut desc = BufferTensorDesc::new(data_type, sizes, Some(&strides))?;
+    if cursor.eat("+") {
+        desc = desc.with_base_offset(cursor.number("a base offset in elements")?)?;
+    }
+    cursor.end("nothing more, or `+` and a base offset in elements")?;
+    Ok(desc)
+}
+
+/// `NHWC`, and the end of the text; `or` names what else could stand there.
+pub(crate) fn read_order(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    sizes: &[u64],
+    or: &str,
+) -> Result<(BufferTensorDesc, AxisOrder), Error> {
+    let start = cursor.position();
+    let order = match AxisOrder::new(cursor.word()) {
+        Ok(order) => order,
+        Err(Error::BadAxisOrder { reason, .. }) => {
+            let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
+            return Err(cursor.error_at(start, &expected));
+        }
+        Err(error) => return Err(error),
+    };
+    if order.rank() != sizes.len() {
+        return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
+    }
+    cursor.end("nothing more")?;
+    Ok((BufferTensorDesc::with_order(data_type, sizes, order)?, order))
+}

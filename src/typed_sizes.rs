@@ -1,0 +1,37 @@
+//! `f32[2,3]`: the type and the sizes that the text of every layout begins with, in both models.
+
+use crate::checked::{self, Dims, ELEMENTS};
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+
+/// The most dimensions an array may have in text. XLA sets no limit.
+pub const MAX_RANK: usize = 256;
+
+/// The type and the sizes, which have to be numbers.
+pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
+    let data_type = read_type(cursor)?;
+    cursor.expect("[", "`[` and the sizes")?;
+    let start = cursor.position();
+    let sizes: Dims = cursor.list("]", |cursor| cursor.number("a size"))?.into_iter().collect();
+    check_sizes(cursor, start, &sizes)?;
+    Ok((data_type, sizes))
+}
+
+/// Refuses sizes that are too many or too large, at the place where they start.
+pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) -> Result<(), Error> {
+    if sizes.len() > MAX_RANK {
+        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
+    }
+    let product = checked::product(sizes, ELEMENTS);
+    product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
+}
+
+/// XLA prints type names in lower case; its documents also write them in upper case.
+pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
+    let start = cursor.position();
+    let name = cursor.word();
+    let lower = name.to_ascii_lowercase();
+    let spelling = if name == name.to_ascii_uppercase() { &lower } else { name };
+    DataType::from_xla_name(spelling).ok_or_else(|| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
+}
