@@ -11,3 +11,5 @@ pub mod ndarray;
 pub mod pjrt;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "serde")]
+pub mod serde;

@@ -1,8 +1,12 @@
 //! `IndexMap`: index to offset, for any layout.
 
+use std::fmt;
+use std::str::FromStr;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims};
+use crate::cursor::one_of;
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -64,6 +68,15 @@ pub enum LayoutClass {
 }
 
 impl LayoutClass {
+    /// Every class, the simplest first.
+    pub const ALL: [LayoutClass; 5] = [
+        LayoutClass::Affine,
+        LayoutClass::Split,
+        LayoutClass::RaggedSplit,
+        LayoutClass::Fused,
+        LayoutClass::Irreducible,
+    ];
+
     /// The class in snake case: `ragged_split`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -74,6 +87,21 @@ impl LayoutClass {
             LayoutClass::Fused => "fused",
             LayoutClass::Irreducible => "irreducible",
         }
+    }
+}
+
+impl fmt::Display for LayoutClass {
+    /// The [name](LayoutClass::name).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for LayoutClass {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        one_of(text, "a class of layouts", &Self::ALL, LayoutClass::name)
     }
 }
 

@@ -1,6 +1,10 @@
 //! `IndexWidth`: which integer a kernel needs to count the offsets of a tensor.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::cursor::one_of;
+use crate::error::Error;
 
 use super::desc::BufferTensorDesc;
 
@@ -16,6 +20,19 @@ pub enum IndexWidth {
 }
 
 impl IndexWidth {
+    /// Every width, the narrowest first.
+    pub const ALL: [IndexWidth; 3] = [IndexWidth::I32, IndexWidth::U32, IndexWidth::U64];
+
+    /// `i32`, `u32` or `u64`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            IndexWidth::I32 => "i32",
+            IndexWidth::U32 => "u32",
+            IndexWidth::U64 => "u64",
+        }
+    }
+
     /// The type for the offsets `0..elements`.
     #[must_use]
     pub fn for_elements(elements: u64) -> IndexWidth {
@@ -33,11 +50,15 @@ impl IndexWidth {
 impl fmt::Display for IndexWidth {
     /// `i32`, `u32` or `u64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            IndexWidth::I32 => "i32",
-            IndexWidth::U32 => "u32",
-            IndexWidth::U64 => "u64",
-        })
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for IndexWidth {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        one_of(text, "an index width", &Self::ALL, IndexWidth::name)
     }
 }
 

@@ -36,6 +36,18 @@ impl FromStr for ArrayShape {
     }
 }
 
+impl FromStr for UnboundedArray {
+    type Err = Error;
+
+    /// Reads an array of which at least one size is `?`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.parse()? {
+            Shape::Unbounded(array) => Ok(array),
+            _ => Err(Cursor::new(text).error("an array with a size that is `?`")),
+        }
+    }
+}
+
 impl FromStr for Shape {
     type Err = Error;
 

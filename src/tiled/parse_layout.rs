@@ -170,18 +170,23 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
     loop {
-        let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
-        cursor.expect(":", "`:` and the indices where the parts begin")?;
-        let start = cursor.position();
-        let indices = cursor.list(")", |cursor| cursor.number_below_2_63("an index"))?;
-        if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
-            return Err(cursor.error_at(start, "at least one index, in ascending order"));
-        }
-        splits.push(SplitConfig::new(dimension, &indices));
+        splits.push(read_split(cursor)?);
         if !cursor.eat("(") {
             return Ok(splits);
         }
     }
+}
+
+/// A division, up to and with its `)`.
+fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
+    let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
+    cursor.expect(":", "`:` and the indices where the parts begin")?;
+    let start = cursor.position();
+    let indices = cursor.list(")", |cursor| cursor.number_below_2_63("an index"))?;
+    if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
+        return Err(cursor.error_at(start, "at least one index, in ascending order"));
+    }
+    Ok(SplitConfig::new(dimension, &indices))
 }
 
 /// The tiles behind `T`.
@@ -208,13 +213,57 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     let mut last = cursor.position();
     let entries = cursor.list(")", |cursor| {
         last = cursor.position();
-        if cursor.eat("*") {
-            return Ok(TileSize::Combine);
-        }
-        let size = cursor.number_below_2_63("a tile size or `*`")?;
-        NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(last, "a tile size of at least 1"))
+        read_entry(cursor)
     })?;
     Tile::from_entries(&entries).map_err(|_| {
         cursor.error_at(last, "a tile size, as `*` joins a dimension to the next entry and this is the last")
     })
+}
+
+/// `8` or `*`.
+fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
+    let start = cursor.position();
+    if cursor.eat("*") {
+        return Ok(TileSize::Combine);
+    }
+    let size = cursor.number_below_2_63("a tile size or `*`")?;
+    NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(start, "a tile size of at least 1"))
+}
+
+impl FromStr for TileSize {
+    type Err = Error;
+
+    /// Reads `8` or `*`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let entry = read_entry(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(entry)
+    }
+}
+
+impl FromStr for Tile {
+    type Err = Error;
+
+    /// Reads one tile with its brackets: `(8,128)`, `(*,2)`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        cursor.expect("(", "`(` and a tile")?;
+        let tile = read_tile(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(tile)
+    }
+}
+
+impl FromStr for SplitConfig {
+    type Err = Error;
+
+    /// Reads one division with its brackets: `(1:50,200)`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        cursor.expect("(", "`(` and a division")?;
+        let split = read_split(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(split)
+    }
 }

@@ -1,5 +1,7 @@
 //! The reader of what stands before the braces: the type and the sizes.
 
+use std::str::FromStr;
+
 use crate::checked::Dims;
 use crate::cursor::Cursor;
 use crate::element::DataType;
@@ -13,12 +15,7 @@ pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;
     let start = cursor.position();
-    let extents = cursor.list("]", |cursor| {
-        if cursor.eat("?") {
-            return Ok(Extent::Unbounded);
-        }
-        if cursor.eat("<=") { cursor.number("a bound").map(Extent::Bounded) } else { read_size(cursor) }
-    })?;
+    let extents = cursor.list("]", read_extent)?;
     let sizes: Dims = extents.iter().filter_map(Extent::bound).collect();
     check_sizes(cursor, start, &sizes)?;
     if extents.len() > MAX_RANK {
@@ -27,6 +24,24 @@ pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType
     Ok((data_type, extents))
 }
 
-fn read_size(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
+fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
+    if cursor.eat("?") {
+        return Ok(Extent::Unbounded);
+    }
+    if cursor.eat("<=") {
+        return cursor.number("a bound").map(Extent::Bounded);
+    }
     cursor.number("a size, `<=` and a bound, or `?`").map(Extent::Static)
+}
+
+impl FromStr for Extent {
+    type Err = Error;
+
+    /// Reads `5`, `<=5` or `?`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let extent = read_extent(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(extent)
+    }
 }

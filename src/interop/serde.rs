@@ -1,0 +1,197 @@
+//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from. Reading
+//! checks everything that the constructors check.
+//!
+//! | what | form |
+//! |---|---|
+//! | what has a text (types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, ...) | that text, as a string |
+//! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
+//! | [`Dims`] | a list of numbers |
+//! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
+//! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
+//!
+//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand.
+//!
+//! ```
+//! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+//!
+//! let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+//! let json = serde_json::to_string(&desc)?;
+//! assert_eq!(json, r#"{"data_type":"f32","sizes":[2,3],"strides":[5,1]}"#);
+//! assert_eq!(serde_json::from_str::<BufferTensorDesc>(&json)?, desc);
+//! let shape: ArrayShape = serde_json::from_str(r#""f32[3,5]{1,0:T(2,2)}""#)?;
+//! assert_eq!(shape.sizes(), [3, 5]);
+//! let wrong = serde_json::from_str::<BufferTensorDesc>(r#"{"data_type":"f32","sizes":[2,3],"strides":[5]}"#);
+//! assert!(wrong.unwrap_err().to_string().starts_with("the number of strides must be 2"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod limits;
+mod padding;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use ::serde::ser::{Serialize, Serializer};
+
+use crate::dims::Dims;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::LayoutClass;
+use crate::notation::Notated;
+use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
+use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
+use crate::upload::FeatureLevel;
+
+/// Reads a string through `FromStr`, borrowed or not.
+struct Text<T>(PhantomData<T>);
+
+impl<T: FromStr<Err = Error>> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: ::serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
+fn read_text<'de, T: FromStr<Err = Error>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_str(Text(PhantomData))
+}
+
+macro_rules! by_text {
+    ($($name:ident),* $(,)?) => {$(
+        /// As its text.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        /// From its text.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                read_text(deserializer)
+            }
+        }
+    )*};
+}
+
+by_text!(
+    DataType,
+    AxisOrder,
+    IndexWidth,
+    Slice,
+    Slices,
+    ArrayShape,
+    Extent,
+    Layout,
+    Shape,
+    SplitConfig,
+    Tile,
+    TileSize,
+    TpuGeneration,
+    UnboundedArray,
+    LayoutClass,
+    Notated,
+    FeatureLevel,
+);
+
+impl Serialize for Dims {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dims {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Dims::from)
+    }
+}
+
+/// `none` or `owned_by_dml`.
+impl Serialize for TensorFlags {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            TensorFlags::None => "none",
+            TensorFlags::OwnedByDml => "owned_by_dml",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for TensorFlags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        match &*name {
+            "none" => Ok(TensorFlags::None),
+            "owned_by_dml" => Ok(TensorFlags::OwnedByDml),
+            other => Err(D::Error::unknown_variant(other, &["none", "owned_by_dml"])),
+        }
+    }
+}
+
+/// The fields of a descriptor, as they are written.
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields, rename = "BufferTensorDesc")]
+struct Fields {
+    data_type: DataType,
+    sizes: Dims,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strides: Option<Dims>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    base_offset: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    flags: TensorFlags,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    total_tensor_size_in_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    base_offset_alignment: u32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl TryFrom<Fields> for BufferTensorDesc {
+    type Error = Error;
+
+    fn try_from(fields: Fields) -> Result<Self, Error> {
+        let desc = BufferTensorDesc::new(fields.data_type, &fields.sizes, fields.strides.as_deref())?
+            .with_base_offset(fields.base_offset)?
+            .with_flags(fields.flags)
+            .with_base_offset_alignment(fields.base_offset_alignment)?;
+        match fields.total_tensor_size_in_bytes {
+            Some(total) => desc.with_total_size_in_bytes(total),
+            None => Ok(desc),
+        }
+    }
+}
+
+/// As its fields; those that hold the default are left out.
+impl Serialize for BufferTensorDesc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let total = self.total_tensor_size_in_bytes();
+        let fields = Fields {
+            data_type: self.data_type(),
+            sizes: Dims::from(self.sizes()),
+            strides: self.explicit_strides().map(Dims::from),
+            base_offset: self.base_offset(),
+            flags: self.flags(),
+            total_tensor_size_in_bytes: (total != self.min_size_in_bytes()).then_some(total),
+            base_offset_alignment: self.base_offset_alignment(),
+        };
+        fields.serialize(serializer)
+    }
+}
+
+/// From its fields, checked as the constructors check them.
+impl<'de> Deserialize<'de> for BufferTensorDesc {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}

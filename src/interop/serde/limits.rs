@@ -1,0 +1,155 @@
+//! `Limits` and `Buffer`: what an upload is checked against.
+
+use std::borrow::Cow;
+
+use ::serde::de::{Deserialize, Deserializer, Error as _};
+use ::serde::ser::{Serialize, Serializer};
+
+use crate::element::DataType;
+use crate::error::Error;
+use crate::upload::{Buffer, Limits, Role};
+
+/// The fields of [`Limits`], as they are written.
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default, deny_unknown_fields, rename = "Limits")]
+struct Fields {
+    name: Cow<'static, str>,
+    min_rank: usize,
+    max_rank: usize,
+    data_types: Option<Vec<DataType>>,
+    zero_sizes: bool,
+    max_size: u64,
+    max_stride: u64,
+    max_elements: u64,
+    size_multiple: u64,
+    min_binding: u64,
+    max_binding: u64,
+    offset_alignment: u64,
+    max_buffer: u64,
+    max_copy: u64,
+    base_offset_in_binding: bool,
+    writes_padding: bool,
+}
+
+impl Default for Fields {
+    fn default() -> Fields {
+        Fields::from(&Limits::none())
+    }
+}
+
+impl From<&Limits> for Fields {
+    fn from(limits: &Limits) -> Fields {
+        Fields {
+            name: limits.name.clone(),
+            min_rank: limits.min_rank,
+            max_rank: limits.max_rank,
+            data_types: limits.data_types.as_ref().map(|types| types.to_vec()),
+            zero_sizes: limits.zero_sizes,
+            max_size: limits.max_size,
+            max_stride: limits.max_stride,
+            max_elements: limits.max_elements,
+            size_multiple: limits.size_multiple,
+            min_binding: limits.min_binding,
+            max_binding: limits.max_binding,
+            offset_alignment: limits.offset_alignment,
+            max_buffer: limits.max_buffer,
+            max_copy: limits.max_copy,
+            base_offset_in_binding: limits.base_offset_in_binding,
+            writes_padding: limits.writes_padding,
+        }
+    }
+}
+
+impl TryFrom<Fields> for Limits {
+    type Error = Error;
+
+    /// Refuses limits that nothing could keep.
+    fn try_from(fields: Fields) -> Result<Limits, Error> {
+        let least = |what, value: u64, min: u64| match value < min {
+            true => Err(Error::OutOfLimits { what, value, min, max: u64::MAX }),
+            false => Ok(value),
+        };
+        if fields.max_rank < fields.min_rank {
+            let (rank, min, max) = (fields.max_rank, fields.min_rank, usize::MAX);
+            return Err(Error::RankLimit { rank, min, max });
+        }
+        let mut limits = Limits::none();
+        limits.name = fields.name;
+        limits.min_rank = fields.min_rank;
+        limits.max_rank = fields.max_rank;
+        limits.data_types = fields.data_types.map(Cow::Owned);
+        limits.zero_sizes = fields.zero_sizes;
+        limits.max_size = fields.max_size;
+        limits.max_stride = fields.max_stride;
+        limits.max_elements = fields.max_elements;
+        limits.size_multiple = least("the multiple of a binding's size", fields.size_multiple, 1)?;
+        limits.min_binding = fields.min_binding;
+        limits.max_binding = least("the largest binding", fields.max_binding, fields.min_binding)?;
+        limits.offset_alignment = least("the alignment of an offset", fields.offset_alignment, 1)?;
+        limits.max_buffer = fields.max_buffer;
+        limits.max_copy = fields.max_copy;
+        limits.base_offset_in_binding = fields.base_offset_in_binding;
+        limits.writes_padding = fields.writes_padding;
+        Ok(limits)
+    }
+}
+
+/// As its fields.
+impl Serialize for Limits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Fields::from(self).serialize(serializer)
+    }
+}
+
+/// From its fields; those left out are no limit.
+impl<'de> Deserialize<'de> for Limits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+/// `input` or `output`.
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Role::Input => "input",
+            Role::Output => "output",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Role {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        match &*name {
+            "input" => Ok(Role::Input),
+            "output" => Ok(Role::Output),
+            other => Err(D::Error::unknown_variant(other, &["input", "output"])),
+        }
+    }
+}
+
+/// The fields of [`Buffer`], as they are written.
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields, rename = "Buffer")]
+struct BufferFields {
+    len: u64,
+    #[serde(default)]
+    offset: u64,
+    role: Role,
+}
+
+/// As its fields.
+impl Serialize for Buffer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        BufferFields { len: self.len, offset: self.offset, role: self.role }.serialize(serializer)
+    }
+}
+
+/// From its fields; an offset that is left out is 0.
+impl<'de> Deserialize<'de> for Buffer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let BufferFields { len, offset, role } = BufferFields::deserialize(deserializer)?;
+        Ok(Buffer::new(len, offset, role))
+    }
+}
