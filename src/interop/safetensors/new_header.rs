@@ -175,7 +175,8 @@ impl<'t> Row<'t> {
 }
 
 fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
-    let unsupported = |_| Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "the safetensors format" };
+    let unsupported =
+        |_| Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "the safetensors format".into() };
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 
