@@ -99,7 +99,7 @@ proptest! {
         }
         let mut tiles = shape.layout().tiles().to_vec();
         tiles.push(Tile::from_xla(&entries).unwrap());
-        let changed = shape.with_layout(shape.layout().clone().with_tiles(&tiles)).unwrap();
+        let changed = shape.clone().with_layout(shape.layout().clone().with_tiles(&tiles)).unwrap();
         if !bounded(&changed, 20_000) {
             return Ok(());
         }
