@@ -51,6 +51,8 @@ impl Error {
             | Error::UnknownLimits { .. } => ErrorKind::Parse,
             Error::RankMismatch { .. }
             | Error::NotAPermutation { .. }
+            | Error::NotAscending { .. }
+            | Error::BadPointer { .. }
             | Error::SizeMismatch { .. }
             | Error::ElementCountMismatch { .. }
             | Error::DataTypeMismatch { .. }
@@ -75,7 +77,9 @@ impl Error {
             }
             Error::TooHard { .. } => ErrorKind::Undecided,
             Error::BufferTooShort { .. } | Error::BindingOutsideBuffer { .. } => ErrorKind::Buffer,
-            Error::OverlappingDestination { .. } | Error::BindingsOverlap { .. } => ErrorKind::Overlap,
+            Error::OverlappingDestination { .. }
+            | Error::BindingsOverlap { .. }
+            | Error::BufferReadAndWritten { .. } => ErrorKind::Overlap,
             Error::RankLimit { .. }
             | Error::SizeLimit { .. }
             | Error::StrideLimit { .. }
