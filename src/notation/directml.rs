@@ -24,7 +24,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let (data_type, rank) = (strided.data_type, strided.sizes.len());
     let name = data_type
         .directml_name()
-        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML" })?;
+        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML".into() })?;
     let bits = strided.element_bits;
     if bits != data_type.bits() {
         let own = data_type.bits();

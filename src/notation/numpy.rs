@@ -22,8 +22,9 @@ const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];
 pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let refuse = |reason: String| Error::NotExpressible { target: "NumPy array", reason };
     let data_type = strided.data_type;
-    let name =
-        data_type.numpy_name().ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "NumPy" })?;
+    let name = data_type
+        .numpy_name()
+        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "NumPy".into() })?;
     let bits = strided.element_bits;
     if bits != data_type.xla_storage_bits() {
         let own = data_type.xla_storage_bits();

@@ -155,14 +155,14 @@ impl Shape {
     /// assert_eq!(shape.to_string(), "(f32[13,1]{0,1:T(1,128)}, token[])");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_tpu_layout(&self, generation: TpuGeneration) -> Result<Shape, Error> {
+    pub fn with_tpu_layout(self, generation: TpuGeneration) -> Result<Shape, Error> {
         Ok(match self {
             Shape::Array(array) => Shape::Array(array.with_tpu_layout(generation)?),
             Shape::Buffer(array) => Shape::Buffer(array.with_tpu_layout(generation)?),
             Shape::Tuple(elements) => Shape::Tuple(
-                elements.iter().map(|element| element.with_tpu_layout(generation)).collect::<Result<_, _>>()?,
+                elements.into_iter().map(|element| element.with_tpu_layout(generation)).collect::<Result<_, _>>()?,
             ),
-            Shape::Unbounded(_) | Shape::Token | Shape::Opaque => self.clone(),
+            other @ (Shape::Unbounded(_) | Shape::Token | Shape::Opaque) => other,
         })
     }
 }

@@ -73,7 +73,7 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
         Ok(layout) => {
             let picked = match (layout.layout(), tpu) {
                 (AnyLayout::Tiled(shape), Some(tpu)) if layout.notation() == Notation::Xla => {
-                    shape.with_tpu_layout(tpu)?
+                    shape.clone().with_tpu_layout(tpu)?
                 }
                 _ => return Ok(Input::Layout(layout)),
             };
