@@ -2,12 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::checked::{self, BYTES, Dims, ELEMENTS, OFFSET};
+use crate::checked::{self, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
 use super::axes::AxisOrder;
-use super::size::{Extent, extent, size_in_bytes};
+use super::axis_list::AxisList;
+use super::size::{extent, size_in_bytes};
 
 /// Who owns the buffer (`DML_TENSOR_FLAGS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -50,17 +51,16 @@ pub enum TensorFlags {
 /// ```
 #[derive(Clone)]
 pub struct BufferTensorDesc {
-    data_type: DataType,
-    flags: TensorFlags,
-    explicit_strides: bool,
-    base_offset_alignment: u32,
-    sizes: Dims,
-    strides: Dims,
+    axes: AxisList,
     base_offset: u64,
     elements: u64,
     min_elements: u64,
-    min_size: u64,
-    total_size: u64,
+    /// The total size where it was set by hand and is more than the minimum, else 0.
+    larger_total: u64,
+    base_offset_alignment: u32,
+    data_type: DataType,
+    flags: TensorFlags,
+    explicit_strides: bool,
 }
 
 impl BufferTensorDesc {
@@ -70,9 +70,13 @@ impl BufferTensorDesc {
     ///
     /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Overflow`] if the number of
     /// elements, the largest offset or the size in bytes passes 64 bits.
+    #[inline]
     pub fn new(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<Self, Error> {
         match strides {
-            Some(strides) => Self::build(data_type, Dims::from_slice(sizes), Dims::from_slice(strides), 0, true),
+            Some(strides) if strides.len() != sizes.len() => {
+                Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() })
+            }
+            Some(strides) => Self::build(data_type, AxisList::new(sizes, strides), 0, true),
             None => Self::packed(data_type, sizes),
         }
     }
@@ -82,13 +86,15 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
+    #[inline]
     pub fn packed(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
-        let sizes = Dims::from_slice(sizes);
-        let mut strides = sizes.clone();
+        let mut axes = AxisList::new(sizes, sizes);
+        let (own_sizes, strides) = axes.both_mut();
         let mut next = 1_u64;
-        let mut wrapped = false;
-        for stride in strides.iter_mut().rev() {
-            let size = std::mem::replace(stride, next);
+        let (mut wrapped, mut empty) = (false, false);
+        for (stride, &size) in strides.iter_mut().zip(&*own_sizes).rev() {
+            *stride = next;
+            empty |= size == 0;
             let (product, overflow) = next.overflowing_mul(size.max(1));
             wrapped |= overflow;
             next = product;
@@ -96,8 +102,18 @@ impl BufferTensorDesc {
         if wrapped {
             return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
         }
-        let elements = if sizes.contains(&0) { 0 } else { next };
-        Self::from_parts(data_type, sizes, strides, 0, false, Extent { elements, span: elements })
+        let elements = if empty { 0 } else { next };
+        Ok(BufferTensorDesc {
+            axes,
+            base_offset: 0,
+            elements,
+            min_elements: checked_end(data_type, 0, elements)?,
+            larger_total: 0,
+            base_offset_alignment: 0,
+            data_type,
+            flags: TensorFlags::None,
+            explicit_strides: false,
+        })
     }
 
     /// Packed in the memory order `order`; `sizes` are in its logical order.
@@ -117,7 +133,7 @@ impl BufferTensorDesc {
         checked::product(sizes, ELEMENTS)?;
         let strides = order.strides(sizes)?;
         let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
-        Self::build(data_type, Dims::from_slice(sizes), strides, 0, explicit)
+        Self::build(data_type, AxisList::new(sizes, &strides), 0, explicit)
     }
 
     /// Packed NCHW; `sizes` are N, C, H, W.
@@ -156,61 +172,50 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
+    #[inline]
     pub(super) fn build(
         data_type: DataType,
-        sizes: Dims,
-        strides: Dims,
+        axes: AxisList,
         base_offset: u64,
         explicit_strides: bool,
     ) -> Result<Self, Error> {
-        let extent = extent(&sizes, &strides)?;
-        Self::from_parts(data_type, sizes, strides, base_offset, explicit_strides, extent)
-    }
-
-    #[inline]
-    fn from_parts(
-        data_type: DataType,
-        sizes: Dims,
-        strides: Dims,
-        base_offset: u64,
-        explicit_strides: bool,
-        extent: Extent,
-    ) -> Result<Self, Error> {
-        let Extent { elements, span } = extent;
-        let min_elements = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
-        let min_size = size_in_bytes(min_elements, data_type.bits())?;
+        let extent = extent(axes.sizes(), axes.strides())?;
+        let min_elements = checked_end(data_type, base_offset, extent.span)?;
         Ok(BufferTensorDesc {
+            axes,
+            base_offset,
+            elements: extent.elements,
+            min_elements,
+            larger_total: 0,
+            base_offset_alignment: 0,
             data_type,
             flags: TensorFlags::None,
             explicit_strides,
-            base_offset_alignment: 0,
-            sizes,
-            strides,
-            base_offset,
-            elements,
-            min_elements,
-            min_size,
-            total_size: min_size,
         })
     }
 
     /// Another descriptor of the same buffer: flags, alignment and a total set by hand stay.
-    pub(super) fn build_view(
-        &self,
-        data_type: DataType,
-        sizes: Dims,
-        strides: Dims,
-        base_offset: u64,
-    ) -> Result<Self, Error> {
-        let mut view = Self::build(data_type, sizes, strides, base_offset, true)?;
-        view.flags = self.flags;
-        if self.total_size != self.min_size {
-            view.total_size = checked::round_up(self.total_size.max(view.min_size), 4, BYTES)?;
+    #[inline]
+    pub(super) fn build_view(&self, data_type: DataType, axes: AxisList, base_offset: u64) -> Result<Self, Error> {
+        let extent = extent(axes.sizes(), axes.strides())?;
+        let min_elements = checked_end(data_type, base_offset, extent.span)?;
+        let mut view = BufferTensorDesc {
+            axes,
+            base_offset,
+            elements: extent.elements,
+            min_elements,
+            larger_total: self.larger_total,
+            base_offset_alignment: self.base_offset_alignment,
+            data_type,
+            flags: self.flags,
+            explicit_strides: true,
+        };
+        if self.larger_total != 0 && self.larger_total <= view.min_size_in_bytes() {
+            view.larger_total = 0;
         }
         if data_type != self.data_type {
             return view.with_base_offset_alignment(self.base_offset_alignment);
         }
-        view.base_offset_alignment = self.base_offset_alignment;
         Ok(view)
     }
 
@@ -221,19 +226,18 @@ impl BufferTensorDesc {
 
     /// The same elements in the same buffer under other axes. Their number and the largest offset must be the same:
     /// then nothing that was checked changes.
-    pub(super) fn with_axes(&self, sizes: Dims, strides: Dims) -> Self {
+    #[inline]
+    pub(super) fn with_axes(&self, axes: AxisList) -> Self {
         BufferTensorDesc {
-            data_type: self.data_type,
-            flags: self.flags,
-            explicit_strides: true,
-            base_offset_alignment: self.base_offset_alignment,
-            sizes,
-            strides,
+            axes,
             base_offset: self.base_offset,
             elements: self.elements,
             min_elements: self.min_elements,
-            min_size: self.min_size,
-            total_size: self.total_size,
+            larger_total: self.larger_total,
+            base_offset_alignment: self.base_offset_alignment,
+            data_type: self.data_type,
+            flags: self.flags,
+            explicit_strides: true,
         }
     }
 
@@ -250,13 +254,14 @@ impl BufferTensorDesc {
     ///
     /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
-        if total < self.min_size {
-            return Err(Error::TotalSizeTooSmall { total, min: self.min_size });
+        let min = self.min_size_in_bytes();
+        if total < min {
+            return Err(Error::TotalSizeTooSmall { total, min });
         }
         if !total.is_multiple_of(4) {
             return Err(Error::TotalSizeUnaligned { total });
         }
-        Ok(BufferTensorDesc { total_size: total, ..self })
+        Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self })
     }
 
     /// The same tensor with a promise about where it is bound: 0 for none, else a power of two in
@@ -282,8 +287,9 @@ impl BufferTensorDesc {
     ///
     /// [`Error::Overflow`].
     pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
-        let moved = Self::build(self.data_type, self.sizes, self.strides, base_offset, self.explicit_strides)?;
-        Ok(BufferTensorDesc { flags: self.flags, base_offset_alignment: self.base_offset_alignment, ..moved })
+        let span = if self.elements == 0 { 0 } else { self.min_elements.saturating_sub(self.base_offset) };
+        let min_elements = checked_end(self.data_type, base_offset, span)?;
+        Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self })
     }
 
     /// The type of an element.
@@ -295,13 +301,17 @@ impl BufferTensorDesc {
     /// The sizes in elements, in logical order.
     #[must_use]
     pub fn sizes(&self) -> &[u64] {
-        &self.sizes
+        self.axes.sizes()
     }
 
     /// The strides in elements, in logical order, also where none were given.
     #[must_use]
     pub fn strides(&self) -> &[u64] {
-        &self.strides
+        self.axes.strides()
+    }
+
+    pub(super) fn axis_list(&self) -> &AxisList {
+        &self.axes
     }
 
     /// The strides as they were given: `None` for a packed row-major tensor made without any.
@@ -313,7 +323,7 @@ impl BufferTensorDesc {
     /// The number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.sizes.len()
+        self.sizes().len()
     }
 
     /// The flags.
@@ -349,13 +359,14 @@ impl BufferTensorDesc {
     /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4.
     #[must_use]
     pub fn min_size_in_bytes(&self) -> u64 {
-        self.min_size
+        // Every constructor has computed it once.
+        size_in_bytes(self.min_elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
     /// The bytes of the buffer DirectML may touch: the minimum unless a larger total was set.
     #[must_use]
     pub fn total_tensor_size_in_bytes(&self) -> u64 {
-        self.total_size
+        if self.larger_total == 0 { self.min_size_in_bytes() } else { self.larger_total }
     }
 
     /// Where an index lies, in elements from the start of the buffer: the dot product with the strides.
@@ -368,7 +379,7 @@ impl BufferTensorDesc {
             return Err(Error::RankMismatch { what: "indices", expected: self.rank(), found: index.len() });
         }
         let mut offset = self.base_offset;
-        for (axis, ((&i, &size), &stride)) in index.iter().zip(&self.sizes).zip(&self.strides).enumerate() {
+        for (axis, ((&i, &size), &stride)) in index.iter().zip(self.sizes()).zip(self.strides()).enumerate() {
             if i >= size {
                 return Err(Error::IndexOutOfRange { axis, index: i, size });
             }
@@ -379,15 +390,26 @@ impl BufferTensorDesc {
     }
 
     /// Everything equality looks at, without the strides.
-    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &Dims, u64, u64) {
-        (self.data_type, self.flags, self.base_offset_alignment, &self.sizes, self.base_offset, self.total_size)
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], u64, u64) {
+        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), self.base_offset, self.larger_total)
     }
 
     /// The strides that are used: 0 where the size is 1 or the tensor is empty.
     pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
         let empty = self.elements == 0;
-        self.sizes.iter().zip(&self.strides).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
+        self.sizes().iter().zip(self.strides()).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
     }
+}
+
+/// One past the largest offset of a tensor that spans `span` elements from its base; its size in bytes must fit 64 bits too.
+#[inline]
+fn checked_end(data_type: DataType, base_offset: u64, span: u64) -> Result<u64, Error> {
+    let end = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
+    // Below 2^57 elements of at most 128 bits there is nothing to compute.
+    if end >> 57 != 0 {
+        size_in_bytes(end, data_type.bits())?;
+    }
+    Ok(end)
 }
 
 impl PartialEq for BufferTensorDesc {

@@ -6,6 +6,7 @@
 
 mod access;
 mod axes;
+mod axis_list;
 mod desc;
 mod facts;
 mod index_width;

@@ -145,8 +145,7 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_strides(self, strides: &[u64]) -> Result<Self, Error> {
-        let (sizes, strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(strides));
-        let other = Self::build(self.data_type(), sizes, strides, self.base_offset(), true)?;
+        let other = Self::new(self.data_type(), self.sizes(), Some(strides))?.with_base_offset(self.base_offset())?;
         other.with_flags(self.flags()).with_base_offset_alignment(self.base_offset_alignment())
     }
 

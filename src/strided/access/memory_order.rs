@@ -192,7 +192,6 @@ impl BufferTensorDesc {
         let mut axes: Axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).collect();
         axes.retain(|&mut (size, _)| size != 1);
         axes.sort_by_key(|&(_, stride)| Reverse(stride));
-        let (sizes, strides) = axes.into_iter().unzip();
-        self.with_axes(sizes, strides).coalesce()
+        self.with_axes(axes.into_iter().collect()).coalesce()
     }
 }

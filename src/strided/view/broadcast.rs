@@ -3,6 +3,7 @@
 use crate::checked::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 
 use super::rank::Side;
 
@@ -88,7 +89,7 @@ impl BufferTensorDesc {
                 return Err(Error::SizeMismatch { axis, expected: wanted, found: size });
             }
         }
-        self.view(Dims::from_slice(sizes), strides)
+        self.view(AxisList::new(sizes, &strides))
     }
 }
 

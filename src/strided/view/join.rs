@@ -6,6 +6,7 @@ use crate::checked::{self, Dims, ELEMENTS};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
     /// The same elements in the same order with the fewest axes: no axis of size 1, and neighbours
@@ -20,26 +21,24 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn coalesce(&self) -> Self {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let mut list = AxisList::EMPTY;
         join_axes(self.axes(), self.logical_elements() == 0, |size, stride, joins| {
+            let (sizes, strides) = list.both_mut();
             match (sizes.last_mut(), strides.last_mut()) {
                 // Cannot saturate: a product of sizes, which invariant 2 bounds.
                 (Some(last_size), Some(last_stride)) if joins => {
                     *last_size = u64::saturating_mul(*last_size, size);
                     *last_stride = stride;
                 }
-                _ => {
-                    sizes.push(size);
-                    strides.push(stride);
-                }
+                _ => list.push(size, stride),
             }
         });
-        self.with_axes(sizes, strides)
+        self.with_axes(list)
     }
 
     /// Each group of axes as one, which takes the stride of the last that is used.
     fn with_groups(&self, groups: &[SmallVec<[usize; 8]>]) -> Result<Self, Error> {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let mut list = AxisList::EMPTY;
         for group in groups {
             let mut size = 1_u64;
             let mut stride = 0;
@@ -48,10 +47,9 @@ impl BufferTensorDesc {
                 size = checked::mul(size, own_size, ELEMENTS)?;
                 stride = own_stride;
             }
-            sizes.push(size);
-            strides.push(stride);
+            list.push(size, stride);
         }
-        self.view(sizes, strides)
+        self.view(list)
     }
 }
 

@@ -18,9 +18,9 @@ pub(super) use join::join_axes;
 pub use join::{coalesce_all, concat};
 pub use rank::Side;
 
-use crate::checked::Dims;
 use crate::error::Error;
 
+use super::axis_list::AxisList;
 use super::desc::BufferTensorDesc;
 
 impl BufferTensorDesc {
@@ -36,27 +36,17 @@ impl BufferTensorDesc {
     }
 
     /// Another descriptor of the same buffer that begins at the same element.
-    fn view(&self, sizes: Dims, strides: Dims) -> Result<Self, Error> {
-        self.build_view(self.data_type(), sizes, strides, self.base_offset())
+    fn view(&self, axes: AxisList) -> Result<Self, Error> {
+        self.build_view(self.data_type(), axes, self.base_offset())
     }
 
     /// The same elements under other axes: see [`with_axes`](Self::with_axes).
     fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
-        for (size, stride) in axes {
-            sizes.push(size);
-            strides.push(stride);
-        }
-        self.with_axes(sizes, strides)
+        self.with_axes(axes.collect())
     }
 
     /// Another descriptor of the same buffer from its axes.
     fn view_of(&self, axes: impl Iterator<Item = (u64, u64)>) -> Result<Self, Error> {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
-        for (size, stride) in axes {
-            sizes.push(size);
-            strides.push(stride);
-        }
-        self.view(sizes, strides)
+        self.view(axes.collect())
     }
 }

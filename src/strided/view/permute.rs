@@ -3,6 +3,7 @@
 use crate::checked::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
     /// The same elements with the axes in another order: axis `k` of the view is axis `axes[k]` of
@@ -24,11 +25,12 @@ impl BufferTensorDesc {
             return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
         }
         check_distinct("the order of axes", axes)?;
-        let (mut sizes, mut strides) = (Dims::from_elem(0, axes.len()), Dims::from_elem(0, axes.len()));
-        for ((size, stride), &axis) in sizes.iter_mut().zip(&mut strides).zip(axes) {
-            (*size, *stride) = self.axis(axis)?;
+        let mut list = AxisList::EMPTY;
+        for &axis in axes {
+            let (size, stride) = self.axis(axis)?;
+            list.push(size, stride);
         }
-        self.view(sizes, strides)
+        Ok(self.with_axes(list))
     }
 
     /// The same elements with two axes exchanged.
@@ -51,7 +53,7 @@ impl BufferTensorDesc {
             _ if axis == second => a,
             _ => own,
         };
-        self.view_of(self.axes().enumerate().map(swapped))
+        Ok(self.same_elements(self.axes().enumerate().map(swapped)))
     }
 
     /// A tensor whose axis `k` is axis `n` of this one where `axes[k]` is `Some(n)`, or a new axis of
@@ -73,13 +75,12 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn gather_axes(&self, axes: &[Option<usize>]) -> Result<Self, Error> {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let mut list = AxisList::EMPTY;
         for axis in axes {
             let (size, stride) = axis.map_or(Ok((1, 0)), |axis| self.axis(axis))?;
-            sizes.push(size);
-            strides.push(stride);
+            list.push(size, stride);
         }
-        self.view(sizes, strides)
+        self.view(list)
     }
 
     /// A tensor of `rank` axes whose axis `axes[k]` is axis `k` of this one; the others have size 1
@@ -114,7 +115,7 @@ impl BufferTensorDesc {
             };
             (*size_slot, *stride_slot) = (size, stride);
         }
-        self.view(sizes, strides)
+        self.view(AxisList::new(&sizes, &strides))
     }
 }
 

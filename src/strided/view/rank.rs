@@ -120,7 +120,7 @@ impl BufferTensorDesc {
         if axis > rank {
             return Err(Error::AxisOutOfRange { axis, rank });
         }
-        self.view_of(self.axes().take(axis).chain([(1, 0)]).chain(self.axes().skip(axis)))
+        Ok(self.same_elements(self.axes().take(axis).chain([(1, 0)]).chain(self.axes().skip(axis))))
     }
 
     /// Without `axis`, whose size must be 1.
@@ -139,7 +139,7 @@ impl BufferTensorDesc {
     /// ```
     pub fn squeeze(&self, axis: usize) -> Result<Self, Error> {
         match self.axis(axis)? {
-            (1, _) => self.view_of(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair)),
+            (1, _) => Ok(self.same_elements(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))),
             (found, _) => Err(Error::SizeMismatch { axis, expected: 1, found }),
         }
     }

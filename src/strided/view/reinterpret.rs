@@ -4,6 +4,7 @@ use crate::checked::{self, Dims, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 
 const OPERATION: &str = "reading the bytes as another type";
 
@@ -30,8 +31,7 @@ impl BufferTensorDesc {
     pub fn reinterpret(&self, data_type: DataType) -> Result<Self, Error> {
         let (from, to) = (self.data_type().bits(), data_type.bits());
         if from == to {
-            let (sizes, strides) = self.axes().unzip();
-            return self.build_view(data_type, sizes, strides, self.base_offset());
+            return self.build_view(data_type, self.axis_list().clone(), self.base_offset());
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
@@ -82,14 +82,12 @@ impl BufferTensorDesc {
     /// ```
     pub fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(self.data_type().bits(), data_type.bits())?;
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let mut list = AxisList::EMPTY;
         for (size, stride) in self.axes() {
-            sizes.push(size);
-            strides.push(scaled(size, stride, parts)?);
+            list.push(size, scaled(size, stride, parts)?);
         }
-        sizes.push(parts);
-        strides.push(1);
-        self.build_view(data_type, sizes, strides, checked::mul(self.base_offset(), parts, OFFSET)?)
+        list.push(parts, 1);
+        self.build_view(data_type, list, checked::mul(self.base_offset(), parts, OFFSET)?)
     }
 
     /// The same bytes as wider elements, each made of one last axis of this tensor, which
@@ -114,15 +112,14 @@ impl BufferTensorDesc {
         if !base.is_multiple_of(parts) {
             return refuse(last, format!("begins at element {base}, which is not a multiple of {parts}"));
         }
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let mut list = AxisList::EMPTY;
         for (axis, (size, stride)) in self.axes().take(last).enumerate() {
             if size > 1 && !stride.is_multiple_of(parts) {
                 return refuse(axis, format!("has stride {stride}, which is not a multiple of {parts}"));
             }
-            sizes.push(size);
-            strides.push(stride.checked_div(parts).unwrap_or(stride));
+            list.push(size, stride.checked_div(parts).unwrap_or(stride));
         }
-        self.build_view(data_type, sizes, strides, base.checked_div(parts).unwrap_or(base))
+        self.build_view(data_type, list, base.checked_div(parts).unwrap_or(base))
     }
 
     /// A 64-bit integer tensor as its low 32-bit words, in place: strides twice as large, and the

@@ -6,6 +6,7 @@ use crate::checked::{self, Dims, ELEMENTS};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
+use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
     /// The same elements in the same row-major order with other sizes.
@@ -65,7 +66,7 @@ impl BufferTensorDesc {
         }
         if found == 0 {
             let strides = packed_strides(sizes, (0..sizes.len()).rev(), |_| false)?;
-            return self.view(Dims::from_slice(sizes), strides);
+            return self.view(AxisList::new(sizes, &strides));
         }
         let mut old: SmallVec<[(usize, u64, u64); 8]> =
             self.axes().enumerate().filter(|&(_, (size, _))| size > 1).map(|(a, (n, s))| (a, n, s)).collect();
@@ -97,7 +98,7 @@ impl BufferTensorDesc {
             }
         }
         settle_unit_strides(sizes, &mut strides);
-        self.view(Dims::from_slice(sizes), strides)
+        self.view(AxisList::new(sizes, &strides))
     }
 }
 

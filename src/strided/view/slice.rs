@@ -1,8 +1,9 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
-use crate::checked::{self, Dims};
+use crate::checked;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
 
 impl BufferTensorDesc {
@@ -30,18 +31,19 @@ impl BufferTensorDesc {
         if slices.len() != self.rank() {
             return Err(Error::RankMismatch { what: "slices", expected: self.rank(), found: slices.len() });
         }
-        let (mut sizes, mut strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
+        let mut axes = self.axis_list().clone();
         let mut base = self.base_offset();
-        for (axis, ((size, stride), &slice)) in sizes.iter_mut().zip(&mut strides).zip(slices).enumerate() {
+        let (sizes, strides) = axes.both_mut();
+        for (axis, ((size, stride), &slice)) in sizes.iter_mut().zip(strides).zip(slices).enumerate() {
             keep(axis, slice, size, stride, &mut base)?;
         }
-        self.part(sizes, strides, base)
+        self.part(axes, base)
     }
 
-    fn part(&self, sizes: Dims, strides: Dims, base: u64) -> Result<Self, Error> {
+    fn part(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
         // An empty part lies nowhere: leave its base where it is.
-        let base = if sizes.contains(&0) { self.base_offset() } else { base };
-        self.build_view(self.data_type(), sizes, strides, base)
+        let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
+        self.build_view(self.data_type(), axes, base)
     }
 
     /// [`slice`](Self::slice) of one axis.
@@ -50,13 +52,14 @@ impl BufferTensorDesc {
     ///
     /// [`Error::AxisOutOfRange`], and as for [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
-        let (mut sizes, mut strides) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
+        let mut axes = self.axis_list().clone();
         let mut base = self.base_offset();
+        let (sizes, strides) = axes.both_mut();
         let (Some(size), Some(stride)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
             return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
         };
         keep(axis, slice.into(), size, stride, &mut base)?;
-        self.part(sizes, strides, base)
+        self.part(axes, base)
     }
 
     /// One index of an axis, which disappears.

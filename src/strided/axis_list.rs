@@ -1,0 +1,125 @@
+//! `AxisList`: the sizes and strides of a descriptor, up to rank 8 inside the value.
+
+/// The most axes that are held without an allocation.
+const INLINE: usize = 8;
+
+/// As many strides as sizes. Up to rank 8 both lie in the value itself, in two arrays of which only the first
+/// `rank` numbers count; descriptors are made and copied in inner loops, and this is most of one.
+#[derive(Debug, Clone)]
+pub(super) enum AxisList {
+    /// Up to rank 8.
+    Inline { rank: u8, sizes: [u64; INLINE], strides: [u64; INLINE] },
+    /// Above.
+    Boxed(Box<(Vec<u64>, Vec<u64>)>),
+}
+
+impl AxisList {
+    pub(super) const EMPTY: AxisList = AxisList::Inline { rank: 0, sizes: [0; INLINE], strides: [0; INLINE] };
+
+    /// These sizes and strides; the lists must be equally long.
+    #[inline]
+    pub(super) fn new(sizes: &[u64], strides: &[u64]) -> AxisList {
+        match (first_eight(sizes), first_eight(strides)) {
+            (Some((rank, sizes)), Some((_, strides))) => AxisList::Inline { rank, sizes, strides },
+            _ => AxisList::Boxed(Box::new((sizes.to_vec(), strides.to_vec()))),
+        }
+    }
+
+    #[inline]
+    pub(super) fn sizes(&self) -> &[u64] {
+        match self {
+            AxisList::Inline { rank, sizes, .. } => sizes.get(..usize::from(*rank)).unwrap_or(sizes),
+            AxisList::Boxed(lists) => &lists.0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn strides(&self) -> &[u64] {
+        match self {
+            AxisList::Inline { rank, strides, .. } => strides.get(..usize::from(*rank)).unwrap_or(strides),
+            AxisList::Boxed(lists) => &lists.1,
+        }
+    }
+
+    /// Both, to be changed.
+    #[inline]
+    pub(super) fn both_mut(&mut self) -> (&mut [u64], &mut [u64]) {
+        match self {
+            AxisList::Inline { rank, sizes, strides } => {
+                let rank = usize::from(*rank).min(INLINE);
+                (sizes.get_mut(..rank).unwrap_or_default(), strides.get_mut(..rank).unwrap_or_default())
+            }
+            AxisList::Boxed(lists) => (&mut lists.0, &mut lists.1),
+        }
+    }
+
+    /// Another axis behind the last.
+    #[inline]
+    pub(super) fn push(&mut self, size: u64, stride: u64) {
+        match self {
+            AxisList::Inline { rank, sizes, strides } => {
+                let place = usize::from(*rank);
+                if let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(place), strides.get_mut(place)) {
+                    (*size_slot, *stride_slot) = (size, stride);
+                    *rank = rank.saturating_add(1);
+                } else {
+                    let (mut sizes, mut strides) = (sizes.to_vec(), strides.to_vec());
+                    sizes.push(size);
+                    strides.push(stride);
+                    *self = AxisList::Boxed(Box::new((sizes, strides)));
+                }
+            }
+            AxisList::Boxed(lists) => {
+                lists.0.push(size);
+                lists.1.push(stride);
+            }
+        }
+    }
+}
+
+impl FromIterator<(u64, u64)> for AxisList {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = (u64, u64)>>(axes: I) -> AxisList {
+        let mut list = AxisList::EMPTY;
+        axes.into_iter().for_each(|(size, stride)| list.push(size, stride));
+        list
+    }
+}
+
+/// How many numbers there are, and they themselves with zeros behind them; `None` for more than eight.
+#[inline]
+fn first_eight(numbers: &[u64]) -> Option<(u8, [u64; INLINE])> {
+    // One straight sequence of moves for each length: a copy of unknown length is a call.
+    Some(match *numbers {
+        [] => (0, [0; INLINE]),
+        [a] => (1, [a, 0, 0, 0, 0, 0, 0, 0]),
+        [a, b] => (2, [a, b, 0, 0, 0, 0, 0, 0]),
+        [a, b, c] => (3, [a, b, c, 0, 0, 0, 0, 0]),
+        [a, b, c, d] => (4, [a, b, c, d, 0, 0, 0, 0]),
+        [a, b, c, d, e] => (5, [a, b, c, d, e, 0, 0, 0]),
+        [a, b, c, d, e, f] => (6, [a, b, c, d, e, f, 0, 0]),
+        [a, b, c, d, e, f, g] => (7, [a, b, c, d, e, f, g, 0]),
+        [a, b, c, d, e, f, g, h] => (8, [a, b, c, d, e, f, g, h]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_holds_what_was_put_in() {
+        for rank in 0..12_u64 {
+            let (sizes, strides): (Vec<u64>, Vec<u64>) = (0..rank).map(|axis| (axis + 2, 100 - axis)).unzip();
+            let list = AxisList::new(&sizes, &strides);
+            let pushed: AxisList = sizes.iter().copied().zip(strides.iter().copied()).collect();
+            for mut list in [list.clone(), pushed] {
+                assert_eq!((list.sizes(), list.strides()), (&sizes[..], &strides[..]));
+                assert_eq!(matches!(list, AxisList::Boxed(_)), rank > 8);
+                let (own_sizes, own_strides) = list.both_mut();
+                assert_eq!((&*own_sizes, &*own_strides), (&sizes[..], &strides[..]));
+            }
+        }
+    }
+}
