@@ -25,6 +25,15 @@ impl AxisList {
         }
     }
 
+    /// These sizes, all strides 0.
+    #[inline]
+    pub(super) fn with_zero_strides(sizes: &[u64]) -> AxisList {
+        match first_eight(sizes) {
+            Some((rank, sizes)) => AxisList::Inline { rank, sizes, strides: [0; INLINE] },
+            None => AxisList::Boxed(Box::new((sizes.to_vec(), vec![0; sizes.len()]))),
+        }
+    }
+
     #[inline]
     pub(super) fn sizes(&self) -> &[u64] {
         match self {

@@ -73,10 +73,7 @@ impl BufferTensorDesc {
     #[inline]
     pub fn new(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<Self, Error> {
         match strides {
-            Some(strides) if strides.len() != sizes.len() => {
-                Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() })
-            }
-            Some(strides) => Self::build(data_type, AxisList::new(sizes, strides), 0, true),
+            Some(strides) => Self::build(data_type, sizes, strides, true),
             None => Self::packed(data_type, sizes),
         }
     }
@@ -88,7 +85,7 @@ impl BufferTensorDesc {
     /// [`Error::Overflow`] as for [`new`](Self::new).
     #[inline]
     pub fn packed(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
-        let mut axes = AxisList::new(sizes, sizes);
+        let mut axes = AxisList::with_zero_strides(sizes);
         let (own_sizes, strides) = axes.both_mut();
         let mut next = 1_u64;
         let (mut wrapped, mut empty) = (false, false);
@@ -133,7 +130,7 @@ impl BufferTensorDesc {
         checked::product(sizes, ELEMENTS)?;
         let strides = order.strides(sizes)?;
         let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
-        Self::build(data_type, AxisList::new(sizes, &strides), 0, explicit)
+        Self::build(data_type, sizes, &strides, explicit)
     }
 
     /// Packed NCHW; `sizes` are N, C, H, W.
@@ -173,17 +170,12 @@ impl BufferTensorDesc {
     }
 
     #[inline]
-    pub(super) fn build(
-        data_type: DataType,
-        axes: AxisList,
-        base_offset: u64,
-        explicit_strides: bool,
-    ) -> Result<Self, Error> {
-        let extent = extent(axes.sizes(), axes.strides())?;
-        let min_elements = checked_end(data_type, base_offset, extent.span)?;
+    fn build(data_type: DataType, sizes: &[u64], strides: &[u64], explicit_strides: bool) -> Result<Self, Error> {
+        let extent = extent(sizes, strides)?;
+        let min_elements = checked_end(data_type, 0, extent.span)?;
         Ok(BufferTensorDesc {
-            axes,
-            base_offset,
+            axes: AxisList::new(sizes, strides),
+            base_offset: 0,
             elements: extent.elements,
             min_elements,
             larger_total: 0,

@@ -58,13 +58,14 @@ impl BufferTensorDesc {
     /// assert!(padded.padded && padded.in_order && !padded.packed && !padded.overlapping);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    #[inline]
     pub fn facts(&self) -> Result<Facts, Error> {
-        let sorted = SortedAxes::of(self);
-        let overlapping = match sorted.steps_over {
+        let walked = Walked::of(self);
+        let overlapping = match walked.steps_over {
             true => false,
-            // No hole, but more indices than offsets, or just as many and one used twice.
-            false if !sorted.padded => true,
-            false => match self.overlap() {
+            // No gap, but more indices than offsets, or just as many and one used twice.
+            false if !walked.padded => true,
+            false => match self.searched_overlap() {
                 Overlap::No => false,
                 Overlap::Yes { .. } => true,
                 Overlap::TooHard => {
@@ -73,12 +74,12 @@ impl BufferTensorDesc {
             },
         };
         Ok(Facts {
-            packed: !sorted.padded && !overlapping,
-            broadcast: self.is_broadcast(),
-            padded: sorted.padded,
+            packed: !walked.padded && !overlapping,
+            broadcast: walked.broadcast,
+            padded: walked.padded,
             overlapping,
-            in_order: self.is_in_order(),
-            inner_packed: self.is_inner_packed(),
+            in_order: walked.in_order,
+            inner_packed: walked.inner_packed,
         })
     }
 
@@ -89,7 +90,8 @@ impl BufferTensorDesc {
     /// are as many indices.
     #[must_use]
     pub fn is_packed(&self) -> bool {
-        !self.is_padded() && self.logical_elements() == self.min_elements().saturating_sub(self.base_offset())
+        let span = self.min_elements().saturating_sub(self.base_offset());
+        (self.logical_elements() == span || self.logical_elements() == 0) && !self.is_padded()
     }
 
     /// Does some axis longer than 1 have stride 0? (No `is_contiguous` is true of such a tensor.)
@@ -106,7 +108,7 @@ impl BufferTensorDesc {
     /// any smaller stride leaves no gap.
     #[must_use]
     pub fn is_padded(&self) -> bool {
-        SortedAxes::of(self).padded
+        Walked::of(self).padded
     }
 
     /// Do offsets never go down when the indices are walked in row-major order? Unlike `is_contiguous`, this allows
@@ -130,9 +132,11 @@ impl BufferTensorDesc {
     /// Exact, up to the work limit: see [`Overlap`].
     #[must_use]
     pub fn overlap(&self) -> Overlap {
-        if SortedAxes::of(self).steps_over {
-            return Overlap::No;
-        }
+        if Walked::of(self).steps_over { Overlap::No } else { self.searched_overlap() }
+    }
+
+    #[cold]
+    fn searched_overlap(&self) -> Overlap {
         let mut result = find_overlap(self.sizes(), self.strides(), OVERLAP_WORK_LIMIT);
         if let Overlap::Yes { offset, .. } = &mut result {
             *offset = offset.saturating_add(self.base_offset());
@@ -162,35 +166,60 @@ pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> 
     true
 }
 
-/// What the axes say when they are looked at in ascending order of their strides.
-struct SortedAxes {
+/// What one walk over the axes longer than 1 tells, from the last to the first.
+struct Walked {
     /// Some offset between the first and the last is used by no index.
     padded: bool,
     /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share an offset.
     steps_over: bool,
+    broadcast: bool,
+    in_order: bool,
+    inner_packed: bool,
 }
 
-impl SortedAxes {
-    fn of(desc: &BufferTensorDesc) -> SortedAxes {
-        // Most layouts are in ascending order from the last axis on: that needs no sorting.
-        let descending = desc.live_axes().map(|(_, stride)| stride).is_sorted_by(|outer, inner| outer >= inner);
-        if descending {
-            return Self::walk(desc.live_axes().rev());
+impl Walked {
+    #[inline]
+    fn of(desc: &BufferTensorDesc) -> Walked {
+        let mut found =
+            Walked { padded: false, steps_over: true, broadcast: false, in_order: true, inner_packed: true };
+        if desc.logical_elements() == 0 {
+            return found;
         }
-        let mut axes: SmallVec<[(u64, u64); 8]> = desc.live_axes().collect();
-        axes.sort_unstable_by_key(|&(_, stride)| stride);
-        Self::walk(axes.into_iter())
-    }
-
-    fn walk(ascending: impl Iterator<Item = (u64, u64)>) -> SortedAxes {
-        let mut found = SortedAxes { padded: false, steps_over: true };
-        let mut largest = 0_u64;
-        for (size, stride) in ascending {
-            found.padded |= stride > largest.saturating_add(1);
+        let (mut largest, mut before, mut ascending) = (0_u64, 0_u64, true);
+        let mut innermost = true;
+        for (&size, &stride) in desc.sizes().iter().zip(desc.strides()).rev() {
+            if size == 1 {
+                continue;
+            }
+            found.inner_packed &= !innermost || stride == 1;
+            innermost = false;
+            ascending &= stride >= before;
+            before = stride;
+            found.broadcast |= stride == 0;
+            found.in_order &= stride >= largest;
             found.steps_over &= stride > largest;
-            // Cannot saturate: invariant 3 bounds the sum over all axes.
-            largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+            found.padded |= stride > largest.wrapping_add(1);
+            // Does not wrap: invariant 3 bounds the sum over all axes.
+            largest = largest.wrapping_add(stride.wrapping_mul(size.wrapping_sub(1)));
+        }
+        if !ascending {
+            (found.padded, found.steps_over) = sorted_walk(desc);
         }
         found
     }
+}
+
+/// `padded` and `steps_over` where the strides do not ascend from the last axis on.
+#[cold]
+fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
+    let mut axes: SmallVec<[(u64, u64); 8]> = desc.live_axes().collect();
+    axes.sort_unstable_by_key(|&(_, stride)| stride);
+    let (mut padded, mut steps_over, mut largest) = (false, true, 0_u64);
+    for (size, stride) in axes {
+        padded |= stride > largest.saturating_add(1);
+        steps_over &= stride > largest;
+        // Cannot saturate: invariant 3 bounds the sum over all axes.
+        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+    }
+    (padded, steps_over)
 }

@@ -57,6 +57,7 @@ pub(super) struct Extent {
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small:
 /// element counts are `u64`. A size of zero is left out of that product, so that any sub-product of
 /// the other sizes fits too; the strides of an empty tensor may be any, as they are never used.
+#[inline]
 pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
         return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });

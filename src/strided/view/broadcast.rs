@@ -1,6 +1,5 @@
 //! Repeating a tensor along axes of size 1.
 
-use crate::checked::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
@@ -80,7 +79,8 @@ impl BufferTensorDesc {
             Side::Back => 0,
         };
         // New axes repeat the whole: stride 0, which is there already.
-        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut list = AxisList::with_zero_strides(sizes);
+        let (_, strides) = list.both_mut();
         let places = strides.iter_mut().zip(sizes).enumerate().skip(first);
         for ((axis, (slot, &wanted)), (size, stride)) in places.zip(self.axes()) {
             if size == wanted {
@@ -89,7 +89,7 @@ impl BufferTensorDesc {
                 return Err(Error::SizeMismatch { axis, expected: wanted, found: size });
             }
         }
-        self.view(AxisList::new(sizes, &strides))
+        self.view(list)
     }
 }
 

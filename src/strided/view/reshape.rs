@@ -1,8 +1,6 @@
 //! Other sizes for the same elements in the same order, where no element has to move.
 
-use smallvec::SmallVec;
-
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
@@ -66,14 +64,14 @@ impl BufferTensorDesc {
         }
         if found == 0 {
             let strides = packed_strides(sizes, (0..sizes.len()).rev(), |_| false)?;
-            return self.view(AxisList::new(sizes, &strides));
+            return Ok(self.with_axes(AxisList::new(sizes, &strides)));
         }
-        let mut old: SmallVec<[(usize, u64, u64); 8]> =
-            self.axes().enumerate().filter(|&(_, (size, _))| size > 1).map(|(a, (n, s))| (a, n, s)).collect();
-        let mut strides = Dims::from_elem(0, sizes.len());
-        let mut new = sizes.iter().zip(&mut strides).rev().filter(|(size, _)| **size > 1);
+        let mut old = self.axes().enumerate().rev().filter(|&(_, (size, _))| size > 1);
+        let mut list = AxisList::with_zero_strides(sizes);
+        let (_, strides) = list.both_mut();
+        let mut new = sizes.iter().zip(&mut *strides).rev().filter(|(size, _)| **size > 1);
         // From the minor end: take the last old axis and whatever must be joined to it.
-        while let Some((_, size, stride)) = old.pop() {
+        while let Some((_, (size, stride))) = old.next() {
             let mut joined = size;
             let mut covered = 1_u64;
             while covered < joined {
@@ -84,7 +82,7 @@ impl BufferTensorDesc {
                 *slot = stride.saturating_mul(covered);
                 covered = covered.saturating_mul(new_size);
                 while covered > joined {
-                    let Some((axis, size, own)) = old.pop() else {
+                    let Some((axis, (size, own))) = old.next() else {
                         break;
                     };
                     let needed = stride.saturating_mul(joined);
@@ -97,8 +95,9 @@ impl BufferTensorDesc {
                 }
             }
         }
-        settle_unit_strides(sizes, &mut strides);
-        self.view(AxisList::new(sizes, &strides))
+        settle_unit_strides(sizes, strides);
+        // Every element stays where it is, so the number of them and the largest offset do too.
+        Ok(self.with_axes(list))
     }
 }
 
