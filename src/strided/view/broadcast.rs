@@ -65,7 +65,7 @@ impl BufferTensorDesc {
 
     fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
         if sizes.is_empty() && self.sizes() == [1] {
-            return self.view(Dims::new(), Dims::new());
+            return self.view(AxisList::EMPTY);
         }
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::RankMismatch {
