@@ -97,7 +97,8 @@ impl Split {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the padded size passes 64 bits. A layout that stores elements in another width than their
+/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which lies in
+/// several buffers. A layout that stores elements in another width than their
 /// type's, which a descriptor cannot say, lowers to [`Lowering::IndexMap`].
 ///
 /// ```

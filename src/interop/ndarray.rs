@@ -153,7 +153,8 @@ pub fn view_bytes_mut<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`], also if there are more elements than memory has addresses.
+/// [`Error::Overflow`], also if there are more elements than memory has addresses, and what
+/// [`ToIndexMap::to_index_map`] returns.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::offsets, ArrayShape};

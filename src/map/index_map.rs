@@ -141,7 +141,8 @@ pub trait ToIndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the physical size passes 64 bits.
+    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which
+    /// lies in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 }
 

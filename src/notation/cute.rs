@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 ///
 /// [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not divide each
-/// other, or dimensions that `*` joined.
+/// other, or dimensions that `*` joined. What [`ToIndexMap::to_index_map`] returns.
 ///
 /// ```
 /// use tensor_layout::{notation::cute, ArrayShape};

@@ -73,7 +73,7 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what a tag cannot say.
+/// [`Error::NotExpressible`] with what a tag cannot say, and what [`ToIndexMap::to_index_map`] returns.
 ///
 /// ```
 /// use tensor_layout::{notation::onednn, ArrayShape};
