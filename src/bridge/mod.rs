@@ -8,4 +8,4 @@ mod spell;
 
 pub use lower::{Lowering, Split, lower, lower_map};
 pub use raise::{Raised, raise};
-pub use spell::spell;
+pub use spell::{SPELLING_SEARCH_LIMIT, spell, spell_view};

@@ -8,6 +8,8 @@ use crate::map::ToIndexMap;
 use crate::strided::BufferTensorDesc;
 use crate::tiled::{ArrayShape, Layout, Tile};
 
+use super::spell::spell;
+
 /// A strided tensor as a tiled shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raised {
@@ -22,7 +24,11 @@ pub struct Raised {
 ///
 /// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide each other
 /// and each ratio is at least the size it steps over. Strides that are just right need no tile, a row pitch
-/// is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`.
+/// is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`. The spelling is the
+/// [shortest](super::spell) one.
+///
+/// A total size that was set above DirectML's minimum becomes the size of the tiled buffer, so that raising what
+/// [`lower`](super::lower) made of a tiled shape gives a shape of the same size.
 ///
 /// # Errors
 ///
@@ -87,7 +93,18 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     if desc.data_type().bits() < 8 {
         layout = layout.with_element_bits(desc.data_type().bits());
     }
-    let shape = ArrayShape::new(desc.data_type(), desc.sizes(), layout)?;
+    let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
     Ok(Raised { shape, bytes_past_minimum: tiled_size.saturating_sub(desc.min_size_in_bytes()) })
+}
+
+/// The shortest spelling of a shape that puts the elements where the descriptor's strides put them: with the total size
+/// of the descriptor, if that is more than its minimum and a layout says it, else with the size of the shape.
+fn shortest(desc: &BufferTensorDesc, shape: ArrayShape) -> Result<ArrayShape, Error> {
+    if desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes()
+        && let Ok(whole) = spell(&desc.to_index_map()?)
+    {
+        return Ok(whole);
+    }
+    Ok(spell(&shape.to_index_map()?).unwrap_or(shape))
 }

@@ -86,6 +86,46 @@ impl ArrayShape {
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
 
+    /// The same elements in the same memory with the dimensions in another order: dimension `k` of the result is dimension
+    /// `order[k]` of this one. Tiles and all else stay, as they concern memory; only the numbers of the dimensions change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    ///
+    /// ```
+    /// use tensor_layout::ArrayShape;
+    ///
+    /// let shape: ArrayShape = "f32[3,<=5]{1,0:T(2,2)S(1)}".parse()?;
+    /// assert_eq!(shape.permute(&[1, 0])?.to_string(), "f32[<=5,3]{0,1:T(2,2)S(1)}");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn permute(&self, order: &[usize]) -> Result<ArrayShape, Error> {
+        let rank = self.rank();
+        if order.len() != rank {
+            return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
+        }
+        let mut new_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
+        for (position, &axis) in order.iter().enumerate() {
+            match new_of.get_mut(axis) {
+                None => return Err(Error::AxisOutOfRange { axis, rank }),
+                Some(new) if *new != usize::MAX => {
+                    return Err(Error::NotAPermutation { what: "the order", position, axis });
+                }
+                Some(new) => *new = position,
+            }
+        }
+        let minor_to_major = self.layout.minor_to_major().iter();
+        let minor_to_major: SmallVec<[usize; 8]> =
+            minor_to_major.filter_map(|&axis| new_of.get(axis).copied()).collect();
+        Ok(ArrayShape {
+            data_type: self.data_type,
+            sizes: order.iter().filter_map(|&axis| self.sizes.get(axis).copied()).collect(),
+            dynamic: order.iter().filter_map(|&axis| self.dynamic.get(axis).copied()).collect(),
+            layout: self.layout.clone().with_minor_to_major(&minor_to_major)?,
+        })
+    }
+
     /// For each dimension: is its size only a bound?
     #[must_use]
     pub fn dynamic(&self) -> &[bool] {

@@ -48,6 +48,21 @@ const NAMES: [(&str, TpuGeneration); 7] = [
     ("v7x", TpuGeneration::V7x),
 ];
 
+/// The rules for tiles that compilers follow, whichever the generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TpuTiles {
+    /// From v4 on, inside programs: never more than 8 rows.
+    LateInside,
+    /// From v4 on.
+    Late,
+    /// On v2 and v3.
+    Early,
+}
+
+impl TpuTiles {
+    pub(crate) const ALL: [TpuTiles; 3] = [TpuTiles::LateInside, TpuTiles::Late, TpuTiles::Early];
+}
+
 impl FromStr for TpuGeneration {
     type Err = Error;
 
@@ -104,12 +119,30 @@ impl ArrayShape {
         if rule.bits < 8 {
             layout = layout.with_element_bits(rule.bits);
         }
-        if self.logical_elements() > 0 {
-            let mut physical = order.iter().filter_map(|&dimension| self.sizes().get(dimension).copied());
-            let (width, height) = (physical.next(), physical.next());
-            layout = layout.with_tiles(&rule.tiles(width, height)?);
-        }
+        layout = layout.with_tiles(&self.tiles_by(&rule)?);
         self.with_layout(layout)
+    }
+
+    /// The tiles that a rule gives the shape in the order of dimensions it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedDataType`] for 128-bit types.
+    pub(crate) fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
+        let generation = if tiles == TpuTiles::Early { TpuGeneration::V3 } else { TpuGeneration::V5e };
+        let mut rule = TileRule::of(self.data_type(), generation)?;
+        rule.has_large_tiles &= tiles == TpuTiles::Late;
+        self.tiles_by(&rule)
+    }
+
+    fn tiles_by(&self, rule: &TileRule) -> Result<Vec<Tile>, Error> {
+        if self.logical_elements() == 0 {
+            return Ok(Vec::new());
+        }
+        let order = self.layout().minor_to_major();
+        let mut physical = order.iter().filter_map(|&dimension| self.sizes().get(dimension).copied());
+        let (width, height) = (physical.next(), physical.next());
+        rule.tiles(width, height)
     }
 
     /// The shape in the layout a TPU of this generation gives it when nobody asks for another: the order of the

@@ -1,10 +1,10 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use tensor_layout::bridge::spell_view;
 use tensor_layout::notation::{self, AnyLayout, Notated, Notation};
 use tensor_layout::strided::Slices;
-use tensor_layout::tiled::Layout;
-use tensor_layout::{ArrayShape, Error, LayoutClass, ToIndexMap};
+use tensor_layout::{Error, LayoutClass, ToIndexMap};
 
 use crate::index_text::read_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
@@ -177,22 +177,9 @@ impl Wish {
             Wish::Broadcast(sizes) => map.broadcast_to(sizes),
         }?;
         Ok(match (layout, self) {
-            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => AnyLayout::Tiled(permute_tiled(shape, axes)?),
+            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => AnyLayout::Tiled(shape.permute(axes)?),
+            (AnyLayout::Tiled(shape), _) => spell_view(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
             _ => AnyLayout::Mapped(view),
         })
     }
-}
-
-/// The same tiles on the same memory; only the numbers of the dimensions change.
-fn permute_tiled(shape: &ArrayShape, axes: &[usize]) -> Result<ArrayShape, Error> {
-    let old = shape.layout();
-    let place = |dim: &usize| axes.iter().position(|axis| axis == dim);
-    let order: Vec<usize> = old.minor_to_major().iter().filter_map(place).collect();
-    let sizes: Vec<u64> = axes.iter().filter_map(|&axis| shape.sizes().get(axis).copied()).collect();
-    let layout = Layout::new(&order)?
-        .with_tiles(old.tiles())
-        .with_tail_padding_alignment(old.tail_padding_alignment())?
-        .with_element_bits(old.element_bits().unwrap_or(0))
-        .with_memory_space(old.memory_space());
-    ArrayShape::new(shape.data_type(), &sizes, layout)
 }

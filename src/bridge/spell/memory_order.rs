@@ -1,0 +1,131 @@
+//! The digits of a map in the order of memory.
+
+use crate::error::Error;
+use crate::map::IndexMap;
+
+pub(super) fn refuse(reason: String) -> Error {
+    Error::NotExpressible { target: "tiled layout", reason }
+}
+
+/// One digit: of which dimension, how many values it takes in memory, padding included.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Placed {
+    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in front.
+    pub(super) dimension: usize,
+    /// Counted from the minor digit of the dimension.
+    pub(super) level: usize,
+    pub(super) size: u64,
+    pub(super) is_top: bool,
+    /// Does it only pad, above the top digit of its dimension?
+    pads: bool,
+}
+
+/// How large the buffer is that the digits are to fill.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// The whole buffer, if the top digit can be padded to it.
+    Buffer,
+    /// What the digits need themselves. The rest of the buffer is padding at the end.
+    Digits,
+}
+
+#[derive(PartialEq)]
+pub(super) struct MemoryOrder {
+    /// All digits, major first.
+    pub(super) digits: Vec<Placed>,
+    /// The stride of the last digit: more than 1 if elements do not follow each other.
+    pub(super) smallest: u64,
+}
+
+impl MemoryOrder {
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] if the map does not begin at 0, is no sum of exact digits, or has strides that do not
+    /// divide each other or leave a gap that no dimension can fill with padding.
+    pub(super) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, Error> {
+        if map.base() != 0 {
+            return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base())));
+        }
+        let Some(dimensions) = map.digits_by_dimension() else {
+            return Err(refuse("it is no sum of exact digits of its dimensions".into()));
+        };
+        if map.logical_elements() == 0 {
+            return Ok(MemoryOrder { digits: Vec::new(), smallest: 1 });
+        }
+        if dimensions.iter().all(Vec::is_empty) {
+            // One element: the last dimension is padded to the size of the buffer.
+            let dimension = dimensions.len().saturating_sub(1);
+            let padded = map.physical_elements() > 1;
+            let digit = Placed { dimension, level: 0, size: map.physical_elements(), is_top: true, pads: true };
+            return Ok(MemoryOrder { digits: padded.then_some(digit).into_iter().collect(), smallest: 1 });
+        }
+        ordered(map, dimensions, room)
+    }
+
+    /// How many digits a dimension has, padding included.
+    pub(super) fn levels(&self, dimension: usize) -> usize {
+        self.digits.iter().filter(|digit| digit.dimension == dimension).count()
+    }
+
+    /// The place in memory of a digit, counted from the major end.
+    pub(super) fn place(&self, dimension: usize, level: usize) -> Option<usize> {
+        self.digits.iter().position(|digit| digit.dimension == dimension && digit.level == level)
+    }
+
+    /// How many values a digit takes, padding included.
+    pub(super) fn size(&self, dimension: usize, level: usize) -> u64 {
+        let digit = self.place(dimension, level).and_then(|place| self.digits.get(place));
+        digit.map_or(1, |digit| digit.size)
+    }
+}
+
+fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Result<MemoryOrder, Error> {
+    // Stride, dimension, level, values, is it the top digit?
+    let mut all: Vec<(u64, usize, usize, u64, bool)> = Vec::new();
+    for (dimension, digits) in dimensions.iter().enumerate() {
+        for (level, &(size, stride)) in digits.iter().rev().enumerate() {
+            all.push((stride, dimension, level, size, level.saturating_add(1) == digits.len()));
+        }
+    }
+    all.sort_by_key(|&(stride, ..)| std::cmp::Reverse(stride));
+    let smallest = all.last().map_or(1, |&(stride, ..)| stride);
+    let mut above = map.physical_elements();
+    let mut placed: Vec<Placed> = Vec::with_capacity(all.len());
+    for (position, (stride, dimension, level, values, is_top)) in all.into_iter().enumerate() {
+        if stride == 0 {
+            return Err(refuse(format!(
+                "dimension {dimension} is broadcast (stride 0), and in tiles every element has a place of its own"
+            )));
+        }
+        let mut fits = above.checked_div(stride).unwrap_or(0);
+        let divides = above.checked_rem(stride) == Some(0);
+        if position == 0 && (!divides || !is_top || room == Room::Digits) {
+            // What is behind the last block is padding at the end.
+            fits = values;
+        } else if !divides || fits < values {
+            return Err(refuse(format!(
+                "a stride of {stride} in dimension {dimension} does not fit the strides around it"
+            )));
+        }
+        if fits > values && !is_top {
+            // A dimension whose digits are all further in is always 0 here, and can be padded.
+            let padding = if fits.is_multiple_of(values) { fits.checked_div(values) } else { None };
+            let begun = |other: usize| placed.iter().any(|placed| placed.dimension == other && !placed.pads);
+            // If there is none, the dimension of size 1 that a tile longer than the rank finds in front.
+            let free = (0..=dimensions.len()).find(|&other| other != dimension && !begun(other));
+            let (Some(size), Some(other)) = (padding, free) else {
+                return Err(refuse(format!("there is a gap inside the blocks of dimension {dimension}")));
+            };
+            // Padding further out is a higher digit: what was placed before moves up.
+            for higher in placed.iter_mut().filter(|placed| placed.dimension == other) {
+                higher.level = higher.level.saturating_add(1);
+            }
+            let level = dimensions.get(other).map_or(0, Vec::len);
+            placed.push(Placed { dimension: other, level, size, is_top: false, pads: true });
+            fits = values;
+        }
+        placed.push(Placed { dimension, level, size: fits, is_top, pads: false });
+        above = stride;
+    }
+    Ok(MemoryOrder { digits: placed, smallest })
+}
