@@ -4,6 +4,9 @@
 //! them in registers, and stores them. The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the
 //! pattern of a perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going backwards undoes it.
 
+use std::ops::Range;
+
+use super::super::super::plan::cost::LINE;
 use super::exchange_bits::{exchanged, restored};
 use super::vector::Vector;
 use super::walk::{Iteration, Walk};
@@ -129,51 +132,82 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
     pitch: usize,
 ) {
     let (units, row) = (V::BYTES / UNIT, columns * UNIT);
-    let whole = columns - columns % units;
-    let pitch_fits = JOIN || pitch.is_multiple_of(V::BYTES);
+    // The bytes of the destination that a column moves on by in each of its rows.
+    let step = if JOIN { UNIT * ROWS } else { UNIT };
+    let pitch_fits = JOIN || pitch.is_multiple_of(LINE);
     for iteration in walk.iterations(row * ROWS) {
-        let Iteration { from, to, .. } = iteration;
-        let streaming = walk.streaming && pitch_fits && to.align_offset(V::BYTES) == 0;
-        let far = Far { later: iteration.later_in_row(if JOIN { row } else { row * ROWS }), streaming };
-        // SAFETY: the columns up to `whole` are whole vectors of every row and of the joined row. Of what is left, `bytes` bytes
-        // of every row, and `ROWS` times as many of the joined row, are read and written and no more; a vector of the
-        // joined row that begins behind them has 0 bytes.
+        let later = iteration.later_in_row(if JOIN { row } else { row * ROWS });
+        // Lines are streamed if they are aligned after a few columns, in every row of the destination.
+        let to_line = iteration.to.align_offset(LINE);
+        let streaming = walk.streaming && pitch_fits && to_line.is_multiple_of(step);
+        let head = if streaming { (to_line / step).min(columns) } else { 0 };
+        let end = columns - (columns - head) % units;
+        let far = Far { later, streaming };
+        // SAFETY: the columns up to `head`, from there to `end`, which are whole vectors, and those behind are all of the rows. With
+        // `streaming`, column `head` of every destination row begins a line.
         unsafe {
+            if head > 0 {
+                few_columns::<V, S, UNIT, ROWS, JOIN>(&iteration, 0..head, pitch);
+            }
             // Most planes are small, and their loop is compiled without a branch for either.
             if far.streaming || far.later.is_some() {
-                whole_vectors::<V, S, UNIT, ROWS, JOIN, true>(&iteration, &far, whole, pitch);
+                whole_vectors::<V, S, UNIT, ROWS, JOIN, true>(&iteration, &far, head..end, pitch);
             } else {
-                whole_vectors::<V, S, UNIT, ROWS, JOIN, false>(&iteration, &far, whole, pitch);
+                whole_vectors::<V, S, UNIT, ROWS, JOIN, false>(&iteration, &far, head..end, pitch);
             }
-            let bytes = row - whole * UNIT;
-            if bytes > 0 {
-                let in_joined = |i: usize| (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
-                let mut lines = [V::zero(); ROWS];
-                for (i, line) in lines.iter_mut().enumerate() {
-                    *line = if JOIN {
-                        V::load_partial(from.add(i * pitch + whole * UNIT), bytes)
-                    } else {
-                        V::load_partial(from.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), in_joined(i))
-                    };
-                }
-                let lines = if JOIN { S::joined::<V, UNIT, ROWS>(lines) } else { S::separated::<V, UNIT, ROWS>(lines) };
-                for (i, line) in lines.into_iter().enumerate() {
-                    if JOIN {
-                        line.store_partial(to.wrapping_add(whole * UNIT * ROWS + i * V::BYTES), in_joined(i));
-                    } else {
-                        line.store_partial(to.add(i * pitch + whole * UNIT), bytes);
-                    }
+            if end < columns {
+                few_columns::<V, S, UNIT, ROWS, JOIN>(&iteration, end..columns, pitch);
+            }
+        }
+    }
+}
+
+/// Columns of [`run`] that are read and written in part.
+///
+/// # Safety
+///
+/// As for [`run`], for these columns.
+#[inline(always)]
+unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize, const JOIN: bool>(
+    iteration: &Iteration,
+    columns: Range<usize>,
+    pitch: usize,
+) {
+    let Iteration { from, to, .. } = *iteration;
+    for first in columns.clone().step_by(V::BYTES / UNIT) {
+        let bytes = (columns.end - first).min(V::BYTES / UNIT) * UNIT;
+        let in_row = |i: usize| i * pitch + first * UNIT;
+        let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
+        let of_joined = |i: usize| (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
+        // SAFETY: `bytes` bytes of each row, and `ROWS` times as many of the joined row; a vector of it that begins behind
+        // these has 0 bytes.
+        unsafe {
+            let mut lines = [V::zero(); ROWS];
+            for (i, line) in lines.iter_mut().enumerate() {
+                *line = if JOIN {
+                    V::load_partial(from.add(in_row(i)), bytes)
+                } else {
+                    V::load_partial(from.wrapping_add(in_joined(i)), of_joined(i))
+                };
+            }
+            let lines = if JOIN { S::joined::<V, UNIT, ROWS>(lines) } else { S::separated::<V, UNIT, ROWS>(lines) };
+            for (i, line) in lines.into_iter().enumerate() {
+                if JOIN {
+                    line.store_partial(to.wrapping_add(in_joined(i)), of_joined(i));
+                } else {
+                    line.store_partial(to.add(in_row(i)), bytes);
                 }
             }
         }
     }
 }
 
-/// The first `whole` columns of [`run`], a multiple of a vector.
+/// Columns of [`run`] that are whole vectors.
 ///
 /// # Safety
 ///
-/// As for [`run`], for these columns. If `far.streaming` is set, the destination and its row pitch are multiples of `V::BYTES`.
+/// As for [`run`], for these columns, a multiple of a vector. If `far.streaming` is set, the first of them begins a line in every row of
+/// the destination.
 #[inline(always)]
 unsafe fn whole_vectors<
     V: Vector,
@@ -185,14 +219,21 @@ unsafe fn whole_vectors<
 >(
     iteration: &Iteration,
     far: &Far,
-    whole: usize,
+    columns: Range<usize>,
     pitch: usize,
 ) {
-    for first in (0..whole).step_by(V::BYTES / UNIT) {
+    let mut start = columns.start;
+    let by_lines = !JOIN && V::BYTES < LINE;
+    if FAR && by_lines && far.streaming {
+        start = columns.end - (columns.end - start) % (LINE / UNIT);
+        // SAFETY: the caller's promise, for as many columns as fill lines.
+        unsafe { separate_lines::<V, S, UNIT, ROWS>(iteration, far, columns.start..start, pitch) };
+    }
+    for first in (start..columns.end).step_by(V::BYTES / UNIT) {
         let in_row = |i: usize| i * pitch + first * UNIT;
         let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
-        // SAFETY: a vector of each row and `ROWS` vectors of the joined row; where they are streamed, `first * UNIT` is a multiple
-        // of `V::BYTES`, so that each is aligned as the destination and its rows are.
+        // SAFETY: a vector of each row and `ROWS` vectors of the joined row; where they are streamed, they lie a multiple of
+        // `V::BYTES` behind the beginning of a line.
         unsafe {
             let mut lines = [V::zero(); ROWS];
             for (i, line) in lines.iter_mut().enumerate() {
@@ -200,7 +241,44 @@ unsafe fn whole_vectors<
             }
             let lines = if JOIN { S::joined::<V, UNIT, ROWS>(lines) } else { S::separated::<V, UNIT, ROWS>(lines) };
             for (i, line) in lines.into_iter().enumerate() {
-                far.store::<V, FAR>(line, iteration.to.add(if JOIN { in_joined(i) } else { in_row(i) }));
+                let to = iteration.to.add(if JOIN { in_joined(i) } else { in_row(i) });
+                // With `by_lines`, what is left here is less than a line of each row.
+                if FAR && far.streaming && !by_lines { line.stream(to) } else { line.store(to) }
+            }
+        }
+    }
+}
+
+/// Deinterleaves columns with vectors of half a line: both halves of a line are computed before it is stored, so that no half-filled
+/// lines of several rows compete for the few buffers that hold them. On Z3 (see `plan/cost.rs`) streaming halves took
+/// 3.3 times a copy instead of 1.7, for 8 rows of f32.
+///
+/// # Safety
+///
+/// As for [`whole_vectors`] with `far.streaming` set; the columns fill whole lines.
+#[inline(always)]
+unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize>(
+    iteration: &Iteration,
+    far: &Far,
+    columns: Range<usize>,
+    pitch: usize,
+) {
+    debug_assert!(V::BYTES * 2 == LINE && columns.len().is_multiple_of(LINE / UNIT));
+    for first in columns.step_by(LINE / UNIT) {
+        // SAFETY: `ROWS` lines of the joined row, and a line of each row, aligned as the row is.
+        unsafe {
+            let mut halves = [[V::zero(); ROWS]; 2];
+            for (half, lines) in halves.iter_mut().enumerate() {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    *line = far.load::<V, true>(iteration.from, first * UNIT * ROWS + (half * ROWS + i) * V::BYTES);
+                }
+                *lines = S::separated::<V, UNIT, ROWS>(*lines);
+            }
+            let [low, high] = halves;
+            for (i, (low, high)) in low.into_iter().zip(high).enumerate() {
+                let to = iteration.to.add(i * pitch + first * UNIT);
+                low.stream(to);
+                high.stream(to.add(V::BYTES));
             }
         }
     }
@@ -227,16 +305,5 @@ impl Far {
             }
             V::load(from.add(offset))
         }
-    }
-
-    /// Stores a vector.
-    ///
-    /// # Safety
-    ///
-    /// `V::BYTES` bytes are writable at `to`, which is a multiple of `V::BYTES` if `self.streaming` is set.
-    #[inline(always)]
-    unsafe fn store<V: Vector, const FAR: bool>(&self, line: V, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { if FAR && self.streaming { line.stream(to) } else { line.store(to) } }
     }
 }

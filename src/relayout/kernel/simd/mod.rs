@@ -18,6 +18,8 @@ mod pitch;
 mod prefetch;
 mod run;
 mod runs;
+#[cfg(test)]
+mod software;
 mod stage;
 mod transpose;
 mod vector;
