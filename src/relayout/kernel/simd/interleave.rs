@@ -267,14 +267,16 @@ unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usiz
     for first in columns.step_by(LINE / UNIT) {
         // SAFETY: `ROWS` lines of the joined row, and a line of each row, aligned as the row is.
         unsafe {
-            let mut halves = [[V::zero(); ROWS]; 2];
-            for (half, lines) in halves.iter_mut().enumerate() {
-                for (i, line) in lines.iter_mut().enumerate() {
-                    *line = far.load::<V, true>(iteration.from, first * UNIT * ROWS + (half * ROWS + i) * V::BYTES);
-                }
-                *lines = S::separated::<V, UNIT, ROWS>(*lines);
+            let (mut low, mut high) = ([V::zero(); ROWS], [V::zero(); ROWS]);
+            let joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
+            for (i, line) in low.iter_mut().enumerate() {
+                *line = far.load::<V, true>(iteration.from, joined(i));
             }
-            let [low, high] = halves;
+            let low = S::separated::<V, UNIT, ROWS>(low);
+            for (i, line) in high.iter_mut().enumerate() {
+                *line = far.load::<V, true>(iteration.from, joined(ROWS + i));
+            }
+            let high = S::separated::<V, UNIT, ROWS>(high);
             for (i, (low, high)) in low.into_iter().zip(high).enumerate() {
                 let to = iteration.to.add(i * pitch + first * UNIT);
                 low.stream(to);
