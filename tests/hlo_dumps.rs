@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use literal::cases;
 use proptest::prelude::*;
-use tensor_layout::Shape;
+use tensor_layout::{Error, Shape};
 use tensor_layout::hlo::{BufferTable, Inlined, Instruction, Reader, Record};
 
 fn dumps() -> Vec<(PathBuf, String)> {
@@ -251,6 +251,64 @@ fn a_long_dump_keeps_the_worst_rows_only() {
     // Equal waste: the earlier line is first.
     assert_eq!(table.rows()[0].line, 2);
     assert_eq!(table.total(0).unwrap().padded_bytes, u128::from(count) * 512_000);
+}
+
+/// Joining lines was quadratic (320 KB took 20 s, these 3 MB would take half an hour), and the error held them all.
+#[test]
+fn lines_that_are_joined_in_vain_are_read_a_few_times_only() {
+    for piece in ["  %x,\n", "  )(\n", "  \"\n"] {
+        let text = format!("ENTRY e {{\n  a = f32[2]{{0}} add(\n{}  b = f32[] parameter(0)\n}}\n", piece.repeat(500_000));
+        let (mut instructions, mut lines) = (0, Vec::new());
+        for record in Reader::new(text.as_bytes()) {
+            match record.unwrap() {
+                Record::Instruction(_) => instructions += 1,
+                Record::Unreadable(line) => lines.push(line),
+                other => panic!("{other:?}"),
+            }
+        }
+        // `)` ends the operands, so there the first line is an instruction.
+        assert_eq!(instructions, if piece.contains(')') { 2 } else { 1 }, "{piece:?}");
+        assert!(!lines.is_empty());
+        for line in &lines {
+            assert!(line.error.to_string().len() < 300, "{}", line.error);
+            assert!(line.text.len() <= 200);
+        }
+    }
+}
+
+#[test]
+fn an_error_shows_an_excerpt_around_the_byte() {
+    let text = format!("ENTRY e {{\n  a = f32[{}x]{{0}} add(b)\n}}\n", "1,".repeat(200));
+    let mut reader = Reader::new(text.as_bytes());
+    let Some(Ok(Record::Unreadable(line))) = reader.next() else { panic!() };
+    assert_eq!((line.line, line.column), (2, 411));
+    let Error::Parse { text, column, found, .. } = &line.error else { panic!() };
+    assert_eq!((text.len(), *column, found.as_str()), (72, 61, "`x`"));
+    assert_eq!(&text[column - 1..], "x]{0} add(b)");
+}
+
+#[test]
+fn the_header_and_the_source_lines() {
+    let read_header = |name: &str| {
+        let (_, text) = dumps().into_iter().find(|(path, _)| path.ends_with(name)).unwrap();
+        let mut reader = Reader::new(text.as_bytes());
+        assert!(reader.header().is_none());
+        let lines: Vec<_> = reader
+            .by_ref()
+            .filter_map(|record| match record.unwrap() {
+                Record::Instruction(instruction) => instruction.source,
+                _ => None,
+            })
+            .map(|source| format!("{}:{}", source.file, source.line))
+            .collect();
+        (reader.header().cloned().unwrap(), lines)
+    };
+    let (header, lines) = read_header("tpu_column.hlo");
+    assert_eq!((header.name.as_str(), header.is_scheduled, header.aliases.len()), ("jit__lambda", true, 0));
+    assert_eq!(lines, ["./make_dumps.py:112"]);
+    let (header, lines) = read_header("dense.hlo");
+    assert!(header.is_scheduled);
+    assert!(lines.iter().all(|line| line.starts_with("./make_dumps.py:")) && !lines.is_empty());
 }
 
 #[test]

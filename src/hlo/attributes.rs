@@ -20,24 +20,25 @@ pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     Scan::new(text).find(|&(_, _, depth)| depth < 0).map(|(at, ..)| at)
 }
 
-/// The value of the attribute `key` among `attributes`.
-pub(super) fn value_of<'a>(attributes: &'a str, key: &str) -> Option<&'a str> {
-    split_at_commas(attributes).find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
-}
-
-/// The string `op_name="..."` of the metadata, as written.
-pub(super) fn op_name(attributes: &str) -> Option<&str> {
-    let metadata = value_of(attributes, "metadata")?;
-    let (_, behind) = metadata.split_once("op_name=\"")?;
-    let (mut end, mut escaped) = (0_usize, false);
-    for byte in behind.bytes() {
-        match byte {
-            b'"' if !escaped => return behind.get(..end),
-            _ => escaped = byte == b'\\' && !escaped,
-        }
-        end = end.saturating_add(1);
-    }
-    None
+/// What the attributes of an instruction say, as far as memory is concerned.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Attributes<'a> {
+    /// The computations that are called, without their `%`.
+    pub(super) calls: Vec<&'a str>,
+    /// `op_name="..."` of the metadata, as written.
+    pub(super) op_name: Option<&'a str>,
+    /// `source_file` of the metadata.
+    pub(super) source_file: Option<&'a str>,
+    /// `source_line` of the metadata.
+    pub(super) source_line: Option<u64>,
+    /// `stack_frame_id` of the metadata.
+    pub(super) stack_frame: Option<u64>,
+    /// `index=1` of a `get-tuple-element`.
+    pub(super) index: Option<u64>,
+    /// `custom_call_target="..."`
+    pub(super) target: Option<&'a str>,
+    /// `output_to_operand_aliasing={...}`
+    pub(super) aliasing: Option<&'a str>,
 }
 
 /// The attributes that name computations.
@@ -54,27 +55,95 @@ const CALLS: [&str; 10] = [
     "scatter",
 ];
 
-/// The computations that the attributes name, without their `%`.
-pub(super) fn called_computations(attributes: &str) -> impl Iterator<Item = &str> {
-    split_at_commas(attributes)
-        .filter_map(|part| part.split_once('='))
-        .filter(|(key, _)| CALLS.contains(key))
-        .flat_map(|(_, value)| split_at_commas(value.trim_start_matches('{').trim_end_matches('}')))
-        .map(|name| name.trim_start_matches('%'))
-        .filter(|name| !name.is_empty())
+impl<'a> Attributes<'a> {
+    /// Reads what stands behind the operands. What it does not know it passes over.
+    pub(super) fn read(text: &'a str) -> Attributes<'a> {
+        let mut found = Attributes::default();
+        for (key, value) in split_at_commas(text).filter_map(|part| part.split_once('=')) {
+            match key {
+                "metadata" => found.metadata(value),
+                "index" => found.index = value.parse().ok(),
+                "custom_call_target" => found.target = Some(value.trim_matches('"')),
+                "output_to_operand_aliasing" => found.aliasing = Some(value),
+                _ if CALLS.contains(&key) => found.calls.extend(
+                    split_at_commas(value.trim_start_matches('{').trim_end_matches('}'))
+                        .map(|name| name.trim_start_matches('%'))
+                        .filter(|name| !name.is_empty()),
+                ),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// `{op_name="jit(f)/add" stack_frame_id=5}`: fields between blanks.
+    fn metadata(&mut self, text: &'a str) {
+        let mut rest = text.trim_start_matches('{');
+        while let Some((key, value)) = rest.split_once('=') {
+            let Some((value, behind)) = field_value(value) else { return };
+            rest = behind;
+            match key.trim() {
+                "op_name" => self.op_name = Some(value),
+                "source_file" => self.source_file = Some(value),
+                "source_line" => self.source_line = value.parse().ok(),
+                "stack_frame_id" => self.stack_frame = value.parse().ok(),
+                _ => {}
+            }
+        }
+    }
 }
 
-/// Every byte outside strings and comments, with its place and the brackets that are open behind it.
-struct Scan<'a> {
-    bytes: std::iter::Enumerate<std::str::Bytes<'a>>,
+/// The value of a field, a string without its quotes, and what stands behind it. `None` for a string without an end.
+fn field_value(text: &str) -> Option<(&str, &str)> {
+    if let Some(string) = text.strip_prefix('"') {
+        let mut escaped = false;
+        let end = string.bytes().position(|byte| {
+            let quote = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            quote
+        })?;
+        return Some((string.get(..end)?, string.get(end.saturating_add(1)..)?));
+    }
+    // A value in braces goes to the end of the braces.
+    if text.starts_with('{') {
+        let inside = text.get(1..)?;
+        let end = closing_bracket(inside)?;
+        return Some((inside.get(..end)?, inside.get(end.saturating_add(1)..)?));
+    }
+    let end = text.find([' ', '}']).unwrap_or(text.len());
+    text.split_at_checked(end)
+}
+
+/// Brackets and strings that are open at the end of a text that arrives in pieces.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Open {
     depth: i64,
     in_string: bool,
     escaped: bool,
 }
 
+impl Open {
+    /// Takes the next piece; says whether there is a byte in it behind which no bracket and no string was open.
+    pub(super) fn add(&mut self, piece: &str) -> bool {
+        let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
+        let mut closed = piece.is_empty() && self.depth <= 0 && !self.in_string;
+        while let Some((_, _, depth)) = scan.next() {
+            closed |= depth <= 0;
+        }
+        *self = scan.open;
+        closed
+    }
+}
+
+/// Every byte outside strings and comments, with its place and the brackets that are open behind it.
+struct Scan<'a> {
+    bytes: std::iter::Enumerate<std::str::Bytes<'a>>,
+    open: Open,
+}
+
 impl<'a> Scan<'a> {
     fn new(text: &'a str) -> Scan<'a> {
-        Scan { bytes: text.bytes().enumerate(), depth: 0, in_string: false, escaped: false }
+        Scan { bytes: text.bytes().enumerate(), open: Open::default() }
     }
 }
 
@@ -82,23 +151,24 @@ impl Iterator for Scan<'_> {
     type Item = (usize, u8, i64);
 
     fn next(&mut self) -> Option<Self::Item> {
+        let open = &mut self.open;
         for (at, byte) in self.bytes.by_ref() {
-            if self.in_string {
-                self.in_string = byte != b'"' || self.escaped;
-                self.escaped = byte == b'\\' && !self.escaped;
+            if open.in_string {
+                open.in_string = byte != b'"' || open.escaped;
+                open.escaped = byte == b'\\' && !open.escaped;
                 continue;
             }
             match byte {
                 b'"' => {
-                    self.in_string = true;
-                    self.escaped = false;
+                    open.in_string = true;
+                    open.escaped = false;
                     continue;
                 }
-                b'(' | b'[' | b'{' => self.depth = self.depth.saturating_add(1),
-                b')' | b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+                b'(' | b'[' | b'{' => open.depth = open.depth.saturating_add(1),
+                b')' | b']' | b'}' => open.depth = open.depth.saturating_sub(1),
                 _ => {}
             }
-            return Some((at, byte, self.depth));
+            return Some((at, byte, open.depth));
         }
         None
     }
@@ -117,12 +187,28 @@ mod tests {
     }
 
     #[test]
-    fn computations_and_the_name_of_the_source_operation() {
-        let attributes = "condition=%c.1, body=b, branch_computations={%x, %y}, select=%s, \
-            metadata={op_type=\"calls=%no\" op_name=\"jit(f)/\\\"add\\\"\"}, calls=%f";
-        assert_eq!(called_computations(attributes).collect::<Vec<_>>(), ["c.1", "b", "x", "y", "s", "f"]);
-        assert_eq!(op_name(attributes), Some("jit(f)/\\\"add\\\""));
-        assert_eq!(op_name("metadata={op_name=\"no end"), None);
-        assert_eq!(called_computations("").count(), 0);
+    fn computations_and_the_source_operation() {
+        let text = "condition=%c.1, body=b, branch_computations={%x, %y}, select=%s, index=3, \
+            custom_call_target=\"AllocateBuffer\", output_to_operand_aliasing={{}: (0, {})}, \
+            metadata={op_type=\"calls=%no\" op_name=\"jit(f)/\\\"add\\\"\" source_file=\"a b.py\" \
+            profile_type={1 2} source_line=7 stack_frame_id=5}, calls=%f";
+        let found = Attributes::read(text);
+        assert_eq!(found.calls, ["c.1", "b", "x", "y", "s", "f"]);
+        assert_eq!(found.op_name, Some("jit(f)/\\\"add\\\""));
+        assert_eq!((found.source_file, found.source_line, found.stack_frame), (Some("a b.py"), Some(7), Some(5)));
+        assert_eq!((found.index, found.target), (Some(3), Some("AllocateBuffer")));
+        assert_eq!(found.aliasing, Some("{{}: (0, {})}"));
+        assert_eq!(Attributes::read("metadata={op_name=\"no end"), Attributes::default());
+        assert_eq!(Attributes::read(""), Attributes::default());
+    }
+
+    #[test]
+    fn brackets_that_are_open_across_pieces() {
+        let mut open = Open::default();
+        assert!(open.add("%a = f32[2]{0} add("));
+        assert!(!open.add("%b, \")\", f32[2]{0}"));
+        assert!(!open.add(" \""));
+        assert!(!open.add(")"));
+        assert!(open.add("\"), to_apply={"));
     }
 }

@@ -6,7 +6,9 @@ use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::tiled::{Shape, read_shape};
 
-use super::attributes;
+use super::attributes::{self, Attributes};
+use super::header::tuple_index;
+use super::sources::{SourceLine, Sources};
 
 /// One instruction of an HLO dump.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +32,28 @@ pub struct Instruction {
     pub calls: Vec<String>,
     /// The operation of the source program it comes from (`op_name` of its metadata).
     pub op_name: Option<String>,
+    /// The line of the source program it comes from.
+    pub source: Option<SourceLine>,
+    /// The number of a `parameter`, or the place in the tuple that a `get-tuple-element` takes.
+    pub number: Option<u64>,
+    /// What a `custom-call` calls.
+    pub custom_call_target: Option<String>,
+    /// The parts of the result that are written over an operand (`output_to_operand_aliasing`).
+    pub operand_aliases: Vec<OperandAlias>,
     /// The line of the dump it starts in; the first is 1.
     pub line: u64,
+}
+
+/// A part of a result that lies in the memory of an operand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OperandAlias {
+    /// Where the array stands in the result; empty if the result is no tuple.
+    pub output: Vec<usize>,
+    /// The position of the operand.
+    pub operand: usize,
+    /// Where the array stands in the operand; empty if the operand is no tuple.
+    pub operand_index: Vec<usize>,
 }
 
 impl Instruction {
@@ -42,6 +64,7 @@ impl Instruction {
         line: u64,
         computation: &Arc<str>,
         in_entry: bool,
+        sources: &mut Sources,
     ) -> Result<Instruction, Error> {
         let mut cursor = Cursor::new(text);
         let is_root = cursor.rest().starts_with("ROOT ") && cursor.eat("ROOT");
@@ -53,34 +76,28 @@ impl Instruction {
 
         let start = cursor.position();
         let behind = cursor.rest();
-        let Some(end) = attributes::closing_bracket(behind) else {
-            if cut && opcode == "constant" {
-                let (operands, calls, computation) = (Vec::new(), Vec::new(), Arc::clone(computation));
-                let op_name = None;
-                return Ok(Instruction {
-                    name,
-                    opcode,
-                    operands,
-                    shape,
-                    computation,
-                    in_entry,
-                    is_root,
-                    calls,
-                    op_name,
-                    line,
-                });
-            }
-            return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` behind the operands"));
+        let (inside, behind) = match attributes::closing_bracket(behind) {
+            Some(end) => behind.split_at_checked(end).unwrap_or((behind, "")),
+            None if cut && opcode == "constant" => ("", ""),
+            None => return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` behind the operands")),
         };
-        let (inside, behind) = behind.split_at_checked(end).unwrap_or((behind, ""));
-        let behind = behind.strip_prefix(')').unwrap_or(behind);
+        let attributes = Attributes::read(behind.strip_prefix(')').unwrap_or(behind));
         let named = !matches!(opcode.as_str(), "parameter" | "constant");
         let operands =
             attributes::split_at_commas(inside).filter(|_| named).filter_map(operand_name).map(str::to_owned).collect();
+        let source = match (attributes.stack_frame, attributes.source_file, attributes.source_line) {
+            (_, Some(file), Some(line)) => Some(sources.named(file, line)),
+            (Some(frame), ..) => sources.frame(frame),
+            _ => None,
+        };
         Ok(Instruction {
             operands,
-            calls: attributes::called_computations(behind).map(str::to_owned).collect(),
-            op_name: attributes::op_name(behind).map(str::to_owned),
+            source,
+            number: if opcode == "parameter" { inside.trim().parse().ok() } else { attributes.index },
+            calls: attributes.calls.into_iter().map(str::to_owned).collect(),
+            op_name: attributes.op_name.map(str::to_owned),
+            custom_call_target: attributes.target.map(str::to_owned),
+            operand_aliases: attributes.aliasing.and_then(|text| operand_aliases(text).ok()).unwrap_or_default(),
             computation: Arc::clone(computation),
             name,
             opcode,
@@ -155,12 +172,42 @@ fn operand_name(operand: &str) -> Option<&str> {
     Some(name.trim_start_matches('%')).filter(|name| !name.is_empty())
 }
 
+/// `{{0}: (1, {}), {1}: (2, {0})}`
+fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
+    let mut cursor = Cursor::new(text);
+    cursor.expect("{", "`{`")?;
+    cursor.list("}", |cursor| {
+        let output = tuple_index(cursor)?;
+        cursor.expect(":", "`:` and the operand")?;
+        cursor.expect("(", "`(` and the position of the operand")?;
+        let operand = crate::checked::narrow(cursor.number("the position of an operand")?, "an operand")?;
+        cursor.expect(",", "`,` and the place in the operand")?;
+        let operand_index = tuple_index(cursor)?;
+        cursor.expect(")", "`)`")?;
+        Ok(OperandAlias { output, operand, operand_index })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Instruction, Error> {
-        Instruction::read(text, false, 1, &"main".into(), true)
+        Instruction::read(text, false, 1, &"main".into(), true, &mut Sources::default())
+    }
+
+    #[test]
+    fn numbers_targets_and_aliases() {
+        let found = read("%p = f32[3]{0} parameter(7), sharding={replicated}").unwrap();
+        assert_eq!(found.number, Some(7));
+        let text = "c = (f32[2]{0}, f32[2]{0}) custom-call(a, b), custom_call_target=\"f\", \
+            output_to_operand_aliasing={{0}: (1, {}), {1}: (0, {2,3})}, metadata={source_file=\"x.py\" source_line=4}";
+        let found = read(text).unwrap();
+        assert_eq!(found.custom_call_target.as_deref(), Some("f"));
+        let aliases: Vec<_> =
+            found.operand_aliases.iter().map(|a| (&a.output[..], a.operand, &a.operand_index[..])).collect();
+        assert_eq!(aliases, [(&[0][..], 1, &[][..]), (&[1], 0, &[2, 3])]);
+        assert_eq!(found.source.map(|source| source.line), Some(4));
     }
 
     #[test]
@@ -199,6 +246,6 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err().column(), Some(column), "{text}");
         }
-        assert!(Instruction::read("c = s8[9] constant({1, 2", true, 1, &"main".into(), true).is_ok());
+        assert!(Instruction::read("c = s8[9] constant({1, 2", true, 1, &"main".into(), true, &mut Sources::default()).is_ok());
     }
 }

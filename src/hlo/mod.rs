@@ -26,13 +26,17 @@
 
 mod attributes;
 mod buffers;
+mod header;
 mod inlined;
 mod instruction;
 mod lines;
 mod reader;
+mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
+pub use header::{InputOutputAlias, ModuleHeader};
 pub use inlined::Inlined;
-pub use instruction::Instruction;
+pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;
 pub use reader::{Reader, Record, UnreadableLine};
+pub use sources::SourceLine;

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use crate::cursor::Cursor;
 use crate::error::Error;
 
+use super::attributes::Open;
+use super::header::ModuleHeader;
 use super::instruction::{Instruction, read_name};
 use super::lines::{Line, Lines, MAX_LINE_BYTES};
+use super::sources::{SourceTable, Sources};
 
 /// What one or more lines of a dump say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +31,9 @@ pub struct UnreadableLine {
     pub line: u64,
     /// How it begins: at most 200 characters.
     pub text: String,
-    /// Why.
+    /// The byte where reading stopped; the first is 1. It may stand in a later line of the same instruction.
+    pub column: usize,
+    /// Why. The text of the error, and its column, are those of a short excerpt around that byte.
     pub error: Error,
 }
 
@@ -52,13 +57,15 @@ pub struct UnreadableLine {
 pub struct Reader<R> {
     lines: Lines<R>,
     place: Place,
+    header: Option<ModuleHeader>,
+    sources: Sources,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Outside,
     /// In one of the tables in front of the computations.
-    Table,
+    Table(SourceTable),
     Computation {
         name: Arc<str>,
         entry: bool,
@@ -66,19 +73,29 @@ enum Place {
     Ended,
 }
 
-/// The tables XLA prints in front of the computations.
-const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
+/// How often the lines of one instruction are read again with one more line: an instruction that is whole is
+/// found after a few, and a text that is none must not be read once for each of its lines.
+const MOST_READINGS: usize = 16;
+
+/// The most characters of an excerpt, on each side of the byte where reading stopped.
+const EXCERPT: usize = 60;
 
 impl<R: BufRead> Reader<R> {
     /// A reader at the beginning of a dump.
     pub fn new(input: R) -> Reader<R> {
-        Reader { lines: Lines::new(input), place: Place::Outside }
+        Reader { lines: Lines::new(input), place: Place::Outside, header: None, sources: Sources::default() }
     }
 
     /// The bytes of the dump that have been taken so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.lines.bytes()
+    }
+
+    /// What the first line says of the module, once it has been read.
+    #[must_use]
+    pub fn header(&self) -> Option<&ModuleHeader> {
+        self.header.as_ref()
     }
 
     fn read(&mut self) -> io::Result<Option<Record>> {
@@ -91,6 +108,7 @@ impl<R: BufRead> Reader<R> {
                     Record::Unreadable(UnreadableLine {
                         line: self.lines.number(),
                         text: String::new(),
+                        column: 1,
                         error: error(),
                     })
                 };
@@ -101,7 +119,8 @@ impl<R: BufRead> Reader<R> {
             }
             let record = match self.place.clone() {
                 Place::Computation { name, entry } => self.in_computation(line, &name, entry)?,
-                outside => self.outside(&line, outside == Place::Table),
+                Place::Table(table) => self.outside(&line, Some(table)),
+                Place::Outside | Place::Ended => self.outside(&line, None),
             };
             if record.is_some() {
                 return Ok(record);
@@ -110,13 +129,20 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    fn outside(&mut self, line: &Line, in_table: bool) -> Option<Record> {
+    fn outside(&mut self, line: &Line, table: Option<SourceTable>) -> Option<Record> {
         let text = line.text.trim();
-        if TABLES.contains(&text) {
-            self.place = Place::Table;
+        if let Some(table) = SourceTable::titled(text) {
+            self.place = Place::Table(table);
             return None;
         }
-        if (in_table && text.starts_with(|c: char| c.is_ascii_digit())) || text.starts_with("HloModule ") {
+        if let Some(table) = table
+            && text.starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.sources.add(table, text);
+            return None;
+        }
+        if let Some(header) = text.strip_prefix("HloModule ") {
+            self.header.get_or_insert_with(|| ModuleHeader::read(header));
             return None;
         }
         self.place = Place::Outside;
@@ -125,7 +151,7 @@ impl<R: BufRead> Reader<R> {
                 self.place = Place::Computation { name, entry };
                 None
             }
-            Err(error) => Some(unreadable(line, error)),
+            Err(error) => Some(unreadable(line, &error)),
         }
     }
 
@@ -134,29 +160,46 @@ impl<R: BufRead> Reader<R> {
             self.place = Place::Outside;
             return Ok(None);
         }
-        loop {
-            let error = match Instruction::read(line.text.trim_end(), line.cut, line.number, name, entry) {
-                Ok(instruction) => return Ok(Some(Record::Instruction(Box::new(instruction)))),
-                Err(error) => error,
-            };
-            // Where the text only ended too early, the next line may go on with it.
-            let ended = error.column().is_some_and(|column| column > line.text.trim_end().len());
-            if !ended || line.cut {
-                return Ok(Some(unreadable(&line, error)));
+        let error = match self.instruction(&line, name, entry) {
+            Ok(record) => return Ok(Some(record)),
+            Err(error) => error,
+        };
+        // Where the text only ended too early, the next lines may go on with it.
+        let ended = |error: &Error, line: &Line| error.column().is_some_and(|at| at > line.text.trim_end().len());
+        if !ended(&error, &line) || line.cut {
+            return Ok(Some(unreadable(&line, &error)));
+        }
+        let mut open = Open::default();
+        open.add(&line.text);
+        let mut readings = 1_usize;
+        while let Some(next) = self.lines.next()? {
+            let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
+            if begins_anew(&next.text) || next.text.len() > room || readings >= MOST_READINGS {
+                self.lines.put_back(next);
+                break;
             }
-            match self.lines.next()? {
-                Some(next) if !begins_anew(&next.text) && joined_length(&line, &next) <= MAX_LINE_BYTES => {
-                    line.text.push('\n');
-                    line.text.push_str(&next.text);
-                    line.cut = next.cut;
-                }
-                Some(next) => {
-                    self.lines.put_back(next);
-                    return Ok(Some(unreadable(&line, error)));
-                }
-                None => return Ok(Some(unreadable(&line, error))),
+            line.text.push('\n');
+            line.text.push_str(&next.text);
+            line.cut = next.cut;
+            // Nothing can have become whole where no bracket closed.
+            if !open.add(&next.text) {
+                continue;
+            }
+            readings = readings.saturating_add(1);
+            match self.instruction(&line, name, entry) {
+                Ok(record) => return Ok(Some(record)),
+                Err(error) if !ended(&error, &line) || line.cut => return Ok(Some(unreadable(&line, &error))),
+                Err(_) => {}
             }
         }
+        // The first reading stopped where the first line ends: that is the place to show.
+        Ok(Some(unreadable(&line, &error)))
+    }
+
+    fn instruction(&mut self, line: &Line, name: &Arc<str>, entry: bool) -> Result<Record, Error> {
+        let text = line.text.trim_end();
+        Instruction::read(text, line.cut, line.number, name, entry, &mut self.sources)
+            .map(|instruction| Record::Instruction(Box::new(instruction)))
     }
 }
 
@@ -170,10 +213,6 @@ impl<R: BufRead> Iterator for Reader<R> {
         }
         record.transpose()
     }
-}
-
-fn joined_length(line: &Line, next: &Line) -> usize {
-    line.text.len().saturating_add(next.text.len())
 }
 
 /// Does this line end a computation, or begin an instruction or a computation of its own?
@@ -203,7 +242,24 @@ fn computation_head(line: &Line) -> Result<(Arc<str>, bool), Error> {
     Ok((name.into(), entry))
 }
 
-fn unreadable(line: &Line, error: Error) -> Record {
+fn unreadable(line: &Line, error: &Error) -> Record {
     let text = line.text.trim().chars().take(200).collect();
-    Record::Unreadable(UnreadableLine { line: line.number, text, error })
+    let (column, error) = excerpt(error);
+    Record::Unreadable(UnreadableLine { line: line.number, text, column, error })
+}
+
+/// The column of the error in its whole text, and the error with no more text than a line of a terminal shows.
+fn excerpt(error: &Error) -> (usize, Error) {
+    let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
+    let at = column.saturating_sub(1).min(text.len());
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
+    let before = before.get(start..).unwrap_or("");
+    // An instruction of several lines becomes one.
+    let one_line = |text: &str| text.replace(char::is_control, " ");
+    let mut shown = one_line(before);
+    let column_shown = shown.len().saturating_add(1);
+    shown.extend(one_line(&behind.chars().take(EXCERPT).collect::<String>()).chars());
+    let found = found.chars().take(EXCERPT).collect();
+    (*column, Error::Parse { text: shown, column: column_shown, expected: expected.clone(), found })
 }

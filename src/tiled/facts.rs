@@ -8,21 +8,33 @@ use crate::error::Error;
 use super::array::ArrayShape;
 use super::layout::Layout;
 
-/// What TPU dumps mean by the memory space `S(n)`: 0 is HBM (on other devices, simply their
-/// memory), 1 is VMEM, 5 is the host's memory. `None` for the others, which are not documented.
+/// What TPU dumps mean by the memory space `S(n)`. `None` for a space nothing is known of.
 ///
-/// Source: XLA's page *Shapes and layout*.
+/// | n | name | holds | source |
+/// |---|---|---|---|
+/// | 0 | HBM | everything without an `S`; on other devices, simply their memory | XLA's page *Shapes and layout* |
+/// | 1 | VMEM | the vector units' memory | the same page |
+/// | 2 | SFLAG | flags that asynchronous copies wait for (JAX: `SEMAPHORE_MEM`) | JAX's `tpu_custom_call`, libtpu 0.0.51 |
+/// | 4 | SMEM | the scalar unit's memory | JAX's `tpu_custom_call` |
+/// | 5 | host | the host's memory | XLA's page |
+/// | 6 | SREG | scalars that stay in the scalar unit's registers: no memory | what libtpu 0.0.51 generates for them |
 ///
 /// ```
-/// assert_eq!(tensor_layout::tiled::memory_space_name(1), Some("VMEM"));
-/// assert_eq!(tensor_layout::tiled::memory_space_name(6), None);
+/// use tensor_layout::tiled::memory_space_name;
+///
+/// assert_eq!(memory_space_name(1), Some("VMEM"));
+/// assert_eq!((memory_space_name(2), memory_space_name(6)), (Some("SFLAG"), Some("SREG")));
+/// assert_eq!(memory_space_name(3), None);
 /// ```
 #[must_use]
 pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
     match memory_space {
         0 => Some("HBM"),
         1 => Some("VMEM"),
+        2 => Some("SFLAG"),
+        4 => Some("SMEM"),
         5 => Some("host"),
+        6 => Some("SREG"),
         _ => None,
     }
 }

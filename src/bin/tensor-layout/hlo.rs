@@ -119,7 +119,7 @@ fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     if table.unreadable() > 0 {
         output.complain(&format!("{} lines could not be read", table.unreadable()))?;
         for line in table.unreadable_lines() {
-            output.complain(&format!("line {}: {}", line.line, line.error))?;
+            output.complain(&format!("line {}, column {}: {}", line.line, line.column, line.error))?;
         }
     }
     if table.refused_buffers() > 0 {
