@@ -6,7 +6,7 @@ mod command_line;
 use std::fs;
 use std::path::Path;
 
-use command_line::{folder, run};
+use command_line::{folder, run, run_with_input};
 use serde_json::json;
 
 const MODEL: &str = "examples/data/digits.safetensors";
@@ -181,9 +181,93 @@ fn dumps_become_tables() {
     assert!(table.stdout.contains("f32[40,200]{1,0:T(8,128)}"), "{}", table.stdout);
     let objects = run(&["hlo", dump, "--json", "--rows", "1"]).objects();
     assert_eq!((&objects[0]["padded_bytes"], &objects[0]["wasted_bytes"]), (&json!(40_960), &json!(8_960)));
-    assert_eq!(objects.last().unwrap()["unreadable"], 0);
+    assert_eq!(objects.iter().find(|object| object["unreadable"].is_number()).unwrap()["unreadable"], 0);
+    let total = &objects.last().unwrap()["total"];
+    assert_eq!((&total["argument_bytes"], &total["output_bytes"]), (&json!(40_960), &json!(1536)));
     assert_eq!(run(&["hlo", "no such file"]).status, 2);
     let garbled = folder("hlo").join("garbled.txt");
     fs::write(&garbled, "ENTRY %main () -> f32[] {\n  what is this\n}\n").unwrap();
     assert_eq!(run(&["hlo", text(&garbled)]).status, 1);
+}
+
+/// The figures of the compiler are in tests/data/hlo/memory.tsv.
+#[test]
+fn the_peak_of_a_program_and_what_is_alive_there() {
+    let dump = "tests/data/hlo/memory_tpu_mlp_step.hlo";
+    let found = run(&["hlo", dump, "--rows", "3"]);
+    assert_eq!(found.status, 0, "{}", found.stderr);
+    let memory = found.stdout.split("\nHBM: ").nth(1).unwrap();
+    assert!(
+        memory.starts_with("704734208 bytes (672.0 MiB) at the peak, instruction 21 of 36: fusion.22 (fusion, line ")
+    );
+    for line in
+        ["parameters   218140672 bytes", "results      117477888 bytes", "aliased                          0 bytes"]
+    {
+        assert!(memory.contains(line), "{memory}");
+    }
+    assert!(memory.contains("temporary  fusion.1     fusion     f32[8192,4096]{1,0:T(8,128)}  jit(mlp_step)/jvp()/dot_general  ./compare_memory.py:"), "{memory}");
+    assert!(memory.contains("\nVMEM: 117440512 bytes") && memory.contains("\nSFLAG: 8 bytes"));
+    assert!(memory.contains("not in the text: what single operations need for themselves (scratch)"));
+
+    let objects = run(&["hlo", dump, "--rows", "2", "--json"]).objects();
+    assert_eq!(
+        objects.last().unwrap(),
+        &json!({ "total": {
+            "from": "text", "argument_bytes": 218_140_672, "output_bytes": 117_477_888, "alias_bytes": 0,
+            "temp_bytes": 369_115_648, "constant_bytes": 0, "peak_bytes": 704_734_208,
+        } })
+    );
+    let peak = objects.iter().find(|object| object["peak_of"] == 0).unwrap();
+    assert_eq!(
+        (&peak["memory"], &peak["scheduled"], &peak["peak"]["instruction"]),
+        (&json!("HBM"), &json!(true), &json!("fusion.22"))
+    );
+    let live: Vec<_> = objects.iter().filter(|object| object["live_in"] == 0).collect();
+    assert_eq!((live.len(), &live[0]["instruction"], &live[0]["opcode"]), (2, &json!("fusion.1"), &json!("fusion")));
+    assert!(live[0]["source"].as_str().unwrap().starts_with("./compare_memory.py:"));
+}
+
+#[test]
+fn a_pipe_says_what_the_file_says() {
+    let dump = "tests/data/hlo/memory_cpu_mlp_donated.hlo";
+    let text = fs::read_to_string(dump).unwrap();
+    let piped = run_with_input(&["hlo", "-", "--json"], &text);
+    assert_eq!((piped.status, &piped.stdout), (0, &run(&["hlo", dump, "--json"]).stdout));
+    // CRLF, as a dump that went through Windows has it.
+    let windows = run_with_input(&["hlo", "-", "--json"], &text.replace('\n', "\r\n"));
+    assert_eq!((windows.status, windows.stdout), (0, piped.stdout));
+    // Half of it: no entry computation, which is said.
+    let half = run_with_input(&["hlo", "-"], &text[..text.len() / 2]);
+    assert_eq!(half.status, 1);
+    assert!(half.stdout.contains("no entry computation, so no peak"), "{}", half.stdout);
+    assert_eq!(run_with_input(&["hlo", "-", "--json"], "").objects().last().unwrap(), &json!({ "total": null }));
+}
+
+#[test]
+fn the_buffer_assignment_beside_a_dump_is_exact() {
+    let dump = "tests/data/hlo/memory_tpu_cond_big.hlo";
+    let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
+    let exact = total(&["hlo", dump, "--json"]);
+    assert_eq!((&exact["from"], &exact["temp_bytes"]), (&json!("buffer assignment"), &json!(536_920_576)));
+    let table = run(&["hlo", dump, "--rows", "1"]).stdout;
+    assert!(table.contains("by tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt"), "{table}");
+    // Under another name it has to be named.
+    let moved = folder("hlo-assignment").join("other.txt");
+    fs::copy(dump, &moved).unwrap();
+    assert_eq!(total(&["hlo", text(&moved), "--json"])["from"], "text");
+    let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
+    assert_eq!(total(&["hlo", text(&moved), "--json", "--buffer-assignment", beside]), exact);
+    assert_eq!(run(&["hlo", dump, "--buffer-assignment", "Cargo.toml"]).status, 2);
+}
+
+#[test]
+fn live_memory_is_drawn() {
+    let svg = folder("hlo-svg").join("live.svg");
+    let dump = "tests/data/hlo/memory_tpu_mlp_step.hlo";
+    assert_eq!(run(&["hlo", dump, "--svg", text(&svg)]).status, 0);
+    let picture = fs::read_to_string(&svg).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.1 MiB at the peak"), "{picture}");
+    assert!(picture.contains("fusion.22{1}, 64.0 MiB"));
+    assert_eq!(run(&["hlo", dump, "--svg", text(&svg), "--space", "1"]).status, 0);
+    assert!(fs::read_to_string(&svg).unwrap().contains("VMEM: 112.0 MiB at the peak"));
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use literal::cases;
 use proptest::prelude::*;
-use tensor_layout::{Error, Shape};
 use tensor_layout::hlo::{BufferTable, Inlined, Instruction, Reader, Record};
+use tensor_layout::{Error, Shape};
 
 fn dumps() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hlo");
@@ -257,7 +257,8 @@ fn a_long_dump_keeps_the_worst_rows_only() {
 #[test]
 fn lines_that_are_joined_in_vain_are_read_a_few_times_only() {
     for piece in ["  %x,\n", "  )(\n", "  \"\n"] {
-        let text = format!("ENTRY e {{\n  a = f32[2]{{0}} add(\n{}  b = f32[] parameter(0)\n}}\n", piece.repeat(500_000));
+        let text =
+            format!("ENTRY e {{\n  a = f32[2]{{0}} add(\n{}  b = f32[] parameter(0)\n}}\n", piece.repeat(500_000));
         let (mut instructions, mut lines) = (0, Vec::new());
         for record in Reader::new(text.as_bytes()) {
             match record.unwrap() {

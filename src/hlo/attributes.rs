@@ -35,6 +35,8 @@ pub(super) struct Attributes<'a> {
     pub(super) stack_frame: Option<u64>,
     /// `index=1` of a `get-tuple-element`.
     pub(super) index: Option<u64>,
+    /// `kind=kLoop` of a fusion.
+    pub(super) kind: Option<&'a str>,
     /// `custom_call_target="..."`
     pub(super) target: Option<&'a str>,
     /// `output_to_operand_aliasing={...}`
@@ -63,6 +65,7 @@ impl<'a> Attributes<'a> {
             match key {
                 "metadata" => found.metadata(value),
                 "index" => found.index = value.parse().ok(),
+                "kind" => found.kind = Some(value),
                 "custom_call_target" => found.target = Some(value.trim_matches('"')),
                 "output_to_operand_aliasing" => found.aliasing = Some(value),
                 _ if CALLS.contains(&key) => found.calls.extend(
@@ -127,7 +130,7 @@ impl Open {
     pub(super) fn add(&mut self, piece: &str) -> bool {
         let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
         let mut closed = piece.is_empty() && self.depth <= 0 && !self.in_string;
-        while let Some((_, _, depth)) = scan.next() {
+        for (_, _, depth) in scan.by_ref() {
             closed |= depth <= 0;
         }
         *self = scan.open;

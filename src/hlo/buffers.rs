@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::tiled::ArrayShape;
+use crate::tiled::{ArrayShape, Shape};
 
 use super::inlined::Inlined;
-use super::instruction::Instruction;
+use super::instruction::{aliased_element, is_alias};
+use super::memory::Module;
 use super::reader::{Record, UnreadableLine};
 
 /// One array that an instruction leaves in memory.
@@ -93,6 +94,15 @@ pub struct SpaceTotal {
     pub padded_bytes: u128,
 }
 
+/// The instruction that leaves arrays in memory.
+pub(super) struct Owner<'a> {
+    pub(super) name: &'a str,
+    pub(super) opcode: &'a str,
+    pub(super) op_name: Option<&'a str>,
+    pub(super) shape: &'a Shape,
+    pub(super) line: u64,
+}
+
 /// The buffers of a dump: the ones that waste most, and totals for each memory.
 ///
 /// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
@@ -131,6 +141,30 @@ impl BufferTable {
         }
     }
 
+    /// The table of a whole dump that was read in one pass.
+    ///
+    /// ```
+    /// use tensor_layout::hlo::{BufferTable, Module};
+    ///
+    /// let dump = "ENTRY %e (x: f32[9,1]) -> f32[9,1] {\n  ROOT %x = f32[9,1]{1,0:T(8,128)} parameter(0)\n}\n";
+    /// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+    /// assert_eq!((table.rows()[0].logical_bytes, table.rows()[0].padded_bytes), (36, 8192));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of(module: &Module, kept: usize) -> BufferTable {
+        let mut table = BufferTable::new(kept);
+        module.each_buffer(|owner, computation| {
+            table.instructions = table.instructions.saturating_add(1);
+            if let Some((computation, is_entry)) = computation {
+                table.add_buffers(&owner, computation, is_entry);
+            }
+        });
+        table.unreadable = module.unreadable();
+        table.unreadable_lines = module.unreadable_lines().to_vec();
+        table
+    }
+
     /// Takes what a [`Reader`](super::Reader) returned.
     pub fn add(&mut self, record: &Record, inlined: &Inlined) {
         match record {
@@ -142,16 +176,27 @@ impl BufferTable {
             }
             Record::Instruction(instruction) => {
                 self.instructions = self.instructions.saturating_add(1);
-                if !instruction.is_alias() && !inlined.contains(&instruction.computation) {
-                    self.add_buffers(instruction);
+                if !inlined.contains(&instruction.computation) {
+                    let owner = Owner {
+                        name: &instruction.name,
+                        opcode: &instruction.opcode,
+                        op_name: instruction.op_name.as_deref(),
+                        shape: &instruction.shape,
+                        line: instruction.line,
+                    };
+                    self.add_buffers(&owner, &instruction.computation, instruction.in_entry);
                 }
             }
         }
     }
 
-    fn add_buffers(&mut self, instruction: &Instruction) {
-        for (tuple_index, shape) in instruction.shape.arrays() {
-            if tuple_index.first().is_some_and(|&element| instruction.aliased_element() == Some(element)) {
+    fn add_buffers(&mut self, owner: &Owner, computation: &Arc<str>, in_entry: bool) {
+        if is_alias(owner.opcode, in_entry) {
+            return;
+        }
+        let aliased = aliased_element(owner.opcode);
+        for (tuple_index, shape) in owner.shape.arrays() {
+            if tuple_index.first().is_some_and(|&element| aliased == Some(element)) {
                 continue;
             }
             let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, shape.buffer_size_in_bytes()?)));
@@ -160,7 +205,7 @@ impl BufferTable {
                 Err(error) => {
                     self.refused_buffers = self.refused_buffers.saturating_add(1);
                     if self.refused.len() < Self::SHOWN {
-                        self.refused.push((format!("{} = {shape}", instruction.name), error));
+                        self.refused.push((format!("{} = {shape}", owner.name), error));
                     }
                     continue;
                 }
@@ -169,16 +214,28 @@ impl BufferTable {
             total.buffers = total.buffers.saturating_add(1);
             total.logical_bytes = total.logical_bytes.saturating_add(logical_bytes.into());
             total.padded_bytes = total.padded_bytes.saturating_add(padded_bytes.into());
+            let rank = (
+                padded_bytes.saturating_sub(logical_bytes),
+                padded_bytes,
+                Reverse(owner.line),
+                Reverse(tuple_index.as_slice()),
+            );
+            // Most rows of a long dump are not kept: they need no names.
+            if self.rows.len() >= self.kept
+                && self.rows.peek().is_none_or(|Reverse(Ranked(least))| rank <= least.rank())
+            {
+                continue;
+            }
             self.rows.push(Reverse(Ranked(BufferRow {
-                instruction: instruction.name.clone(),
-                opcode: instruction.opcode.clone(),
-                computation: Arc::clone(&instruction.computation),
-                op_name: instruction.op_name.clone(),
+                instruction: owner.name.to_owned(),
+                opcode: owner.opcode.to_owned(),
+                computation: Arc::clone(computation),
+                op_name: owner.op_name.map(str::to_owned),
                 tuple_index,
                 shape: shape.clone(),
                 logical_bytes,
                 padded_bytes,
-                line: instruction.line,
+                line: owner.line,
             })));
             if self.rows.len() > self.kept {
                 self.rows.pop();

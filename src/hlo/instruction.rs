@@ -36,6 +36,8 @@ pub struct Instruction {
     pub source: Option<SourceLine>,
     /// The number of a `parameter`, or the place in the tuple that a `get-tuple-element` takes.
     pub number: Option<u64>,
+    /// The kind of a `fusion`: `kLoop`, `kInput`, `kOutput`, `kCustom`.
+    pub fusion_kind: Option<String>,
     /// What a `custom-call` calls.
     pub custom_call_target: Option<String>,
     /// The parts of the result that are written over an operand (`output_to_operand_aliasing`).
@@ -96,6 +98,7 @@ impl Instruction {
             number: if opcode == "parameter" { inside.trim().parse().ok() } else { attributes.index },
             calls: attributes.calls.into_iter().map(str::to_owned).collect(),
             op_name: attributes.op_name.map(str::to_owned),
+            fusion_kind: attributes.kind.map(str::to_owned),
             custom_call_target: attributes.target.map(str::to_owned),
             operand_aliases: attributes.aliasing.and_then(|text| operand_aliases(text).ok()).unwrap_or_default(),
             computation: Arc::clone(computation),
@@ -116,32 +119,42 @@ impl Instruction {
     /// buffer assignment and not in this text.
     #[must_use]
     pub fn is_alias(&self) -> bool {
-        const ALIASES: [&str; 9] = [
-            "bitcast",
-            "get-tuple-element",
-            "tuple",
-            "while",
-            "conditional",
-            "call",
-            "optimization-barrier",
-            "add-dependency",
-            "domain",
-        ];
-        ALIASES.contains(&self.opcode.as_str())
-            || self.opcode.ends_with("-done")
-            || self.opcode.ends_with("-update")
-            || (self.opcode == "parameter" && !self.in_entry)
+        is_alias(&self.opcode, self.in_entry)
     }
 
     /// The element of the result's tuple that is only another name for the operands: the start of
     /// an asynchronous operation returns them beside its results, and so does a `send`.
     #[must_use]
     pub fn aliased_element(&self) -> Option<usize> {
-        match self.opcode.as_str() {
-            "copy-start" => Some(1),
-            "all-reduce-start" => None,
-            opcode => (opcode == "send" || opcode.ends_with("-start")).then_some(0),
-        }
+        aliased_element(&self.opcode)
+    }
+}
+
+/// [`Instruction::is_alias`] for an operation.
+pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
+    const ALIASES: [&str; 9] = [
+        "bitcast",
+        "get-tuple-element",
+        "tuple",
+        "while",
+        "conditional",
+        "call",
+        "optimization-barrier",
+        "add-dependency",
+        "domain",
+    ];
+    ALIASES.contains(&opcode)
+        || opcode.ends_with("-done")
+        || opcode.ends_with("-update")
+        || (opcode == "parameter" && !in_entry)
+}
+
+/// [`Instruction::aliased_element`] for an operation.
+pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
+    match opcode {
+        "copy-start" => Some(1),
+        "all-reduce-start" => None,
+        opcode => (opcode == "send" || opcode.ends_with("-start")).then_some(0),
     }
 }
 
@@ -246,6 +259,9 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err().column(), Some(column), "{text}");
         }
-        assert!(Instruction::read("c = s8[9] constant({1, 2", true, 1, &"main".into(), true, &mut Sources::default()).is_ok());
+        assert!(
+            Instruction::read("c = s8[9] constant({1, 2", true, 1, &"main".into(), true, &mut Sources::default())
+                .is_ok()
+        );
     }
 }

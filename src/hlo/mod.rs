@@ -30,6 +30,7 @@ mod header;
 mod inlined;
 mod instruction;
 mod lines;
+mod memory;
 mod reader;
 mod sources;
 
@@ -38,5 +39,8 @@ pub use header::{InputOutputAlias, ModuleHeader};
 pub use inlined::Inlined;
 pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;
+pub use memory::{
+    AssignedValue, BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, Module, SpaceUse,
+};
 pub use reader::{Reader, Record, UnreadableLine};
 pub use sources::SourceLine;

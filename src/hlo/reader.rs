@@ -259,7 +259,7 @@ fn excerpt(error: &Error) -> (usize, Error) {
     let one_line = |text: &str| text.replace(char::is_control, " ");
     let mut shown = one_line(before);
     let column_shown = shown.len().saturating_add(1);
-    shown.extend(one_line(&behind.chars().take(EXCERPT).collect::<String>()).chars());
+    shown.push_str(&one_line(&behind.chars().take(EXCERPT).collect::<String>()));
     let found = found.chars().take(EXCERPT).collect();
     (*column, Error::Parse { text: shown, column: column_shown, expected: expected.clone(), found })
 }

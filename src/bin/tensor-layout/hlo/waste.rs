@@ -1,75 +1,14 @@
-//! `hlo`: what the padding of every buffer of an HLO dump costs.
+//! The first part of `hlo`: the buffers that waste most, and totals for each memory.
 
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
-
-use clap::Args;
-use indicatif::ProgressBar;
-use tensor_layout::hlo::{BufferTable, Inlined, Reader, Record};
+use tensor_layout::Error;
+use tensor_layout::hlo::BufferTable;
 use tensor_layout::tiled::memory_space_name;
 
-use crate::input_file::open;
-use crate::output::{Object, Output, Stop, Verdict, error_value};
-use crate::progress;
+use super::{small, space_name};
+use crate::output::{Object, Output, Stop, error_value};
 use crate::table::{Align, Table, percent_wasted, short_bytes};
 
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// The dump: the text of an HLO module, as --xla_dump_to writes it.
-    #[arg(value_name = "DUMP")]
-    dump: PathBuf,
-    /// How many buffers to show, the ones that waste most first.
-    #[arg(long, default_value_t = 30, value_name = "N")]
-    rows: usize,
-}
-
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (_, length) = open(&arguments.dump)?;
-    let bar = progress::bar(length.saturating_mul(2));
-    let mut inlined = Inlined::default();
-    each_record(&arguments.dump, &bar, 0, |record| {
-        if let Record::Instruction(instruction) = record {
-            inlined.add(instruction);
-        }
-    })?;
-    let mut table = BufferTable::new(arguments.rows);
-    each_record(&arguments.dump, &bar, length, |record| table.add(record, &inlined))?;
-    bar.finish_and_clear();
-    if output.is_json() {
-        print_objects(&table, output)?
-    } else {
-        print_table(&table, output)?
-    }
-    Ok(Verdict::well_if(table.unreadable() == 0 && table.refused_buffers() == 0))
-}
-
-fn each_record(path: &Path, bar: &ProgressBar, done: u64, mut handle: impl FnMut(&Record)) -> Result<(), Stop> {
-    let (file, _) = open(path)?;
-    let mut reader = Reader::new(BufReader::with_capacity(1 << 18, file));
-    let mut number = 0_u64;
-    while let Some(record) = reader.next() {
-        match record {
-            Ok(record) => handle(&record),
-            Err(error) => return Err(Stop::Unusable(format!("{} cannot be read: {error}", path.display()))),
-        }
-        number = number.wrapping_add(1);
-        if number.is_multiple_of(4096) {
-            bar.set_position(done.saturating_add(reader.bytes_read()));
-        }
-    }
-    Ok(())
-}
-
-/// A total that is nearly always far below 2^64.
-fn small(bytes: u128) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-fn space_name(space: u64) -> String {
-    memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned)
-}
-
-fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     let mut rows = Table::new(&[
         ("wasted", Align::Right),
         ("padded", Align::Right),
@@ -119,7 +58,14 @@ fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     if table.unreadable() > 0 {
         output.complain(&format!("{} lines could not be read", table.unreadable()))?;
         for line in table.unreadable_lines() {
-            output.complain(&format!("line {}, column {}: {}", line.line, line.column, line.error))?;
+            let place = format!("line {}, column {}", line.line, line.column);
+            let sentence = match &line.error {
+                Error::Parse { text, expected, found, .. } => {
+                    format!("{place}: expected {expected}, found {found}, in `{text}`")
+                }
+                error => format!("{place}: {error}"),
+            };
+            output.complain(&sentence)?;
         }
     }
     if table.refused_buffers() > 0 {
@@ -131,7 +77,7 @@ fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     Ok(())
 }
 
-fn print_objects(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+pub(super) fn print_objects(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     for row in table.rows() {
         let object = Object::default()
             .with("instruction", row.instruction.as_str())

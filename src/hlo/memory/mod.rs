@@ -1,0 +1,23 @@
+//! Where a program's memory goes: all instructions of a dump in little memory, their live ranges over the
+//! schedule, and the compiler's own buffer assignment.
+
+mod aliases;
+mod assignment;
+mod fusion;
+mod intern;
+mod live;
+mod module;
+mod named;
+mod part;
+mod picture;
+mod ranges;
+mod report;
+mod reuse;
+mod role;
+mod schedule;
+mod sharing;
+
+pub use assignment::{AssignedValue, BufferAssignment};
+pub use live::LiveMemory;
+pub use module::Module;
+pub use report::{BufferUse, InstructionPlace, LiveBuffer, MemoryTotal, SpaceUse};

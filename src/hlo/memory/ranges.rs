@@ -1,0 +1,114 @@
+//! `Ranges`: from when to when each part of each result is needed.
+
+use super::aliases::Aliases;
+use super::fusion::taken;
+use super::module::{Module, NONE, place};
+use super::role::Role;
+use super::schedule::Schedule;
+
+/// The first and the last time of every part in the schedule; both count.
+///
+/// A part lives from its instruction to the last one that uses it *under this name*; what uses it through another
+/// name keeps that name alive, and both lie in one buffer. As in XLA's `HloLiveRange`, what a computation returns
+/// lives to its end, the first state of a loop to the beginning of the body, and what is inside an
+/// asynchronous computation to the end of the operation.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Ranges {
+    pub(super) fn new(module: &Module, schedule: &Schedule, aliases: &Aliases, entry: u32) -> Ranges {
+        let mut starts = vec![NONE; module.nodes.len()];
+        for (time, &id) in (0_u32..).zip(&schedule.order) {
+            set(&mut starts, id, time);
+        }
+        // The last use of all parts of a result at once. Going through them for every use would take the product of
+        // the sizes of two lines.
+        let mut whole = starts.clone();
+        let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
+        for (time, &id) in (0_u32..).zip(&schedule.order) {
+            let until = match module.role(id) {
+                Role::GetTupleElement => {
+                    ranges.use_element(module, aliases, id, time);
+                    continue;
+                }
+                Role::While => Schedule::body(module, id).map_or(time, |body| called_at(schedule, body, id, time)),
+                Role::Call => module.calls(id).first().map_or(time, |&called| called_at(schedule, called, id, time)),
+                // The operands are the pieces of the result: they become it.
+                Role::CustomCall if module.is_marked(id) => time.saturating_sub(1),
+                _ => time,
+            };
+            for &operand in module.operands(id) {
+                raise(&mut whole, operand, until);
+            }
+        }
+        for computation in schedule.computations() {
+            let times = schedule.times(computation);
+            raise(&mut whole, module.root(computation).unwrap_or(NONE), times.end);
+            let nodes = module.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone());
+            let asynchronous = schedule.asynchronous_end(computation);
+            for id in nodes {
+                // Whatever runs before a parameter in the text must not overwrite it.
+                if module.role(id) == Role::Parameter {
+                    set(&mut starts, id, times.start);
+                    if computation == entry {
+                        raise(&mut whole, id, times.end);
+                    }
+                }
+                if let Some(end) = asynchronous {
+                    raise(&mut whole, id, end);
+                }
+            }
+        }
+        for &id in &schedule.order {
+            let (start, end) = (get(&starts, id), get(&whole, id));
+            for part in 0..module.parts(id).len() {
+                let part = aliases.part(id, part);
+                set(&mut ranges.starts, part, start);
+                raise(&mut ranges.ends, part, end);
+            }
+        }
+        ranges
+    }
+
+    /// A `get-tuple-element` uses the table of pointers and the one element.
+    fn use_element(&mut self, module: &Module, aliases: &Aliases, id: u32, time: u32) {
+        let operand = module.operand(id, 0);
+        raise(&mut self.ends, aliases.part(operand, 0), time);
+        let Some(taken) = taken(module, id) else { return };
+        let count = module.parts(operand).count(taken);
+        if count == module.parts(id).len() {
+            for part in 0..count {
+                raise(&mut self.ends, aliases.part(operand, taken.saturating_add(part)), time);
+            }
+        }
+    }
+
+    /// The first and the last time of a part.
+    pub(super) fn of(&self, part: u32) -> (u32, u32) {
+        (get(&self.starts, part), get(&self.ends, part))
+    }
+}
+
+/// When the computation begins, if it stands in the schedule for this caller; else the time of the caller.
+fn called_at(schedule: &Schedule, called: u32, caller: u32, time: u32) -> u32 {
+    if schedule.is_placed_by(called, caller) { schedule.times(called).start } else { time }
+}
+
+pub(super) fn get(all: &[u32], at: u32) -> u32 {
+    all.get(place(at)).copied().unwrap_or(0)
+}
+
+fn set(all: &mut [u32], at: u32, value: u32) {
+    if let Some(entry) = all.get_mut(place(at)) {
+        *entry = value;
+    }
+}
+
+pub(super) fn raise(all: &mut [u32], at: u32, value: u32) {
+    if let Some(entry) = all.get_mut(place(at)) {
+        *entry = value.max(*entry);
+    }
+}

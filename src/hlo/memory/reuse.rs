@@ -1,0 +1,67 @@
+//! Temporaries in the memory of results.
+
+use std::collections::BTreeMap;
+
+use super::aliases::Aliases;
+use super::live::{Buffer, Use, all_uses};
+use super::module::place;
+use super::ranges::Ranges;
+use super::report::BufferUse;
+
+/// How many results are tried for one temporary. (Trying all would take the product of their numbers.)
+const MOST_TRIED: usize = 64;
+
+/// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on CPUs and
+/// GPUs: the largest temporaries first, each into the smallest result that is large enough and free at that time.
+/// The compiler for TPUs does not.
+pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
+    let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();
+    let uses = all_uses(aliases, ranges, |number| {
+        let buffer = buffer(number);
+        buffer.bytes > 0 && matches!(buffer.used_as(), BufferUse::Temporary | BufferUse::Result)
+    });
+    let of_one: Vec<&[Use]> = uses.chunk_by(|a, b| a.buffer == b.buffer).collect();
+    let mut results = Vec::new();
+    let mut temporaries = Vec::new();
+    for uses in of_one {
+        let Some(number) = uses.first().map(|first| first.buffer) else { continue };
+        let (space, bytes) = (buffer(number).space, buffer(number).bytes);
+        match buffer(number).used_as() {
+            BufferUse::Result => results.push((space, bytes, number, Times::default())),
+            _ => temporaries.push((bytes, number, uses)),
+        }
+        if let Some((_, _, same, times)) = results.last_mut()
+            && *same == number
+        {
+            times.take(uses);
+        }
+    }
+    results.sort_by_key(|&(space, bytes, number, _)| (space, bytes, number));
+    temporaries.sort_by_key(|&(bytes, number, _)| (std::cmp::Reverse(bytes), number));
+    for (bytes, number, uses) in temporaries {
+        let space = buffer(number).space;
+        let from = results.partition_point(|&(of, size, ..)| (of, size) < (space, bytes));
+        let fitting = results.get_mut(from..).unwrap_or_default().iter_mut().take(MOST_TRIED);
+        for (of, _, result, times) in fitting {
+            if *of == space && times.are_free(uses) {
+                times.take(uses);
+                aliases.join(*result, number, true);
+                break;
+            }
+        }
+    }
+}
+
+/// When a result's memory is taken: ranges without overlap, by their starts.
+#[derive(Debug, Default)]
+struct Times(BTreeMap<u32, u32>);
+
+impl Times {
+    fn are_free(&self, uses: &[Use]) -> bool {
+        uses.iter().all(|used| self.0.range(..=used.end).next_back().is_none_or(|(_, &end)| end < used.start))
+    }
+
+    fn take(&mut self, uses: &[Use]) {
+        self.0.extend(uses.iter().map(|used| (used.start, used.end)));
+    }
+}

@@ -1,0 +1,174 @@
+//! `Schedule`: the order in which a program runs, with the computations that instructions call in their places.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::module::{Module, NONE, place};
+use super::role::Role;
+
+/// The time of every instruction that has buffers of its own.
+///
+/// The order is that of XLA's `HloLiveRange`: in front of a `while` stand its condition and its body, in front
+/// of a `conditional` its branches one after the other, in front of a `call` and of the start of an asynchronous
+/// operation what they call. A computation stands where it is called first. What runs inside one instruction
+/// (fusions, the function of a `reduce`) has no buffers and no time.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// The instructions in the order of their times, which count from 0.
+    pub(super) order: Vec<u32>,
+    /// For each computation, who placed it in the schedule.
+    placed: Vec<Placed>,
+    /// When the asynchronous operation ends that an instruction starts.
+    ends: HashMap<u32, u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    is_entered: bool,
+    /// [`NONE`] for the entry computation.
+    caller: u32,
+    /// The first time in it.
+    start: u32,
+    /// The time behind its last instruction, which is that of the caller.
+    end: u32,
+    /// The start of the asynchronous operation it runs in, if it does.
+    asynchronous: u32,
+}
+
+const NOT_PLACED: Placed = Placed { is_entered: false, caller: NONE, start: 0, end: 0, asynchronous: NONE };
+
+/// A computation on the way: its number, the next of its instructions, whether what that calls stands already.
+struct Step {
+    computation: u32,
+    next: u32,
+    called: bool,
+}
+
+impl Schedule {
+    /// The schedule from the entry computation on. Deep nesting needs no stack, and what calls itself is entered once.
+    pub(super) fn new(module: &Module, entry: u32) -> Schedule {
+        let mut schedule =
+            Schedule { order: Vec::new(), placed: vec![NOT_PLACED; module.computations.len()], ends: HashMap::new() };
+        let mut steps = Vec::new();
+        schedule.enter(module, entry, NONE, NONE, &mut steps);
+        while let Some(step) = steps.last_mut() {
+            let (computation, id) = (step.computation, step.next);
+            let Some(found) = module.computations.get(place(computation)) else { break };
+            if id >= found.nodes.end {
+                if let Some(placed) = schedule.placed.get_mut(place(computation)) {
+                    placed.end = now(&schedule.order);
+                }
+                steps.pop();
+                continue;
+            }
+            if !step.called {
+                step.called = true;
+                if id == found.nodes.start
+                    && let Some(placed) = schedule.placed.get_mut(place(computation))
+                {
+                    placed.start = now(&schedule.order);
+                }
+                schedule.enter_called(module, id, computation, &mut steps);
+                continue;
+            }
+            step.called = false;
+            step.next = id.saturating_add(1);
+            schedule.order.push(id);
+        }
+        schedule.find_ends(module);
+        schedule
+    }
+
+    /// Puts what an instruction calls on top of `steps`, the first to run uppermost.
+    fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Step>) {
+        let role = module.role(id);
+        let around = self.placed.get(place(computation)).map_or(NONE, |placed| placed.asynchronous);
+        let asynchronous = if matches!(role, Role::Start(_)) { id } else { around };
+        if !matches!(role, Role::While | Role::Conditional | Role::Call | Role::Start(_)) {
+            return;
+        }
+        let body = (role == Role::While).then(|| Schedule::body(module, id)).flatten();
+        let others = module.calls(id).iter().rev().copied().filter(|&called| Some(called) != body);
+        // The body of a loop runs after its condition, wherever the text names it.
+        for called in body.into_iter().chain(others) {
+            self.enter(module, called, id, asynchronous, steps);
+        }
+    }
+
+    fn enter(&mut self, module: &Module, computation: u32, caller: u32, asynchronous: u32, steps: &mut Vec<Step>) {
+        let Some(found) = module.computations.get(place(computation)) else { return };
+        let Some(placed) = self.placed.get_mut(place(computation)) else { return };
+        if placed.is_entered || found.nodes.is_empty() {
+            return;
+        }
+        // The times are filled in when its turn comes.
+        *placed = Placed { is_entered: true, caller, asynchronous, ..NOT_PLACED };
+        steps.push(Step { computation, next: found.nodes.start, called: false });
+    }
+
+    /// When the asynchronous operations end.
+    fn find_ends(&mut self, module: &Module) {
+        // The start that a value comes from.
+        let mut starts: HashMap<u32, u32> = HashMap::new();
+        for (time, &id) in (0_u32..).zip(&self.order) {
+            let operand = module.operands(id).first().copied().unwrap_or(NONE);
+            match module.role(id) {
+                Role::Start(_) if !module.calls(id).is_empty() => {
+                    starts.insert(id, id);
+                }
+                Role::Update => {
+                    if let Some(&start) = starts.get(&operand) {
+                        starts.insert(id, start);
+                    }
+                }
+                Role::Done(_) => {
+                    if let Some(&start) = starts.get(&operand) {
+                        self.ends.insert(start, time);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The body of a `while`: of what it calls, the one that returns what the loop does. (The condition
+    /// returns a `pred[]`.)
+    pub(super) fn body(module: &Module, id: u32) -> Option<u32> {
+        let calls = || module.calls(id).iter().rev().copied();
+        let returns = |wanted: &dyn Fn(u32) -> bool| calls().find(|&called| module.root(called).is_some_and(wanted));
+        let shape = module.shape_number(id);
+        returns(&|root| module.shape_number(root) == shape)
+            .or_else(|| returns(&|root| module.parts(root).len() == module.parts(id).len()))
+    }
+
+    /// Is the computation in the schedule because of this caller?
+    pub(super) fn is_placed_by(&self, computation: u32, caller: u32) -> bool {
+        self.placed.get(place(computation)).is_some_and(|placed| placed.is_entered && placed.caller == caller)
+    }
+
+    /// The times in a computation. The end is that of its caller.
+    pub(super) fn times(&self, computation: u32) -> Range<u32> {
+        self.placed.get(place(computation)).map_or(0..0, |placed| placed.start..placed.end)
+    }
+
+    /// The computations in the schedule.
+    pub(super) fn computations(&self) -> impl Iterator<Item = u32> {
+        (0_u32..).zip(&self.placed).filter(|(_, placed)| placed.is_entered).map(|(computation, _)| computation)
+    }
+
+    /// The time until which what is in a computation has to stay, as it runs beside the instructions behind it.
+    pub(super) fn asynchronous_end(&self, computation: u32) -> Option<u32> {
+        let start = self.placed.get(place(computation))?.asynchronous;
+        self.ends.get(&start).copied()
+    }
+
+    /// The number of times.
+    pub(super) fn length(&self) -> u32 {
+        now(&self.order)
+    }
+}
+
+fn now(order: &[u32]) -> u32 {
+    // There are at most 2^32 instructions, and each stands in the order once.
+    u32::try_from(order.len()).unwrap_or(u32::MAX)
+}
