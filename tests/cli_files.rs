@@ -266,7 +266,7 @@ fn live_memory_is_drawn() {
     let dump = "tests/data/hlo/memory_tpu_mlp_step.hlo";
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg)]).status, 0);
     let picture = fs::read_to_string(&svg).unwrap();
-    assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.1 MiB at the peak"), "{picture}");
+    assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.0 MiB at the peak"), "{picture}");
     assert!(picture.contains("fusion.22{1}, 64.0 MiB"));
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg), "--space", "1"]).status, 0);
     assert!(fs::read_to_string(&svg).unwrap().contains("VMEM: 112.0 MiB at the peak"));

@@ -199,14 +199,18 @@ fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
 }
 
-/// `96 B`, `4.0 KiB`, `1.5 GiB`.
+/// `96 B`, `4.0 KiB`, `1.5 GiB`, rounded down as the command line does.
 fn short(bytes: u128) -> String {
-    let (mut value, mut unit) = (float(bytes), "B");
-    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        if value < 1024.0 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, next);
+    if bytes < 1024 {
+        return format!("{bytes} B");
     }
-    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
+    let mut tenths = bytes.saturating_mul(10) >> 10;
+    let mut units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].into_iter().peekable();
+    let mut unit = units.next();
+    while tenths >= 10_240 && units.peek().is_some() {
+        tenths >>= 10;
+        unit = units.next();
+    }
+    let (whole, tenth) = (tenths.checked_div(10).unwrap_or(0), tenths.checked_rem(10).unwrap_or(0));
+    format!("{whole}.{tenth} {}", unit.unwrap_or(""))
 }
