@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::tiled::{ArrayShape, Shape};
+use crate::tiled::ArrayShape;
 
 use super::inlined::Inlined;
-use super::instruction::{aliased_element, is_alias};
+use super::instruction::{Owner, aliased_element, is_alias};
 use super::memory::Module;
 use super::reader::{Record, UnreadableLine};
 
@@ -92,15 +92,6 @@ pub struct SpaceTotal {
     pub logical_bytes: u128,
     /// The bytes with padding.
     pub padded_bytes: u128,
-}
-
-/// The instruction that leaves arrays in memory.
-pub(super) struct Owner<'a> {
-    pub(super) name: &'a str,
-    pub(super) opcode: &'a str,
-    pub(super) op_name: Option<&'a str>,
-    pub(super) shape: &'a Shape,
-    pub(super) line: u64,
 }
 
 /// The buffers of a dump: the ones that waste most, and totals for each memory.

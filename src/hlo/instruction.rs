@@ -130,6 +130,15 @@ impl Instruction {
     }
 }
 
+/// What a table of buffers says of the instruction that leaves arrays in memory.
+pub(super) struct Owner<'a> {
+    pub(super) name: &'a str,
+    pub(super) opcode: &'a str,
+    pub(super) op_name: Option<&'a str>,
+    pub(super) shape: &'a Shape,
+    pub(super) line: u64,
+}
+
 /// [`Instruction::is_alias`] for an operation.
 pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
     const ALIASES: [&str; 9] = [

@@ -10,6 +10,7 @@ use super::reuse::reuse_results;
 use super::role::Role;
 use super::schedule::Schedule;
 use super::sharing::share;
+use super::uses::{Buffer, Use, all_uses};
 
 /// Which buffers a program has, and when it needs them.
 #[derive(Debug)]
@@ -26,36 +27,6 @@ pub struct LiveMemory<'a> {
     pub(super) spaces: Vec<SpaceUse>,
     /// The computations with instructions: the first of these, and the number of the computation, in ascending order.
     pub(super) computations: Vec<(u32, u32)>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Buffer {
-    pub(super) bytes: u64,
-    /// The number of the space in ascending order of those that occur.
-    pub(super) space: u32,
-    is_argument: bool,
-    is_result: bool,
-    is_constant: bool,
-}
-
-impl Buffer {
-    pub(super) fn used_as(&self) -> BufferUse {
-        match (self.is_argument, self.is_result) {
-            (true, true) => BufferUse::Aliased,
-            (true, false) => BufferUse::Argument,
-            (false, true) => BufferUse::Result,
-            _ if self.is_constant => BufferUse::Constant,
-            _ => BufferUse::Temporary,
-        }
-    }
-}
-
-/// From when to when a buffer holds something; both count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Use {
-    pub(super) buffer: u32,
-    pub(super) start: u32,
-    pub(super) end: u32,
 }
 
 impl Module {
@@ -160,29 +131,6 @@ fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry
         }
     }
     buffers
-}
-
-/// When each of the wanted buffers is in use.
-pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u32) -> bool) -> Vec<Use> {
-    let mut uses = Vec::new();
-    for part in (0_u32..).take(aliases.len()) {
-        let buffer = aliases.buffer(part);
-        if wanted(buffer) {
-            let (start, end) = ranges.of(part);
-            uses.push(Use { buffer, start, end });
-        }
-    }
-    uses.sort_unstable();
-    // One range for several that touch or overlap.
-    uses.dedup_by(|next, kept| {
-        let joins = next.buffer == kept.buffer && next.start <= kept.end.saturating_add(1);
-        if joins {
-            kept.end = kept.end.max(next.end);
-        }
-        joins
-    });
-    uses.shrink_to_fit();
-    uses
 }
 
 /// One buffer more or less in a space at a time.

@@ -16,6 +16,7 @@ mod reuse;
 mod role;
 mod schedule;
 mod sharing;
+mod uses;
 
 pub use assignment::{AssignedValue, BufferAssignment};
 pub use live::LiveMemory;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use crate::checked;
 use crate::error::Error;
-use crate::hlo::buffers::Owner;
 use crate::hlo::header::ModuleHeader;
-use crate::hlo::instruction::{Instruction, OperandAlias};
+use crate::hlo::instruction::{Instruction, OperandAlias, Owner};
 use crate::hlo::reader::{Reader, Record, UnreadableLine};
 use crate::hlo::sources::SourceLine;
 use crate::tiled::{ArrayShape, Shape};

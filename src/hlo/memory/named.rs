@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::live::{Buffer, LiveMemory};
+use super::live::LiveMemory;
 use super::module::{NONE, place};
 use super::part::PartKind;
 use super::report::{BufferUse, InstructionPlace, LiveBuffer};
 use super::role::Role;
+use super::uses::Buffer;
 
 impl LiveMemory<'_> {
     /// The buffers of a space that are in use at a time, the largest first: parameters and results, which are there

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::aliases::Aliases;
-use super::live::{Buffer, Use, all_uses};
 use super::module::place;
 use super::ranges::Ranges;
 use super::report::BufferUse;
+use super::uses::{Buffer, Use, all_uses};
 
 /// How many results are tried for one temporary. (Trying all would take the product of their numbers.)
 const MOST_TRIED: usize = 64;
