@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use num_traits::ToPrimitive;
-
 use super::live::LiveMemory;
 use super::report::BufferUse;
 
@@ -55,7 +53,7 @@ impl LiveMemory<'_> {
 
         let (left, top, width, height) = AREA;
         let bottom = top + height;
-        let step = width / float(columns.len().max(1));
+        let step = width / f64::from(u32::try_from(columns.len()).unwrap_or(COLUMNS).max(1));
         let level = |bytes: f64| bottom - if peak_bytes > 0.0 { bytes / peak_bytes * height } else { 0.0 };
         let mut page = String::new();
         let title = crate::tiled::memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
@@ -72,12 +70,13 @@ impl LiveMemory<'_> {
             );
             text(&mut page, (left, 48.0), "", &cut(&place, 130));
         }
-        for quarter in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for part in 0..=4_u32 {
+            let quarter = f64::from(part) / 4.0;
             let y = level(peak_bytes * quarter);
             let _ = write!(page, "<path class='grid' d='M{left:.1} {y:.1}h{width:.1}'/>");
-            let bytes = (peak_bytes * quarter).to_u128().unwrap_or(0);
+            let bytes = total.peak_bytes.saturating_mul(part.into()) >> 2;
             text(&mut page, (left - 8.0, y + 4.0), "end", &short(bytes));
-            let time = (float(self.instructions()) * quarter).to_u64().unwrap_or(0);
+            let time = u64::from(self.instructions()).saturating_mul(part.into()) >> 2;
             text(&mut page, (left + width * quarter, bottom + 18.0), "middle", &time.to_string());
         }
         text(&mut page, (left + width / 2.0, bottom + 36.0), "middle", "instruction in the schedule");
@@ -94,7 +93,7 @@ impl LiveMemory<'_> {
             for (height, &(time, _)) in heights.iter_mut().zip(&columns) {
                 let before = uses.partition_point(|&(start, _)| start <= time).checked_sub(1);
                 if before.and_then(|at| uses.get(at)).is_some_and(|&(_, end)| time <= end) {
-                    *height += float(buffer.bytes);
+                    *height += float(buffer.bytes.into());
                 }
             }
             band(&mut page, colour, &below, &heights, &level, step);
@@ -113,7 +112,7 @@ impl LiveMemory<'_> {
         legend.push(("#e4d5b7", "all other temporaries".to_owned()));
 
         if let Some((time, _)) = place {
-            let x = left + width * (float(time) + 0.5) / float(self.instructions().max(1));
+            let x = left + width * (f64::from(time) + 0.5) / f64::from(self.instructions().max(1));
             let _ = write!(page, "<path class='peak' d='M{x:.1} {top:.1}V{bottom:.1}'/>");
         }
         let mut y = bottom + 64.0;
@@ -158,8 +157,11 @@ impl LiveMemory<'_> {
     }
 }
 
-fn float(number: impl ToPrimitive) -> f64 {
-    number.to_f64().unwrap_or(0.0)
+/// As near as an `f64` comes.
+fn float(number: u128) -> f64 {
+    let piece = |shift: u32| f64::from(u32::try_from((number >> shift) & u128::from(u32::MAX)).unwrap_or(u32::MAX));
+    let base = f64::from(u32::MAX) + 1.0;
+    ((piece(96) * base + piece(64)) * base + piece(32)) * base + piece(0)
 }
 
 /// The area between two heights, a step for each column.
