@@ -205,7 +205,8 @@ fn sizes_that_do_not_fit_64_bits_are_errors() {
     assert_eq!(overflow(padded.to_index_map().map(|_| ())), "overflow");
     let bytes = shape("f64[4611686018427387904]{0}");
     assert_eq!(overflow(bytes.to_index_map().map(|_| ())), "overflow");
-    assert_eq!(overflow(shape("f32[5]{0:L(18446744073709551615)}").to_index_map().map(|_| ())), "overflow");
+    assert_eq!(overflow(shape("f32[5]{0:L(9223372036854775807)}").to_index_map().map(|_| ())), "overflow");
+    assert_eq!("f32[5]{0:L(9223372036854775808)}".parse::<ArrayShape>().unwrap_err().code(), "parse");
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn view(operand: &ArrayShape, steps: &str) -> IndexMap {
 
 /// A bitcast stays in its memory; that of a result inside a fusion is not printed.
 fn but_memory_space(shape: &ArrayShape) -> String {
-    let layout = shape.layout().clone().with_memory_space(0);
+    let layout = shape.layout().clone().with_memory_space(0).unwrap();
     shape.clone().with_layout(layout).unwrap().to_string()
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use proptest::prelude::*;
 use tensor_layout::notation::Notated;
+use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::FeatureLevel;
@@ -57,7 +58,7 @@ fn layout() -> impl Strategy<Value = Layout> {
     let splits = prop::collection::vec(split, 0..3);
     (any_shape(2000), 0..70_u32, 0..7_u64, splits, 0..99_u64, data_type(), data_type()).prop_map(
         |(shape, bits, space, splits, prefix, index, pointer)| {
-            let layout = shape.layout().clone().with_element_bits(bits).with_memory_space(space);
+            let layout = shape.layout().clone().with_element_bits(bits).with_memory_space(space).unwrap();
             let layout = layout.with_split_configs(&splits).with_metadata_prefix_bytes(prefix);
             layout.with_index_type(index).unwrap().with_pointer_type(pointer).unwrap()
         },
@@ -188,6 +189,7 @@ fn names_read_back() {
     DataType::ALL.iter().for_each(reads_back);
     IndexWidth::ALL.iter().for_each(reads_back);
     LayoutClass::ALL.iter().for_each(reads_back);
+    KernelLevel::ALL.iter().for_each(reads_back);
     FeatureLevel::ALL.iter().for_each(reads_back);
     use TpuGeneration::{V2, V3, V4, V5e, V5p, V6e, V7x};
     [V2, V3, V4, V5e, V5p, V6e, V7x].iter().for_each(reads_back);

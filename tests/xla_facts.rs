@@ -31,7 +31,7 @@ fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
         (prop::collection::vec(tile, 0..=3), prop::collection::vec(split, 0..=2), unsigned(), unsigned(), numbers);
     (order, parts).prop_map(|(order, (tiles, splits, index, pointer, (tail, bits, space, prefix)))| {
         let layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_tail_padding_alignment(tail).unwrap();
-        let layout = layout.with_element_bits(bits).with_memory_space(space).with_split_configs(&splits);
+        let layout = layout.with_element_bits(bits).with_memory_space(space).unwrap().with_split_configs(&splits);
         let layout = layout.with_metadata_prefix_bytes(prefix);
         layout.with_index_type(index).unwrap().with_pointer_type(pointer).unwrap()
     })
@@ -266,4 +266,13 @@ fn tpu_layouts_of_known_arrays() {
     let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
     assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
     assert_eq!(array("c128[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
+}
+
+#[test]
+fn memory_spaces_are_those_xla_keeps() {
+    let layout = Layout::new(&[1, 0]).unwrap();
+    assert_eq!(layout.clone().with_memory_space(127).unwrap().memory_space(), 127);
+    for space in [128, 256, u64::MAX] {
+        assert_eq!(layout.clone().with_memory_space(space).unwrap_err().code(), "out_of_limits");
+    }
 }

@@ -8,6 +8,9 @@ use crate::checked;
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
+/// The largest memory space: XLA keeps it in 8 bits with a sign.
+const MAX_MEMORY_SPACE: u64 = 127;
+
 /// One entry of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TileSize {
@@ -205,11 +208,17 @@ impl Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
 
-    /// The same layout in another memory: `S(n)`; 0 is the default memory, 1 a TPU's VMEM, 5 the host's. XLA has 0 to
-    /// 127, and no other is read from text.
-    #[must_use]
-    pub fn with_memory_space(self, memory_space: u64) -> Layout {
-        Layout { memory_space, ..self }
+    /// The same layout in another memory: `S(n)`; 0 is the default memory, 1 a TPU's VMEM, 5 the host's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] above 127: XLA keeps the number in 8 bits with a sign.
+    pub fn with_memory_space(self, memory_space: u64) -> Result<Layout, Error> {
+        if memory_space > MAX_MEMORY_SPACE {
+            let (value, max) = (memory_space, MAX_MEMORY_SPACE);
+            return Err(Error::OutOfLimits { what: "the memory space", value, min: 0, max });
+        }
+        Ok(Layout { memory_space, ..self })
     }
 
     /// The same layout with dimensions divided among memories: `SC(1:50,200)`.

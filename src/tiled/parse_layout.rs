@@ -26,9 +26,6 @@ use super::layout::{Layout, SplitConfig, Tile, TileSize};
 /// The most entries all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;
 
-/// XLA keeps a memory space in a signed byte: 128 is -128 there, and 256 is 0.
-const MAX_MEMORY_SPACE: u64 = 127;
-
 impl FromStr for Layout {
     type Err = Error;
 
@@ -107,10 +104,8 @@ fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Err
     if !cursor.rest().starts_with("SC")
         && let Some((start, space)) = read_attribute(cursor, "S")?
     {
-        if space > MAX_MEMORY_SPACE {
-            return Err(cursor.error_at(start, "a memory space of at most 127"));
-        }
-        layout = layout.with_memory_space(space);
+        let refused = |_| cursor.error_at(start, "a memory space of at most 127");
+        layout = layout.with_memory_space(space).map_err(refused)?;
     }
     if cursor.eat("SC") {
         layout = layout.with_split_configs(&read_splits(cursor)?);

@@ -1,7 +1,11 @@
 //! Which kernels this CPU can run.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
+
+use crate::cursor::one_of;
+use crate::error::Error;
 
 /// A set of kernels, by the instructions they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +62,19 @@ impl KernelLevel {
             KernelLevel::Avx2 => "avx2",
             KernelLevel::Avx512 => "avx512",
         }
+    }
+}
+
+impl FromStr for KernelLevel {
+    type Err = Error;
+
+    /// Reads its [name](Self::name), whether this CPU has the level or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] for any other text.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        one_of(text, "a kernel level", &Self::ALL, KernelLevel::name)
     }
 }
 
