@@ -23,8 +23,8 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     let Program { boxes, bits, streaming, prefetch, prepared, .. } = program;
     // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
-    let _fence = StreamFence::new(*streaming, level);
-    let mut call = Call { source, destination, streaming: *streaming, prefetch: *prefetch, level };
+    let fence = streaming.then(|| StreamFence::new(level));
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level };
     let mut written = 0_u64;
     for planned in prepared {
         run_box(planned, *bits, &mut call, &mut written, progress);
@@ -54,7 +54,8 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     if program.prepared.is_empty() || !nests().all(can_share) {
         return false;
     }
-    let mut call = Call { source, destination, streaming: program.streaming, prefetch: program.prefetch, level };
+    let fence = program.streaming.then(|| StreamFence::new(level));
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: program.prefetch, level };
     for nest in nests().flatten() {
         pool::run(nest, &mut call, threads);
     }
@@ -73,7 +74,7 @@ pub(crate) fn run_alone(
     source: &[u8],
     destination: &mut [u8],
 ) -> Result<(), Error> {
-    let mut call = Call { source, destination, streaming: false, prefetch: false, level };
+    let mut call = Call { source, destination, streaming: None, prefetch: false, level };
     run_box(&PlannedBox::new(copy, bits)?, bits, &mut call, &mut 0, &mut |_| {});
     Ok(())
 }

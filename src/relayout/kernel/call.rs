@@ -11,8 +11,8 @@ use super::{simd, x86_64};
 pub(crate) struct Call<'a> {
     pub(crate) source: &'a [u8],
     pub(crate) destination: &'a mut [u8],
-    /// Store whole lines past the cache. Whoever sets it keeps a [`StreamFence`].
-    pub(crate) streaming: bool,
+    /// Store whole lines past the cache: only under a fence, which outlives the call.
+    pub(crate) streaming: Option<&'a StreamFence>,
     /// Prefetch what will be read.
     pub(crate) prefetch: bool,
     pub(crate) level: Available,
@@ -23,17 +23,17 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer: the plan does not belong to these buffers.
+    /// If an iteration would leave a buffer (the plan does not belong to these buffers), or if there is no such kernel.
     pub(crate) fn run(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
         let Call { source, destination, .. } = self;
         assert!(fits(kernel, loops, start, (source.len(), destination.len())), "a loop nest leaves its buffers");
         #[cfg(target_arch = "x86_64")]
         if self.level.has_vectors() {
-            let (streaming, prefetch) = (self.streaming, self.prefetch);
+            let (streaming, prefetch) = (self.streaming.is_some(), self.prefetch);
             let buffers = (source.as_ptr(), destination.as_mut_ptr());
             let walk = simd::Walk { buffers, loops, start, streaming, prefetch };
-            // SAFETY: `fits` was asserted, so each iteration reads inside `source` and writes inside `destination`, which are
-            // borrowed for the whole call and do not overlap, one of them being mutable.
+            // SAFETY: `fits` was asserted, so the kernel is well formed, and each iteration reads inside `source` and writes inside
+            // `destination`, which are borrowed for the whole call and do not overlap, one of them being mutable.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         for (from, to) in Iterations::new(loops, start) {
@@ -42,25 +42,27 @@ impl Call<'_> {
     }
 }
 
-/// Do all iterations lie inside buffers of these lengths, source and destination?
+/// Is the kernel well formed, and do all iterations lie inside buffers of these lengths, source and destination?
 pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), ends: (usize, usize)) -> bool {
     // A sum that saturates is larger than any buffer.
     let (source, destination) = kernel.span_in(loops);
-    start.0.saturating_add(source) <= ends.0 && start.1.saturating_add(destination) <= ends.1
+    kernel.is_well_formed()
+        && start.0.saturating_add(source) <= ends.0
+        && start.1.saturating_add(destination) <= ends.1
 }
 
 /// Runs a kernel over vectors.
 ///
 /// # Safety
 ///
-/// For every iteration of `walk`, the span of the kernel ([`MicroKernel::span`]) from the iteration's source offset on must be
-/// readable behind `walk.buffers.0`, and that from its destination offset on writable behind `walk.buffers.1`; the two must not
-/// overlap; and no other thread may access the bytes written.
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) from
+/// the iteration's source offset on is readable behind `walk.buffers.0`, and that from its destination offset on writable behind
+/// `walk.buffers.1`; the two do not overlap; and no other thread accesses the bytes written.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     let nest = simd::RunNest { kernel, walk };
-    // SAFETY: the memory of all iterations is the caller's promise, which is the whole contract of `RunNest`. The CPU has the
-    // features: that is what an `Available` level says.
+    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
+    // The CPU has the features: that is what an `Available` level says.
     unsafe {
         match level.get() {
             KernelLevel::Portable => unreachable!("the portable level has no vectors"),
@@ -74,19 +76,20 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
 /// and panics included, other threads then see the destination as they would after ordinary stores.
 #[must_use]
 pub(crate) struct StreamFence {
-    streamed: bool,
+    /// Only kernels over vectors stream.
+    needed: bool,
 }
 
 impl StreamFence {
-    /// For a copy that stores past the cache if `streaming` is set.
-    pub(crate) fn new(streaming: bool, level: Available) -> StreamFence {
-        StreamFence { streamed: streaming && level.has_vectors() }
+    /// For copies at this level.
+    pub(crate) fn new(level: Available) -> StreamFence {
+        StreamFence { needed: level.has_vectors() }
     }
 }
 
 impl Drop for StreamFence {
     fn drop(&mut self) {
-        if self.streamed {
+        if self.needed {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: SSE, which every x86-64 CPU has.
             unsafe {
@@ -154,7 +157,7 @@ mod tests {
         let mut call = Call {
             source: &[0; 12],
             destination: &mut [0; 12],
-            streaming: false,
+            streaming: None,
             prefetch: false,
             level: Available::in_use(),
         };

@@ -39,10 +39,10 @@ pub(in super::super) fn loop_to_share(nest: &Nest, level: Available, threads: us
 ///
 /// # Panics
 ///
-/// If an iteration would leave a buffer of the call.
+/// If an iteration would leave a buffer of the call, or if there is no such kernel.
 pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
     let Call { source, destination, streaming, prefetch, level } = call;
-    let (streaming, prefetch, level) = (*streaming, *prefetch, *level);
+    let (streaming, prefetch, level) = (streaming.is_some(), *prefetch, *level);
     let Some(shared) = loop_to_share(nest, level, threads) else { return };
     let Some(NestLoop::Strided(stride)) = nest.loops.get(shared) else { return };
     let start = (nest.source, nest.destination);
@@ -57,7 +57,8 @@ pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
         let start = (start.0 + first * stride.source, start.1 + first * stride.destination);
         let buffers = (source.as_ptr(), shared_destination.pointer());
         let walk = Walk { buffers, loops: &loops, start, streaming, prefetch };
-        let _fence = StreamFence::new(streaming, level);
+        // A fence orders the stores of its own thread.
+        let _fence = streaming.then(|| StreamFence::new(level));
         // SAFETY: the iterations of a part are among those of the nest, for which `fits` was asserted: they read inside `source` and
         // write inside `destination`, both of which are borrowed until all parts are done, and which do not overlap, one of
         // them being mutable. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.

@@ -225,9 +225,10 @@ pub(super) struct Edge<'a, P, const UNIT: usize, const IN_LANE: usize> {
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// The rows and columns lie inside the plane, and the plane inside both sides.
+    /// The rows and columns lie inside the plane, and the plane inside both sides; `columns` is at most `IN_LANE * LANES`.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES) };
         // A copy that nothing else points to: stores to the destination cannot change it, so it stays in registers.
         let plane = *self.plane;
         let Edge { column: first_column, row: first_row, columns, rows, .. } = self;

@@ -85,7 +85,8 @@ impl ByteShuffle {
         None
     }
 
-    /// Fills in the table: byte `place` of period `period` is which byte of the source vectors? `None` if they do not reach so far.
+    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period `period`. `None` if that lies
+    /// behind the last of them.
     fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteShuffle> {
         let (mut period, mut place, mut last) = (0, 0, 0);
         for entry in &mut self.table[..self.period + vector - 1] {
@@ -116,8 +117,10 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
+        // Pieces of a row that is streamed begin as aligned as the first.
+        const { assert!(SHUFFLE_PIECE.is_multiple_of(V::BYTES)) };
         let ShufflePlanes { shuffle, walk } = self;
-        debug_assert!(shuffle.registers <= REGISTERS.max(2) && shuffle.period <= TABLE - V::BYTES + 1);
+        debug_assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
         let piece = if shuffle.rows == 1 { shuffle.row } else { SHUFFLE_PIECE };
         for iteration in walk.iterations(shuffle.row * shuffle.rows) {
             // The rows of a small plane end before what lies further on in them would be read.
@@ -230,7 +233,7 @@ impl Row<'_> {
     #[inline(always)]
     unsafe fn partial<V: Vector, const REGISTERS: usize>(&self, from: *const u8, readable: usize, phase: usize) -> V {
         let shuffle = self.shuffle;
-        // SAFETY: no source vector is read further than the caller says; the table reaches a vector behind any place of a period.
+        // SAFETY: no source vector is read further than the caller says; a vector of the table is readable from any place of a period on.
         unsafe {
             let mut registers = [V::zero(); REGISTERS];
             for (i, register) in registers.iter_mut().enumerate() {

@@ -60,13 +60,13 @@ pub(super) unsafe fn copy_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: St
 ///
 /// # Safety
 ///
-/// As for [`copy_runs`]; `run` is at least `SIZE` and at most twice as much.
+/// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations(run * count.extent) {
         for i in 0..count.extent {
-            // SAFETY: a run of `run` bytes, at least `SIZE`.
+            // SAFETY: a run of `run` bytes, at least `SIZE`, of this iteration.
             unsafe {
                 let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
                 first_and_last::<SIZE>(from, to, run);
@@ -103,7 +103,7 @@ impl LaterRun<'_> {
 ///
 /// # Safety
 ///
-/// As for [`copy_runs`], for runs of `RUN` bytes.
+/// In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn short_runs<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     for iteration in walk.iterations(RUN * count.extent) {

@@ -38,7 +38,7 @@ pub(super) trait InterleaveRows {
         columns: usize,
         pitch: usize,
     ) {
-        // SAFETY: the caller's promise is that of `run` for this direction.
+        // SAFETY: with `JOIN`, the rows that `run` wants are read and the joined row is written, as listed above.
         unsafe { run::<V, Self, UNIT, ROWS, true>(walk, columns, pitch) }
     }
 
@@ -53,7 +53,7 @@ pub(super) trait InterleaveRows {
         columns: usize,
         pitch: usize,
     ) {
-        // SAFETY: the caller's promise is that of `run` for this direction.
+        // SAFETY: without `JOIN`, the joined row that `run` wants is read and the rows are written, as listed above.
         unsafe { run::<V, Self, UNIT, ROWS, false>(walk, columns, pitch) }
     }
 }
@@ -82,6 +82,7 @@ impl<const BITS: usize> InterleaveRows for Bits<BITS> {
 
     #[inline(always)]
     unsafe fn separated<V: Vector, const UNIT: usize, const ROWS: usize>(joined: [V; ROWS]) -> [V; ROWS] {
+        const { assert!(ROWS.is_power_of_two() && (BITS == 8 || UNIT == 1)) };
         let mut lines = joined;
         for _ in 0..ROWS.ilog2() {
             let old = lines;
@@ -131,6 +132,7 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
     columns: usize,
     pitch: usize,
 ) {
+    const { assert!(V::BYTES.is_multiple_of(UNIT) && LINE.is_multiple_of(V::BYTES)) };
     let (units, row) = (V::BYTES / UNIT, columns * UNIT);
     // The bytes of the destination that a column moves on by in each of its rows.
     let step = if JOIN { UNIT * ROWS } else { UNIT };
@@ -166,7 +168,8 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
 ///
 /// # Safety
 ///
-/// As for [`run`], for these columns.
+/// The units of these columns are readable on the source and writable on the destination, in each of the `ROWS` rows (`pitch` bytes
+/// apart) and in the joined row, whichever lie there.
 #[inline(always)]
 unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize, const JOIN: bool>(
     iteration: &Iteration,
@@ -206,8 +209,9 @@ unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, 
 ///
 /// # Safety
 ///
-/// As for [`run`], for these columns, a multiple of a vector. If `far.streaming` is set, the first of them begins a line in every row of
-/// the destination.
+/// The units of these columns, a multiple of a vector, are readable on the source and writable on the destination, in each of the `ROWS`
+/// rows (`pitch` bytes apart) and in the joined row, whichever lie there. If `far.streaming` is set, the first of them begins a line in
+/// every row of the destination.
 #[inline(always)]
 unsafe fn whole_vectors<
     V: Vector,
@@ -226,7 +230,7 @@ unsafe fn whole_vectors<
     let by_lines = !JOIN && V::BYTES < LINE;
     if FAR && by_lines && far.streaming {
         start = columns.end - (columns.end - start) % (LINE / UNIT);
-        // SAFETY: the caller's promise, for as many columns as fill lines.
+        // SAFETY: the first of the columns, as many as fill lines; `far.streaming` is set, so they begin a line in every row.
         unsafe { separate_lines::<V, S, UNIT, ROWS>(iteration, far, columns.start..start, pitch) };
     }
     for first in (start..columns.end).step_by(V::BYTES / UNIT) {
@@ -255,7 +259,8 @@ unsafe fn whole_vectors<
 ///
 /// # Safety
 ///
-/// As for [`whole_vectors`] with `far.streaming` set; the columns fill whole lines.
+/// The units of these columns, which fill whole lines, are readable in the joined row of the source and writable in each of the `ROWS`
+/// rows of the destination (`pitch` bytes apart), where the first of them begins a line.
 #[inline(always)]
 unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize>(
     iteration: &Iteration,

@@ -54,13 +54,16 @@ pub(super) unsafe fn transpose_panels<V: Vector, const UNIT: usize, const IN_LAN
 ///
 /// # Safety
 ///
-/// As for [`transpose_panels`]; the pitches are those of the plane's axes, source and destination.
+/// The pitches are those of the plane's axes, source and destination. In every iteration, the plane's span is readable on the source and
+/// writable on the destination.
 #[inline(always)]
 unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, P: Pitch>(
     walk: &Walk<'_>,
     plane: &Plane,
     (source_pitch, destination_pitch): (P, P),
 ) {
+    // Panels are whole lines of rows, so that each begins as aligned as the first.
+    const { assert!(PANEL_ROWS.is_multiple_of(LINE) && TLB_ROWS.is_power_of_two() && LINE.is_power_of_two()) };
     debug_assert!(plane.unit == UNIT);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
@@ -189,7 +192,8 @@ struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize> {
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strip<'_, P, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// As for [`panel`].
+    /// The column and the rows lie inside the plane, the plane inside both sides; if `plane.streaming` is set, the destination rows
+    /// are aligned to a line where `rows` begins.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Strip { plane, column: first, rows, prefetch } = self;

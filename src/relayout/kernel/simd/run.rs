@@ -17,14 +17,15 @@ pub(in super::super) struct RunNest<'a> {
 impl Operation for RunNest<'_> {
     /// # Safety
     ///
-    /// In every iteration, the kernel's span is readable on the source and writable on the destination; they do not overlap.
+    /// The kernel is [well formed](MicroKernel::is_well_formed). In every iteration, its span is readable on the source and writable
+    /// on the destination; they do not overlap.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(LANES * 16 == V::BYTES && (V::BYTES == 32 || V::BYTES == 64)) };
         let RunNest { kernel, walk } = self;
         // SAFETY: each function is given the extents and strides of the kernel it is for, and touches what these span; that this lies
-        // inside both sides in every iteration is the caller's promise. The units and row counts of the arms are the
-        // conditions that the functions list.
+        // inside both sides in every iteration, and that no axis is empty, are conditions of this function. The units and row counts
+        // of the arms are the conditions that the functions list.
         unsafe {
             match kernel {
                 MicroKernel::Copy { run, count } => copy_runs::<V>(walk, *run, *count),
@@ -59,27 +60,28 @@ struct InterleaveBits<'a, const BITS: usize> {
 impl<const BITS: usize> Operation for InterleaveBits<'_, BITS> {
     /// # Safety
     ///
-    /// In every iteration, one side has `rows.rows` rows of `rows.row` bytes, `rows.pitch` apart, and the other as many bytes
-    /// in one row.
+    /// In every iteration, `rows.rows` rows of `rows.row` bytes, `rows.pitch` apart, are readable on the source and as many bytes in
+    /// one row writable on the destination; or the other way round, as `rows.direction` says.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(BITS == 1 || BITS == 2 || BITS == 4) };
         let InterleaveBits { walk, rows: &BitInterleave { bits, rows, row, pitch, direction } } = self;
-        debug_assert!(bits == BITS && BitInterleave::ROWS.contains(&rows));
+        debug_assert!(bits == BITS);
         let interleave = direction == Direction::Interleave;
-        // SAFETY: the rows, their length and their pitch are those of the caller's promise; a unit is a byte.
+        // SAFETY: each arm has the number of rows and the direction in its name, and is given their length and pitch; a unit is a byte.
         unsafe {
             match (rows, interleave) {
                 (2, true) => Bits::<BITS>::interleave::<V, 1, 2>(walk, row, pitch),
                 (4, true) => Bits::<BITS>::interleave::<V, 1, 4>(walk, row, pitch),
                 (8, true) => Bits::<BITS>::interleave::<V, 1, 8>(walk, row, pitch),
                 (16, true) => Bits::<BITS>::interleave::<V, 1, 16>(walk, row, pitch),
-                (_, true) => Bits::<BITS>::interleave::<V, 1, 32>(walk, row, pitch),
+                (32, true) => Bits::<BITS>::interleave::<V, 1, 32>(walk, row, pitch),
                 (2, false) => Bits::<BITS>::deinterleave::<V, 1, 2>(walk, row, pitch),
                 (4, false) => Bits::<BITS>::deinterleave::<V, 1, 4>(walk, row, pitch),
                 (8, false) => Bits::<BITS>::deinterleave::<V, 1, 8>(walk, row, pitch),
                 (16, false) => Bits::<BITS>::deinterleave::<V, 1, 16>(walk, row, pitch),
-                (_, false) => Bits::<BITS>::deinterleave::<V, 1, 32>(walk, row, pitch),
+                (32, false) => Bits::<BITS>::deinterleave::<V, 1, 32>(walk, row, pitch),
+                _ => unreachable!("{rows} rows of bits are no kernel"),
             }
         }
     }

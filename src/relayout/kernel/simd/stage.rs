@@ -41,7 +41,8 @@ pub(super) struct Scatter<'a, P, const UNIT: usize, const IN_LANE: usize> {
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Scatter<'_, P, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// The column and the rows lie inside the plane, the plane inside both sides; `self.plane.streaming` is not set.
+    /// The column and the rows, a multiple of [`STAGED_LINES`] lines, lie inside the plane, the plane inside both sides;
+    /// `self.plane.streaming` is not set.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Scatter { plane, column: first, rows } = self;
@@ -95,7 +96,8 @@ pub(super) struct Gather<'a, P, const UNIT: usize, const IN_LANE: usize> {
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_, P, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// The columns and a line of rows lie inside the plane, the plane inside both sides; `self.plane.streaming` is not set.
+    /// The columns, at most [`STAGED_LINES`] lines, and a line of rows lie inside the plane, the plane inside both sides;
+    /// `self.plane.streaming` is not set.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Gather { plane, columns, row } = self;

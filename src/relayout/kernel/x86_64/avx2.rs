@@ -83,6 +83,7 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
+        debug_assert!(to.addr().is_multiple_of(32));
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }

@@ -155,6 +155,7 @@ impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
+        debug_assert!(to.addr().is_multiple_of(64));
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }

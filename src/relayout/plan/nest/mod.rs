@@ -4,7 +4,7 @@
 //!
 //! # Invariants
 //!
-//! 1. Every loop and every axis has at least one iteration.
+//! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop without any is harmless.)
 //! 2. A [`span`](Nest::span) that does not fit a `usize` saturates, and so lies past the end of any buffer: the check in
 //!    `kernel/call.rs` refuses it.
 
@@ -117,6 +117,18 @@ impl MicroKernel {
             MicroKernel::CopyTable { run, offsets, count } => [*run, offsets.len(), count.extent],
             MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
             MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
+        }
+    }
+
+    /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns are not empty, and that
+    /// bits are interleaved of as many rows as there are loops for.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        match self {
+            MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
+            MicroKernel::Transpose(plane) => plane.unit > 0 && plane.columns.extent > 0 && plane.rows.extent > 0,
+            MicroKernel::InterleaveBits(rows) => {
+                matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
+            }
         }
     }
 
