@@ -251,13 +251,13 @@ proptest! {
         if from.offsets.is_empty() {
             return Ok(());
         }
-        let reach = |side: &Side| (side.map.min_elements() as usize * side.map.element_bits() as usize).div_ceil(8);
+        let needs = |side: &Side| (side.map.min_elements() as usize * side.map.element_bits() as usize).div_ceil(8);
         let source = noise(from.bytes(), 1);
         let mut destination = noise(to.bytes(), 2);
         let before = destination.clone();
-        let error = relayout.run(&source[..reach(&from) - 1], &mut destination).unwrap_err();
+        let error = relayout.run(&source[..needs(&from) - 1], &mut destination).unwrap_err();
         prop_assert_eq!(error.code(), "buffer_too_short");
-        let error = relayout.run(&source, &mut destination[..reach(&to) - 1]).unwrap_err();
+        let error = relayout.run(&source, &mut destination[..needs(&to) - 1]).unwrap_err();
         prop_assert_eq!(error.code(), "buffer_too_short");
         prop_assert_eq!(destination, before);
     }
@@ -290,7 +290,7 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
                 return (desc(&rows_first), desc(&columns_first));
             }
             if block == 16 {
-                // Chunks that are small planes themselves: tiles on both sides, the other way round.
+                // Micro-tiles, units that are small planes themselves: tiles on both sides, the other way round.
                 let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
                 let side = |order: &str| Side::tiled(&with_own_bits(text(order).parse().unwrap()));
                 return (side("2,1,0"), side("1,2,0"));
@@ -320,7 +320,7 @@ proptest! {
     }
 }
 
-/// Elements smaller than a byte, in rows that take turns or are columns on the other side, around the lengths of registers,
+/// Sub-byte elements, in rows that are interleaved or are columns on the other side, around the lengths of registers,
 /// and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
 fn bits() -> impl Strategy<Value = (Side, Side)> {
     let kinds = prop::sample::select(vec![DataType::S4, DataType::U2, DataType::S1]);
@@ -344,7 +344,7 @@ fn bits() -> impl Strategy<Value = (Side, Side)> {
             };
             let packed = desc([columns + gap, 1], base);
             match kind {
-                // In turns with a base of their own; columns with gaps; rows again.
+                // Interleaved with a base of their own; columns with gaps; rows again.
                 0 => (packed, desc([1, rows], other)),
                 1 => (packed, desc([1, rows + other], base)),
                 2 => (packed, desc([columns + other, 1], other)),

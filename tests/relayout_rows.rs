@@ -1,4 +1,4 @@
-//! Rows of every short length, planes of 16-byte chunks, and rows that take turns: copied exactly, with nothing written beside them.
+//! Rows of every short length, planes of units of several bytes, and rows that are interleaved: copied exactly, with nothing written beside them.
 
 use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType};
@@ -32,42 +32,41 @@ fn rows_of_every_short_length() {
 }
 
 #[test]
-fn planes_of_chunks() {
+fn planes_of_units() {
     for (rows, columns) in [(2, 2), (5, 7), (8, 8), (33, 31), (33, 32), (1, 40)] {
-        for chunk in [8, 12, 16, 24, 32] {
-            let packed = [columns * chunk, chunk, 1];
-            check([rows, columns, chunk], packed, [chunk, rows * chunk, 1]);
-            check([rows, columns, chunk], [columns * chunk + 5, chunk, 1], [chunk, rows * chunk + 16, 1]);
+        for unit in [8, 12, 16, 24, 32] {
+            let packed = [columns * unit, unit, 1];
+            check([rows, columns, unit], packed, [unit, rows * unit, 1]);
+            check([rows, columns, unit], [columns * unit + 5, unit, 1], [unit, rows * unit + 16, 1]);
         }
     }
 }
 
-/// One chunk of every power of two, repeated along rows that begin and end anywhere in a register.
+/// One run of every power of two, repeated in rows that begin and end anywhere in a register.
 #[test]
 fn rows_that_are_filled() {
-    for chunk in [1, 2, 4, 8, 16, 32, 64] {
+    for unit in [1, 2, 4, 8, 16, 32, 64] {
         for count in (1..=70).chain([128, 129, 255, 300]) {
             for gap in [0, 3] {
-                check([3, count, chunk], [chunk, 0, 1], [count * chunk + gap, chunk, 1]);
+                check([3, count, unit], [unit, 0, 1], [count * unit + gap, unit, 1]);
             }
         }
     }
 }
 
-/// Chunks of 3 to 33 bytes of 2 to 5 rows in turn, and the way back, around every number of registers and a piece of a row.
+/// Units of 3 to 33 bytes of 2 to 5 rows, interleaved and deinterleaved, around every number of registers and a piece of a row.
 #[test]
-fn rows_that_take_turns() {
-    for chunk in (3..=33).filter(|chunk: &u64| !chunk.is_power_of_two() || *chunk == 32) {
+fn rows_that_are_interleaved() {
+    for unit in (3..=33).filter(|unit: &u64| !unit.is_power_of_two() || *unit == 32) {
         for rows in 2..=5 {
-            let whole = |bytes: u64| bytes / (rows * chunk);
-            let counts =
-                [1, 2, whole(255), whole(320) + 1, whole(1000), whole(1024) + 1, 2048 / chunk, 2200 / chunk + 1];
+            let whole = |bytes: u64| bytes / (rows * unit);
+            let counts = [1, 2, whole(255), whole(320) + 1, whole(1000), whole(1024) + 1, 2048 / unit, 2200 / unit + 1];
             for columns in counts.into_iter().filter(|&columns| columns > 0) {
                 for gap in [0, 5] {
-                    let apart = [columns * chunk + gap, chunk, 1];
-                    let turns = [chunk, rows * chunk, 1];
-                    check([rows, columns, chunk], apart, turns);
-                    check([rows, columns, chunk], turns, apart);
+                    let apart = [columns * unit + gap, unit, 1];
+                    let interleaved = [unit, rows * unit, 1];
+                    check([rows, columns, unit], apart, interleaved);
+                    check([rows, columns, unit], interleaved, apart);
                 }
             }
         }
@@ -76,15 +75,15 @@ fn rows_that_take_turns() {
 
 /// Several such planes, whose rows begin anywhere in a line.
 #[test]
-fn planes_of_turns() {
-    for (rows, columns, chunk) in [(2, 41, 12), (2, 300, 3), (3, 77, 24), (2, 400, 20), (4, 31, 20), (3, 90, 6)] {
-        let whole = rows * columns * chunk;
+fn planes_whose_rows_are_interleaved() {
+    for (rows, columns, unit) in [(2, 41, 12), (2, 300, 3), (3, 77, 24), (2, 400, 20), (4, 31, 20), (3, 90, 6)] {
+        let whole = rows * columns * unit;
         for gap in [0, 8, 13] {
-            let sizes = [5, rows, columns, chunk];
-            let apart = [whole + rows * gap, columns * chunk + gap, chunk, 1];
-            let turns = [whole + gap, chunk, rows * chunk, 1];
-            check(sizes, apart, turns);
-            check(sizes, turns, apart);
+            let sizes = [5, rows, columns, unit];
+            let apart = [whole + rows * gap, columns * unit + gap, unit, 1];
+            let interleaved = [whole + gap, unit, rows * unit, 1];
+            check(sizes, apart, interleaved);
+            check(sizes, interleaved, apart);
         }
     }
 }

@@ -150,7 +150,7 @@ fn program_in_words(text: &mut String, program: &Program, bits: u32) {
     let why = match (program.streaming, traffic.is_streamed()) {
         (true, true) => format!("as both buffers together take {} or more", Size(STREAMING_FROM)),
         (false, false) => format!("as both buffers together take less than {}", Size(STREAMING_FROM)),
-        _ => "as was asked for".into(),
+        _ => "as set by the caller".into(),
     };
     let stores = if program.streaming { "non-temporal" } else { "through the cache" };
     line(text, format_args!("  stores: {stores}, {why}"));

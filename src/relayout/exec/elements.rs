@@ -2,21 +2,21 @@
 
 use crate::map::Loop;
 
-/// Visits the offsets of every element of a box, source and destination.
-pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, visit: &mut dyn FnMut(u64, u64)) {
+/// Calls `each` with the offsets of every element of a box, source and destination.
+pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn FnMut(u64, u64)) {
     match loops.split_first() {
-        None => visit(from, to),
+        None => each(from, to),
         Some((Loop::Strided { extent, source, destination }, rest)) => {
             let (mut from, mut to) = (from, to);
             for _ in 0..*extent {
-                each_element(rest, from, to, visit);
+                each_element(rest, from, to, each);
                 from = from.saturating_add(*source);
                 to = to.saturating_add(*destination);
             }
         }
         Some((Loop::Table(entries), rest)) => {
             for &(a, b) in entries {
-                each_element(rest, from.saturating_add(a), to.saturating_add(b), visit);
+                each_element(rest, from.saturating_add(a), to.saturating_add(b), each);
             }
         }
     }

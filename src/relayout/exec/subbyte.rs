@@ -12,9 +12,9 @@ use super::elements::each_element;
 pub(super) fn run(copy: &SubByteBox, bits: u32, call: &mut Call<'_>) -> u64 {
     let SubByteBox { outer, elements, inner } = copy;
     let width = u64::from(bits);
-    let each = |visit: &mut dyn FnMut(u64, u64)| {
+    let each = |copy_at: &mut dyn FnMut(u64, u64)| {
         each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
-            visit(from.saturating_mul(width), to.saturating_mul(width));
+            copy_at(from.saturating_mul(width), to.saturating_mul(width));
         });
     };
     match inner {

@@ -46,9 +46,7 @@ impl Call<'_> {
 pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), ends: (usize, usize)) -> bool {
     // A sum that saturates is larger than any buffer.
     let (source, destination) = kernel.span_in(loops);
-    kernel.is_well_formed()
-        && start.0.saturating_add(source) <= ends.0
-        && start.1.saturating_add(destination) <= ends.1
+    kernel.is_well_formed() && start.0.saturating_add(source) <= ends.0 && start.1.saturating_add(destination) <= ends.1
 }
 
 /// Runs a kernel over vectors.

@@ -8,7 +8,8 @@ use super::super::plan::nest::{NestLoop, Stride};
 
 /// The offsets of all iterations in order, source and destination, in bytes.
 ///
-/// The two innermost loops count in line; what is outside them is computed anew whenever the middle one has run out.
+/// The two innermost loops are counted by additions; the offset of the loops outside them is computed anew whenever the middle one
+/// has run out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Iterations<'a> {
     /// All loops but the two innermost, outer to inner, and how many iterations of them are over.

@@ -1,5 +1,5 @@
-//! The innermost loops, and the only folder of this crate's own data types with `unsafe` (the foreign structs of
-//! [`interop`](crate::interop) are the other).
+//! The innermost loops. Of the library, only this folder and [`interop`](crate::interop), which reads the structures of C
+//! interfaces, hold `unsafe`.
 //!
 //! The folder is the dispatch tree: [`call`] checks that a nest stays inside its buffers and picks a level; [`portable`] is safe
 //! Rust and runs anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` supplies.

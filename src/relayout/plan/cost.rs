@@ -7,7 +7,7 @@
 //!    blocks that are a line long on both sides, and an axis shorter than a line is fused with the loop that continues it
 //!    ([`MIN_AXIS`]).
 //! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From [`STREAMING_FROM`] bytes on, whole lines are
-//!    stored past the cache; below, the reader of the destination would have to fetch it back from memory.
+//!    stored past the cache; below, the reader of the destination would have to read it back from memory.
 //! 3. *Sequential reads, scattered writes.* A load stalls whoever needs its value, a store does not. Contiguous runs that leave at least two
 //!    lines in each place are copied in the order of the source; shorter ones, and a source that is repeated (stride 0) and so stays in
 //!    the cache, in the order of the destination.
@@ -54,7 +54,7 @@ pub(crate) const PREFETCH_ITERATIONS: usize = 64;
 /// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
 pub(crate) const LONG_RUN: usize = PAGE;
 
-/// How many bytes ahead a long run is prefetched: beyond what the hardware has asked for. By trial.
+/// How many bytes ahead a long run is prefetched: beyond what the hardware prefetcher has loaded. By trial.
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ pub(crate) const REPORT_EACH: u64 = 1 << 21;
 /// Boxes of padding, at most; a destination with more is filled as a whole first.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
-/// Bytes of a run of padding below which, on average, filling everything first is faster than visiting the padding
+/// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding
 /// (Z5: 3 channels in blocks of 16 took 12 ms instead of 33).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 

@@ -14,7 +14,7 @@ pub(crate) enum Fill {
     Nothing,
     /// The whole destination is filled before elements are copied over it, block by block if it is large. This is for elements that
     /// share bytes with their neighbours, for padding in runs shorter than a line or in very many boxes, and for copies of
-    /// several passes, which carry the padding along.
+    /// several passes, which copy the padding too.
     Whole { elements: u64, bits: u32, pattern: u128 },
     /// The padding alone, after the elements.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128 },

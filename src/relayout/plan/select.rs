@@ -85,7 +85,7 @@ fn micro_kernel(loops: &mut NestLoops, run: usize) -> MicroKernel {
 /// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if there are both.
 fn take_pair(loops: &mut NestLoops, unit: usize) -> Option<(Stride, Stride)> {
     let columns = position(loops, |stride| stride.source == unit)?;
-    // A unit that is repeated along the destination is copied row by row instead.
+    // A unit that is repeated in the destination is copied row by row instead.
     let rows = position(loops, |stride| stride.destination == unit && stride.source > 0)?;
     if columns == rows {
         return None;
@@ -103,7 +103,7 @@ fn take(loops: &mut NestLoops, place: usize) -> Stride {
     }
 }
 
-/// Orders loops so that the source is read front to back: reads want a sequence, while writes of whole lines may go anywhere.
+/// Orders loops so that the source is read front to back: reads are fastest in sequence, while whole lines may be written anywhere.
 /// A source that is repeated is read from the cache, and keeps the order of the destination.
 pub(crate) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &NestLoop| match step {

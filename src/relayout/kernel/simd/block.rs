@@ -119,7 +119,7 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
         // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
         unsafe {
-            // By trial: units of four bytes want a block's prefetches at once, others spread over it.
+            // By trial: units of four bytes are fastest with a block's prefetches at once, others with them spread over it.
             if UNIT == 4 {
                 prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
             }

@@ -360,7 +360,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // A store of no bytes would still fetch the line behind.
+        // A masked store of no bytes would still read the line behind.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }

@@ -3,11 +3,11 @@
 //! Every block reads whole vectors and writes whole lines once, so only the order matters, to the memory behind the caches. What
 //! was found by measuring, on large planes (Z5 of `plan/cost.rs`):
 //!
-//! * Writes want neighbours soon: lines at the same offset of different pages conflict in the memory controller once some
-//!   48 of them follow each other. So the blocks of one strip, one line of the source wide, come first, which leaves runs in its
+//! * Neighbouring lines are best written soon after each other: lines at the same offset of different pages conflict in the memory
+//!   controller once some 48 of them follow each other. So the blocks of one strip, one line of the source wide, come first, which leaves runs in its
 //!   destination rows.
-//! * Reads want long runs of few rows, which is the opposite. So they are decoupled: while a panel is transposed, the lines of the
-//!   next one are prefetched row by row, one for every line that is read. They are in the L2 cache when their turn comes.
+//! * Reads are fastest in long runs of few rows, which is the opposite. So they are decoupled: while a panel is transposed, the lines of the
+//!   next one are prefetched row by row, one for every line that is read. They are in the L2 cache when that panel is transposed.
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@ use super::walk::{Iteration, Walk};
 pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
     let Plane { unit, columns, rows, .. } = plane;
     // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
-    // destination of `overlapping` is dense, as is asked for there.
+    // destination of `overlapping` is dense, which is its condition.
     unsafe {
         if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
             return match shuffle.registers {

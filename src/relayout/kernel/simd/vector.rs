@@ -6,7 +6,7 @@ pub(in super::super) trait Operation {
     ///
     /// # Safety
     ///
-    /// The CPU has the features of `V`, which has `LANES` lanes of 16 bytes; and what the operation itself asks for.
+    /// The CPU has the features of `V`, which has `LANES` lanes of 16 bytes; and the conditions of the operation itself hold.
     unsafe fn run<V: Vector, const LANES: usize>(self);
 }
 
@@ -25,7 +25,7 @@ pub(in super::super) trait Vector: Copy {
     ///
     /// # Safety
     ///
-    /// The CPU has the features; and what [`Operation::run`] of this operation asks for.
+    /// The CPU has the features; and the conditions of [`Operation::run`] of this operation hold.
     unsafe fn vectorize<O: Operation>(operation: O);
 
     /// All bits zero.

@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The iterations of a [`Walk`]. A second count runs ahead of the first and says what to prefetch.
+/// The iterations of a [`Walk`]. A second iterator is some iterations further on and says what to prefetch.
 pub(super) struct Pointers<'a> {
     iterations: Iterations<'a>,
     later: Option<Iterations<'a>>,

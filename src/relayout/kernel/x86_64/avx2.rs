@@ -8,7 +8,7 @@ use super::super::simd::{Operation, Vector, short};
 ///
 /// # Safety
 ///
-/// The CPU has AVX2; and what [`Operation::run`] of this operation asks for.
+/// The CPU has AVX2; and the conditions of [`Operation::run`] of this operation hold.
 #[target_feature(enable = "avx2")]
 pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Ymm::BYTES == 2 * 16) };
@@ -260,6 +260,7 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     for (line, choices) in result.iter_mut().zip(table) {
         // SAFETY: the caller's promise.
         unsafe {
+            // The trait's shuffle takes indices below 16; here it is one instruction, which makes a zero of 0x80.
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
             *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));

@@ -8,7 +8,7 @@ use super::super::simd::{Operation, Vector};
 ///
 /// # Safety
 ///
-/// The CPU has AVX-512 F, BW, VL and VBMI; and what [`Operation::run`] of this operation asks for.
+/// The CPU has AVX-512 F, BW, VL and VBMI; and the conditions of [`Operation::run`] of this operation hold.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Zmm::BYTES == 4 * 16) };

@@ -113,7 +113,11 @@ impl Axis {
     ///
     /// If `i` is not below the extent and the axis is a table.
     #[inline(always)]
-    #[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "asked for indices below the extent")]
+    #[allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "callers pass indices below the extent"
+    )]
     pub(crate) fn offset(&self, i: usize) -> usize {
         debug_assert!(i < self.extent);
         match &self.offsets {
