@@ -424,6 +424,20 @@ fn what_does_not_fit_together_is_refused() {
     assert_eq!(floats.run_typed(&[1.0_f64; 2], &mut [0.0; 2]).unwrap_err().code(), "element_bits_mismatch");
 }
 
+#[test]
+fn more_pieces_than_there_can_be_are_not_counted_through() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let (from, to) = (shape("u8[4096,4096]{1,0}"), shape("u8[4096,4096]{0,1}"));
+    let relayout = Relayout::new(&from, &to).unwrap();
+    for count in [20_000, 400_000_000, usize::MAX] {
+        let pieces = relayout.partition(count).unwrap();
+        assert!((4096..=16_384).contains(&pieces.len()), "{} pieces", pieces.len());
+        assert_eq!(pieces.last().unwrap().destination_range().end, 4096 * 4096);
+    }
+    let short = Relayout::new(&shape("u8[3]{0}"), &shape("u8[3]{0}")).unwrap();
+    assert!(short.partition(usize::MAX).unwrap().len() <= 3);
+}
+
 /// Blocks of 48 and of 32 share no boundary but multiples of 16 and 96: the table digit.
 #[test]
 fn blocks_of_48_become_blocks_of_32() {

@@ -63,7 +63,7 @@ impl Relayout {
     /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and cover the whole
     /// destination; a piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), and only one if the copy
+    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), never more than 16,384, and only one if the copy
     /// takes several passes, or if the layouts are so irregular that cutting them would take thousands of boxes.
     ///
     /// # Errors
@@ -75,7 +75,9 @@ impl Relayout {
             && program.boxes.count() <= MOST_CUT_BOXES
         {
             let boxes: Vec<CopyBox> = program.boxes.iter().collect();
-            let mut wanted = pieces;
+            // Every piece has at least a byte and a box, and there are at most so many boxes.
+            let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
+            let mut wanted = pieces.min(bytes).min(MOST_CLIPPED);
             while wanted > 1 {
                 if let Some(found) = self.cut(program, &boxes, &self.bounds(wanted))? {
                     return Ok(found);
