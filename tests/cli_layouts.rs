@@ -148,6 +148,7 @@ fn views_of_both_models() {
         ("f32[]{:T(128)}", ["--reshape", "1"], json!("f32[1]{0:T(128)}")),
         ("f32[16,<=256]{1,0:T(8,128)S(1)}", ["--permute", "1,0"], json!("f32[<=256,16]{0,1:T(8,128)S(1)}")),
         ("f32[3,5]{1,0:T(2,2)}", ["--slice", "1:3,:"], Value::Null),
+        ("f32((8,2),128):((1,1000000),8)", ["--permute", "1,0"], json!("f32(128,(8,2)):(8,(1,1000000))")),
     ];
     for (layout, [option, value], expected) in cases {
         let run = run(&["view", "--json", layout, option, value]);
@@ -159,6 +160,13 @@ fn views_of_both_models() {
     }
     for bad in [["--slice", "a,b"], ["--slice", "0:1"], ["--reshape", "["], ["--permute", "0,0"]] {
         assert_eq!(run(&["view", "f32[4,6]", bad[0], bad[1]]).status, 1, "{bad:?}");
+    }
+    // Both models say that new axes may be added.
+    for layout in ["f32[1,4]", "f32[1,4]:[4,1]"] {
+        let refused = run(&["view", layout, "--broadcast", "4"]);
+        let sentence =
+            "the number of sizes to broadcast to (new axes not counted) must be 2, one for each axis, but is 1";
+        assert!(refused.status == 1 && refused.stderr.contains(sentence), "{refused:?}");
     }
     assert_eq!(run(&["view", "f32[4,6]"]).status, 2);
 }
@@ -267,6 +275,9 @@ fn describe_shows_every_notation() {
     }
     let refused = run(&["describe", "--as", "strides", "f32[3,5]{1,0:T(2,2)}"]);
     assert!(refused.status == 1 && refused.stderr.contains("dimension 0 is cut into digits of 2 x 2"), "{refused:?}");
+    let refused = run(&["describe", "--as", "directml", "f32[3,4294967296]"]);
+    let sentence = "axis 1 has size 4294967296, and DirectML's numbers have 32 bits";
+    assert!(refused.status == 1 && refused.stderr.contains(sentence), "{refused:?}");
     assert_eq!(run(&["describe", "--as", "latin", "f32[3]"]).status, 2);
     assert_eq!(run(&["convert", "--as", "cute", "--from", "f32[3]", "--to", "f32[3]", "a", "b"]).status, 2);
 }

@@ -179,7 +179,8 @@ impl IndexMap {
             return self.reshape(&[]);
         }
         let Some(leading) = rank.checked_sub(own) else {
-            return Err(Error::RankMismatch { what: "axes to broadcast to", expected: own, found: rank });
+            let what = "sizes to broadcast to (new axes not counted)";
+            return Err(Error::RankMismatch { what, expected: own, found: rank });
         };
         checked::product(sizes, ELEMENTS)?;
         if self.levels.is_some() {

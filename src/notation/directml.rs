@@ -39,17 +39,18 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     if let Some(axis) = strided.sizes.iter().position(|&size| size == 0) {
         return refuse(format!("axis {axis} has size 0, and DirectML has no empty tensors"));
     }
-    let numbers = |numbers: &[u64], what: &'static str| -> Result<String, Error> {
-        let narrow = |&number: &u64| checked::narrow(number, what).map(|number: u32| number.to_string());
-        Ok(numbers.iter().map(narrow).collect::<Result<Vec<_>, _>>()?.join(","))
-    };
+    for (what, numbers) in [("size", &strided.sizes), ("stride", &strided.strides)] {
+        if let Some((axis, number)) = numbers.iter().enumerate().find(|&(_, &number)| number > u64::from(u32::MAX)) {
+            return refuse(format!("axis {axis} has {what} {number}, and DirectML's numbers have 32 bits"));
+        }
+    }
     let mut text = format!("{{\"DataType\":\"{name}\"");
     // Writing to a String cannot fail.
     if strided.flags == TensorFlags::OwnedByDml {
         text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
     }
-    let (sizes, strides) = (numbers(&strided.sizes, "a size")?, numbers(&strided.strides, "a stride")?);
-    let _ = write!(text, ",\"Sizes\":[{sizes}],\"Strides\":[{strides}]");
+    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let _ = write!(text, ",\"Sizes\":[{}],\"Strides\":[{}]", list(&strided.sizes), list(&strided.strides));
     let _ = write!(text, ",\"TotalTensorSizeInBytes\":{}", strided.total_size_in_bytes()?);
     if strided.alignment != 0 {
         let _ = write!(text, ",\"GuaranteedBaseOffsetAlignment\":{}", strided.alignment);

@@ -140,7 +140,10 @@ impl View {
             (Some(notation), _) => Some(notation::text_in(&layout, notation).map_err(|error| (None, error))?),
             (None, AnyLayout::Strided(desc)) => Some(desc.to_string()),
             (None, AnyLayout::Tiled(shape)) => Some(shape.to_string()),
-            (None, other) => other.to_index_map().and_then(|map| notation::text_of(&map)).ok(),
+            // CuTe's notation has strides for the digits of a dimension, which a gap inside of one needs.
+            (None, other) => (other.to_index_map().and_then(|map| notation::text_of(&map)))
+                .or_else(|_| notation::text_in(other, Notation::CuTe))
+                .ok(),
         };
         Ok(View { text, class })
     }

@@ -69,7 +69,7 @@ impl BufferTensorDesc {
         }
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::RankMismatch {
-                what: "sizes (or more of them)",
+                what: "sizes to broadcast to (new axes not counted)",
                 expected: self.rank(),
                 found: sizes.len(),
             });
