@@ -9,7 +9,7 @@
 //! * `exec/`: walking a plan.
 //! * `kernel/`: the innermost loops, safe ones and SIMD; `kernel/call.rs` is the boundary where `unsafe` begins.
 //!
-//! `exec` uses `plan` and `kernel`, `kernel` only the loop nests of `plan`, and nothing below uses the files here.
+//! `exec` uses `plan` and `kernel`, `kernel` of `plan` only the loop nests and the thresholds, and nothing below uses the files here.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
