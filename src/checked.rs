@@ -3,6 +3,8 @@
 //! All sizes, strides and offsets of the crate are `u64`. Nothing here wraps, and what does not
 //! fit is an [`Error::Overflow`] that says what was being computed.
 
+use num_traits::PrimInt;
+
 use crate::error::Error;
 
 pub(crate) use crate::dims::Dims;
@@ -45,8 +47,8 @@ pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Res
 }
 
 /// A number in another integer type, or the error that names it and the width it lacks.
-pub(crate) fn narrow<T>(value: impl TryInto<T>, quantity: &'static str) -> Result<T, Error> {
-    value.try_into().map_err(|_| overflow(quantity, bits_of::<T>()))
+pub(crate) fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) -> Result<T, Error> {
+    T::from(value).ok_or_else(|| overflow(quantity, bits_of::<T>()))
 }
 
 fn bits_of<T>() -> u32 {
