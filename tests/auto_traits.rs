@@ -1,10 +1,13 @@
-//! Every public type can be sent to another thread and shared between threads; errors travel in a `Box<dyn Error>`.
+//! Every public type can be sent to another thread and shared between threads, except the C structures that point to lists of
+//! others. Errors travel in a `Box<dyn Error>`.
 
 use std::error::Error as StdError;
+use std::fs;
+use std::path::Path;
 
 use tensor_layout::*;
 
-fn shared<T: Send + Sync + 'static>() {}
+fn shared<T: Send + Sync>() {}
 
 fn error<T: StdError + Send + Sync + 'static>() {}
 
@@ -15,50 +18,166 @@ fn public_types_are_send_and_sync() {
     shared::<BufferTensorDesc>();
     shared::<DataType>();
     shared::<Dims>();
+    shared::<<Dims as IntoIterator>::IntoIter>();
     shared::<ErrorKind>();
     shared::<Facts>();
     shared::<IndexMap>();
     shared::<LayoutClass>();
+    shared::<ModelFault>();
     shared::<Shape>();
     shared::<TensorFlags>();
+    shared::<element::ElementKind>();
     shared::<strided::BlockIter>();
     shared::<strided::Blocks>();
     shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
+    shared::<strided::ManyBlocks>();
     shared::<strided::MemoryOrder>();
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
+    shared::<strided::UniformBlocks>();
     shared::<tiled::Extent>();
     shared::<tiled::Layout>();
     shared::<tiled::SplitConfig>();
     shared::<tiled::Tile>();
+    shared::<tiled::TileSize>();
     shared::<tiled::TpuGeneration>();
     shared::<tiled::UnboundedArray>();
     shared::<map::BufferBoxes>();
     shared::<map::Chain>();
     shared::<map::Component>();
+    shared::<map::Digit>();
     shared::<map::OffsetBox>();
     shared::<map::RowAccess>();
     shared::<bridge::Lowering>();
     shared::<bridge::Raised>();
+    shared::<bridge::Split>();
     shared::<relayout::KernelLevel>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
+    shared::<upload::AxisPiece>();
+    shared::<upload::AxisPieces>();
+    shared::<upload::Binding<'_>>();
     shared::<upload::Buffer>();
     shared::<upload::FeatureLevel>();
     shared::<upload::Limits>();
     shared::<upload::PackedBuffer>();
     shared::<upload::Pieces>();
+    shared::<upload::Role>();
     shared::<upload::UploadReport>();
     shared::<notation::AnyLayout>();
+    shared::<notation::Line>();
     shared::<notation::Notated>();
     shared::<notation::Notation>();
     shared::<draw::Picture>();
+    shared::<hlo::BufferRow>();
     shared::<hlo::BufferTable>();
+    shared::<hlo::Inlined>();
+    shared::<hlo::Instruction>();
+    // A reader is what its stream is.
+    shared::<hlo::Reader<std::io::BufReader<fs::File>>>();
+    shared::<hlo::Record>();
+    shared::<hlo::SpaceTotal>();
+    shared::<hlo::UnreadableLine>();
     error::<Error>();
     error::<upload::Errors>();
+}
+
+/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them (`LentTensor`,
+/// `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`: they can be filled by anyone, and
+/// nothing says which thread may read what they point to. What owns the lists can be sent, and lends them anew.
+#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+macro_rules! pinned {
+    ($($kind:ty),* $(,)?) => {$({
+        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not compile.
+        trait Fits<Which: ?Sized> {
+            fn once() {}
+        }
+        impl<T> Fits<()> for T {}
+        impl<T: Send> Fits<dyn Send> for T {}
+        impl<T: Sync> Fits<dyn Sync> for T {}
+        <$kind as Fits<_>>::once();
+    })*};
+}
+
+#[cfg(feature = "directml")]
+#[test]
+fn directml_types() {
+    use interop::directml::*;
+
+    shared::<DirectmlFields<'_>>();
+    shared::<DirectmlTensor>();
+    #[cfg(feature = "serde")]
+    shared::<JsonTensor>();
+    pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding, LentTensor<'_>, LentTensorDesc<'_>);
+}
+
+#[cfg(feature = "dlpack")]
+#[test]
+fn dlpack_types() {
+    use interop::dlpack::*;
+
+    shared::<DlDataType>();
+    shared::<DlDevice>();
+    shared::<DlFields<'_>>();
+    shared::<DlLayout>();
+    pinned!(DlTensor, BorrowedDlTensor<'_>);
+}
+
+#[cfg(feature = "pjrt")]
+#[test]
+fn pjrt_types() {
+    use interop::pjrt::*;
+
+    shared::<PjrtFields<'_>>();
+    shared::<PjrtLayout>();
+    pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, BorrowedPjrtLayout<'_>);
+}
+
+#[cfg(feature = "safetensors")]
+#[test]
+fn safetensors_types() {
+    use interop::safetensors::*;
+
+    shared::<Header>();
+    shared::<Index>();
+    shared::<Model<'_>>();
+    shared::<Tensor<'_>>();
+}
+
+/// The names behind `pub struct`, `pub enum` and `pub union` in the files of a folder, the command line's aside.
+fn public_types(folder: &Path, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if !path.ends_with("src/bin") {
+                public_types(&path, names);
+            }
+            continue;
+        }
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let mut words = line.split_whitespace();
+            if words.next() == Some("pub") && matches!(words.next(), Some("struct" | "enum" | "union")) {
+                let name = words.next().unwrap_or_default();
+                let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
+                names.push(name[..end].to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_public_type_is_left_out() {
+    let mut names = Vec::new();
+    public_types(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut names);
+    assert!(names.len() > 80, "{names:?}");
+    // The part of this file that asserts something: comments name types too.
+    let lines = include_str!("auto_traits.rs").lines().filter(|line| !line.trim_start().starts_with("//"));
+    let asserted: Vec<&str> = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).collect();
+    names.retain(|name| !asserted.contains(&name.as_str()));
+    assert!(names.is_empty(), "neither asserted to be shared nor to be pinned: {names:?}");
 }

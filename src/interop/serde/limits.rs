@@ -29,6 +29,9 @@ struct Fields {
     max_copy: u64,
     base_offset_in_binding: bool,
     writes_padding: bool,
+    exclusive_ranges: bool,
+    one_usage: bool,
+    write_unit: u64,
 }
 
 impl Default for Fields {
@@ -39,23 +42,48 @@ impl Default for Fields {
 
 impl From<&Limits> for Fields {
     fn from(limits: &Limits) -> Fields {
+        // Every field by name: a new limit cannot be forgotten here.
+        let Limits {
+            name,
+            min_rank,
+            max_rank,
+            data_types,
+            zero_sizes,
+            max_size,
+            max_stride,
+            max_elements,
+            size_multiple,
+            min_binding,
+            max_binding,
+            offset_alignment,
+            max_buffer,
+            max_copy,
+            base_offset_in_binding,
+            writes_padding,
+            exclusive_ranges,
+            one_usage,
+            write_unit,
+        } = limits.clone();
         Fields {
-            name: limits.name.clone(),
-            min_rank: limits.min_rank,
-            max_rank: limits.max_rank,
-            data_types: limits.data_types.as_ref().map(|types| types.to_vec()),
-            zero_sizes: limits.zero_sizes,
-            max_size: limits.max_size,
-            max_stride: limits.max_stride,
-            max_elements: limits.max_elements,
-            size_multiple: limits.size_multiple,
-            min_binding: limits.min_binding,
-            max_binding: limits.max_binding,
-            offset_alignment: limits.offset_alignment,
-            max_buffer: limits.max_buffer,
-            max_copy: limits.max_copy,
-            base_offset_in_binding: limits.base_offset_in_binding,
-            writes_padding: limits.writes_padding,
+            name,
+            min_rank,
+            max_rank,
+            data_types: data_types.map(Cow::into_owned),
+            zero_sizes,
+            max_size,
+            max_stride,
+            max_elements,
+            size_multiple,
+            min_binding,
+            max_binding,
+            offset_alignment,
+            max_buffer,
+            max_copy,
+            base_offset_in_binding,
+            writes_padding,
+            exclusive_ranges,
+            one_usage,
+            write_unit,
         }
     }
 }
@@ -73,24 +101,27 @@ impl TryFrom<Fields> for Limits {
             let (rank, min, max) = (fields.max_rank, fields.min_rank, usize::MAX);
             return Err(Error::RankLimit { rank, min, max });
         }
-        let mut limits = Limits::none();
-        limits.name = fields.name;
-        limits.min_rank = fields.min_rank;
-        limits.max_rank = fields.max_rank;
-        limits.data_types = fields.data_types.map(Cow::Owned);
-        limits.zero_sizes = fields.zero_sizes;
-        limits.max_size = fields.max_size;
-        limits.max_stride = fields.max_stride;
-        limits.max_elements = fields.max_elements;
-        limits.size_multiple = least("the multiple of a binding's size", fields.size_multiple, 1)?;
-        limits.min_binding = fields.min_binding;
-        limits.max_binding = least("the largest binding", fields.max_binding, fields.min_binding)?;
-        limits.offset_alignment = least("the alignment of an offset", fields.offset_alignment, 1)?;
-        limits.max_buffer = fields.max_buffer;
-        limits.max_copy = fields.max_copy;
-        limits.base_offset_in_binding = fields.base_offset_in_binding;
-        limits.writes_padding = fields.writes_padding;
-        Ok(limits)
+        Ok(Limits {
+            name: fields.name,
+            min_rank: fields.min_rank,
+            max_rank: fields.max_rank,
+            data_types: fields.data_types.map(Cow::Owned),
+            zero_sizes: fields.zero_sizes,
+            max_size: fields.max_size,
+            max_stride: fields.max_stride,
+            max_elements: fields.max_elements,
+            size_multiple: least("the multiple of a binding's size", fields.size_multiple, 1)?,
+            min_binding: fields.min_binding,
+            max_binding: least("the largest binding", fields.max_binding, fields.min_binding)?,
+            offset_alignment: least("the alignment of an offset", fields.offset_alignment, 1)?,
+            max_buffer: fields.max_buffer,
+            max_copy: fields.max_copy,
+            base_offset_in_binding: fields.base_offset_in_binding,
+            writes_padding: fields.writes_padding,
+            exclusive_ranges: fields.exclusive_ranges,
+            one_usage: fields.one_usage,
+            write_unit: least("the number of bytes written at once", fields.write_unit, 1)?,
+        })
     }
 }
 
