@@ -74,14 +74,27 @@ fn public_types_are_send_and_sync() {
     shared::<notation::Notated>();
     shared::<notation::Notation>();
     shared::<draw::Picture>();
+    shared::<hlo::AssignedValue>();
+    shared::<hlo::BufferAssignment>();
     shared::<hlo::BufferRow>();
     shared::<hlo::BufferTable>();
+    shared::<hlo::BufferUse>();
     shared::<hlo::Inlined>();
+    shared::<hlo::InputOutputAlias>();
     shared::<hlo::Instruction>();
+    shared::<hlo::InstructionPlace>();
+    shared::<hlo::LiveBuffer>();
+    shared::<hlo::LiveMemory<'_>>();
+    shared::<hlo::MemoryTotal>();
+    shared::<hlo::Module>();
+    shared::<hlo::ModuleHeader>();
+    shared::<hlo::OperandAlias>();
     // A reader is what its stream is.
     shared::<hlo::Reader<std::io::BufReader<fs::File>>>();
     shared::<hlo::Record>();
+    shared::<hlo::SourceLine>();
     shared::<hlo::SpaceTotal>();
+    shared::<hlo::SpaceUse>();
     shared::<hlo::UnreadableLine>();
     error::<Error>();
     error::<upload::Errors>();
