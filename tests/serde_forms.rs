@@ -245,7 +245,7 @@ fn damaged_descriptors_are_refused() {
         (r#"{"data_type":"f32","data_type":"f16","sizes":[2]}"#, "duplicate field `data_type`"),
         (r#"{"data_type":"f32"}"#, "missing field `sizes`"),
         (r#"{"sizes":[2]}"#, "missing field `data_type`"),
-        (r#""f32[2]:[1]""#, "invalid type: string \"f32[2]:[1]\", expected struct BufferTensorDesc"),
+        (r#""f32[2]:[1]""#, "invalid type: string \"f32[2]:[1]\", expected the fields of a BufferTensorDesc"),
         (r#"{"data_type":"f32","sizes":[2"#, "EOF while parsing a list"),
     ];
     for (json, sentence) in cases {
@@ -267,7 +267,7 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"write_unit":0}"#, "the number of bytes written at once"),
         (r#"{"min_binding":8,"max_binding":4}"#, "the largest binding"),
         (r#"{"zero_sizes":1}"#, "invalid type: integer `1`, expected a boolean"),
-        (r#""webgpu""#, "invalid type: string \"webgpu\", expected struct Limits"),
+        (r#""webgpu""#, "invalid type: string \"webgpu\", expected the fields of Limits"),
     ];
     for (json, sentence) in cases {
         let refusal = refusal::<Limits>(json);

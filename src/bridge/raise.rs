@@ -32,7 +32,8 @@ pub struct Raised {
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with the axis and the strides that stand in the way.
+/// [`Error::NotExpressible`] with the axis and the strides that stand in the way, or for a base offset; [`Error::Overflow`] if the
+/// tiled buffer, which has padding after its last row too, passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::raise, BufferTensorDesc, DataType};

@@ -61,7 +61,7 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 /// # Errors
 ///
 /// [`Error::NotExpressible`] with what stands in the way, also if dimensions of the operand are divided among memories
-/// (`SC(..)`); [`Error::Overflow`].
+/// (`SC(..)`); [`Error::Overflow`] if the padded size of the operand passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell_view, ArrayShape, ToIndexMap};

@@ -169,8 +169,8 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`];
-    /// [`Error::NotExpressible`] for a negative stride, a byte offset that is no whole number of elements, and a
+    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another number of strides
+    /// than of sizes; [`Error::NotExpressible`] for a negative stride, a byte offset that is no whole number of elements, and a
     /// type below a byte that is padded to one; [`Error::Overflow`], also for a negative size.
     ///
     /// ```

@@ -123,9 +123,10 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], [`Error::NotAPermutation`], [`Error::ZeroTile`],
-    /// [`Error::TrailingCombine`], [`Error::Overflow`]; [`Error::NotExpressible`] for negative byte strides and for ones
-    /// that are no whole number of elements.
+    /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
+    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order; [`Error::ZeroTile`];
+    /// [`Error::TrailingCombine`]; [`Error::NotExpressible`] for negative byte strides and for ones that are no whole number of
+    /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
@@ -270,7 +271,8 @@ impl PjrtLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a sparse array.
+    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a sparse array;
+    /// [`Error::Overflow`] for a tile size past `i64`.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};

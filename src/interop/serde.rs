@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for TensorFlags {
 
 /// The fields of a descriptor, as they are written.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
-#[serde(deny_unknown_fields, rename = "BufferTensorDesc")]
+#[serde(deny_unknown_fields, rename = "BufferTensorDesc", expecting = "the fields of a BufferTensorDesc")]
 struct Fields {
     data_type: DataType,
     sizes: Dims,

@@ -39,8 +39,8 @@ pub struct Binding<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::BindingsOverlap`], [`Error::BufferReadAndWritten`], or [`Error::TooHard`] is on the list of the later binding of a
-/// clashing pair.
+/// Those of [`validate`] for each binding. [`Error::BindingsOverlap`], [`Error::BufferReadAndWritten`], or [`Error::TooHard`] is on
+/// the list of the later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};

@@ -70,7 +70,7 @@ impl UploadReport {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooShort`].
+    /// [`Error::BufferTooShort`] if there are fewer bytes than the tensor takes.
     ///
     /// ```
     /// use tensor_layout::upload::{self, Buffer, Limits, Role};

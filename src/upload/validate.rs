@@ -47,7 +47,9 @@ impl Buffer {
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them.
+/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`]; [`Error::OffsetUnaligned`],
+/// [`Error::BindingOutsideBuffer`] and [`Error::BufferLimit`] for the place in the buffer; and for an output
+/// [`Error::OwnedOutput`], [`Error::OverlappingDestination`], or [`Error::TooHard`] if that could not be decided.
 ///
 /// ```
 /// use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -81,7 +83,10 @@ pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Re
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them.
+/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`], [`Error::RankLimit`],
+/// [`Error::ZeroSize`], [`Error::SizeLimit`], [`Error::StrideLimit`] and [`Error::ElementLimit`] for what the device is told;
+/// [`Error::OffsetInsideByte`], [`Error::BindingUnaligned`], [`Error::BindingTooSmall`] and [`Error::BindingLimit`] for the range
+/// it takes; [`Error::Overflow`] if a byte offset or a size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_description, Limits};

@@ -84,6 +84,11 @@ impl From<Written> for JsonTensor {
 impl TryFrom<JsonTensor> for BufferTensorDesc {
     type Error = Error;
 
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataType`]; [`Error::RankMismatch`] if `DimensionCount` or the number of strides is not that of the sizes;
+    /// [`Error::ZeroSize`]; [`Error::Parse`] for an unknown flag; [`Error::Overflow`]; [`Error::BadAlignment`];
+    /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
     fn try_from(json: JsonTensor) -> Result<Self, Error> {
         let unknown = || Error::UnknownDataType { name: json.data_type.clone() };
         let data_type = DataType::from_directml_name(&json.data_type).ok_or_else(unknown)?;

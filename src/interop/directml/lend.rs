@@ -49,7 +49,7 @@ impl DirectmlTensor {
     ///
     /// # Errors
     ///
-    /// Everything the level does not accept: see [`validate_description`].
+    /// Everything the level does not accept: the errors of [`validate_description`], [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let report = validate_description(desc, &Limits::directml(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());

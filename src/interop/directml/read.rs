@@ -34,8 +34,9 @@ impl DirectmlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`], [`Error::OutOfLimits`] for flags that are not defined, [`Error::ZeroSize`],
-    /// and what the constructors of [`BufferTensorDesc`] refuse: strides, total size, alignment.
+    /// [`Error::UnknownDataType`], [`Error::OutOfLimits`] for flags that are not defined, [`Error::ZeroSize`], and what the
+    /// constructors of [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
+    /// [`Error::BadAlignment`], [`Error::TotalSizeTooSmall`] and [`Error::TotalSizeUnaligned`].
     ///
     /// ```
     /// use tensor_layout::interop::directml::DirectmlFields;

@@ -25,7 +25,7 @@ impl<'a> Model<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::RepeatedName`] if two tensors have one name.
+    /// [`ModelFault::RepeatedName`], inside [`Error::Model`], if two tensors have one name.
     pub fn new(tensors: Vec<Tensor<'a>>, metadata: Vec<(String, String)>) -> Result<Model<'a>, Error> {
         let mut places = HashMap::with_capacity(tensors.len());
         for (place, tensor) in tensors.iter().enumerate() {

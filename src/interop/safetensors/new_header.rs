@@ -51,10 +51,10 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::RepeatedName`] for a name that stands twice, in the metadata too, where `layout.NAME` belongs to tensor
-    /// NAME; [`ModelFault::Layout`] for a layout in which two elements share their place; [`ModelFault::Header`] for a
-    /// header above the 100 MB the format allows, or a tensor called `__metadata__`; [`Error::Overflow`] for more than
-    /// 2^64 bytes.
+    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that stands twice, in the metadata too, where
+    /// `layout.NAME` belongs to tensor NAME; [`ModelFault::Layout`] for a layout without an index map, or in which two elements
+    /// share their place (or where that could not be decided); [`ModelFault::Header`] for a header above the 100 MB the format
+    /// allows, or a tensor called `__metadata__`. [`Error::Overflow`] for more than 2^64 bytes.
     pub fn new<'t>(
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
         metadata: &[(String, String)],

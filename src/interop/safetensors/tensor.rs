@@ -29,8 +29,8 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::Layout`](crate::ModelFault::Layout) if two elements of the layout share their place, or it takes another
-    /// number of bytes.
+    /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index map, two of its
+    /// elements share their place (or that could not be decided), or it takes another number of bytes.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Tensor;

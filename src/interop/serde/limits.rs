@@ -11,7 +11,7 @@ use crate::upload::{Buffer, Limits, Role};
 
 /// The fields of [`Limits`], as they are written.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
-#[serde(default, deny_unknown_fields, rename = "Limits")]
+#[serde(default, deny_unknown_fields, rename = "Limits", expecting = "the fields of Limits")]
 struct Fields {
     name: Cow<'static, str>,
     min_rank: usize,
@@ -162,7 +162,7 @@ impl<'de> Deserialize<'de> for Role {
 
 /// The fields of [`Buffer`], as they are written.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
-#[serde(deny_unknown_fields, rename = "Buffer")]
+#[serde(deny_unknown_fields, rename = "Buffer", expecting = "the fields of a Buffer")]
 struct BufferFields {
     len: u64,
     #[serde(default)]
