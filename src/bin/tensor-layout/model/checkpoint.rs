@@ -132,7 +132,7 @@ fn unusable(path: &Path, error: &Error) -> Stop {
 
 fn named(stop: Stop, index: &Path) -> Stop {
     match stop {
-        Stop::Unusable(sentence) => Stop::Unusable(format!("{}: a part of it, {sentence}", index.display())),
+        Stop::Unusable(sentence) => Stop::Unusable(format!("{}: in a part of it: {sentence}", index.display())),
         stop => stop,
     }
 }

@@ -34,6 +34,9 @@ impl FromStr for Rule {
                 Some(generation) => (generation, Rule::TpuRowMajor),
                 None => (generation, Rule::Tpu),
             };
+            if let Some((_, suffix)) = generation.split_once(':') {
+                return Err(format!("expected nothing or `:row-major` behind the generation, found `:{suffix}`"));
+            }
             return generation.parse().map(rule).map_err(|error: Error| error.to_string());
         }
         match text {
