@@ -245,5 +245,8 @@ fn a_tpu_picks_the_order_as_well() {
     assert_eq!(bytes_of("tpu:v5e"), (json!("f32[32,16,3,3]{0,1,3,2:T(8,128)}"), json!(72 << 10)));
     assert_eq!(bytes_of("tpu:v5e:row-major"), (json!("f32[32,16,3,3]{3,2,1,0:T(4,128)}"), json!(1 << 20)));
     let refused = run(&["model", DIGITS, "--to", "tpu:v5e:sideways"]);
-    assert!(refused.status == 2 && refused.stderr.contains("expected nothing or `:row-major` behind the generation"), "{refused:?}");
+    assert!(
+        refused.status == 2 && refused.stderr.contains("expected nothing or `:row-major` behind the generation"),
+        "{refused:?}"
+    );
 }
