@@ -4,6 +4,7 @@
 //! fit is an [`Error::Overflow`] that says what was being computed.
 
 use num_traits::PrimInt;
+use smallvec::SmallVec;
 
 use crate::error::Error;
 
@@ -53,6 +54,24 @@ pub(crate) fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) ->
 
 fn bits_of<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
+}
+
+/// Where each of `rank` axes stands in `order`, which names every axis once.
+pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
+    if order.len() != rank {
+        return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
+    }
+    let mut place_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
+    for (position, &axis) in order.iter().enumerate() {
+        match place_of.get_mut(axis) {
+            None => return Err(Error::AxisOutOfRange { axis, rank }),
+            Some(place) if *place != usize::MAX => {
+                return Err(Error::NotAPermutation { what: "the order", position, axis });
+            }
+            Some(place) => *place = position,
+        }
+    }
+    Ok(place_of)
 }
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.

@@ -35,19 +35,7 @@ impl IndexMap {
     /// ```
     pub fn permute(&self, order: &[usize]) -> Result<IndexMap, Error> {
         let rank = self.sizes.len();
-        if order.len() != rank {
-            return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
-        }
-        let mut new_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
-        for (position, &axis) in order.iter().enumerate() {
-            match new_of.get_mut(axis) {
-                None => return Err(Error::AxisOutOfRange { axis, rank }),
-                Some(new) if *new != usize::MAX => {
-                    return Err(Error::NotAPermutation { what: "the order", position, axis });
-                }
-                Some(new) => *new = position,
-            }
-        }
+        let new_of = checked::inverse_permutation(order, rank)?;
         let sizes = order.iter().filter_map(|&axis| self.sizes.get(axis).copied()).collect();
         let mut levels = self.levels.clone();
         if let Some(levels) = &mut levels {

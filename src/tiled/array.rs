@@ -102,19 +102,7 @@ impl ArrayShape {
     /// ```
     pub fn permute(&self, order: &[usize]) -> Result<ArrayShape, Error> {
         let rank = self.rank();
-        if order.len() != rank {
-            return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
-        }
-        let mut new_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
-        for (position, &axis) in order.iter().enumerate() {
-            match new_of.get_mut(axis) {
-                None => return Err(Error::AxisOutOfRange { axis, rank }),
-                Some(new) if *new != usize::MAX => {
-                    return Err(Error::NotAPermutation { what: "the order", position, axis });
-                }
-                Some(new) => *new = position,
-            }
-        }
+        let new_of = checked::inverse_permutation(order, rank)?;
         let minor_to_major = self.layout.minor_to_major().iter();
         let minor_to_major: SmallVec<[usize; 8]> =
             minor_to_major.filter_map(|&axis| new_of.get(axis).copied()).collect();
