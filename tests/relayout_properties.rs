@@ -179,7 +179,8 @@ proptest! {
 
     #[test]
     fn pieces_together_are_the_whole_copy(
-        (from, to) in pair(), padding in padding(), pieces in 0..9_usize, guard in 0..5_usize, order: u64,
+        (from, to) in pair(), padding in padding(), pieces in 0..9_usize, alignment in 0..9_usize, guard in 0..5_usize,
+        order: u64,
     ) {
         let bits = from.map.element_bits();
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
@@ -189,10 +190,11 @@ proptest! {
         let mut expected = start.clone();
         relayout.run(&source, &mut expected).unwrap();
 
-        let pieces = relayout.partition(pieces).unwrap();
+        let pieces = relayout.partition_aligned(pieces, alignment).unwrap();
         let mut next = 0;
         for piece in &pieces {
             prop_assert_eq!(piece.destination_range().start, next);
+            prop_assert!(next.is_multiple_of(alignment.max(1)));
             next = piece.destination_range().end;
         }
         prop_assert_eq!(next, to.bytes());

@@ -70,6 +70,27 @@ impl Relayout {
     ///
     /// [`Error::Overflow`] if the destination has more bytes than memory has addresses.
     pub fn partition(&self, pieces: usize) -> Result<Vec<Piece>, Error> {
+        self.partition_aligned(pieces, 1)
+    }
+
+    /// As [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0 counts as 1), for
+    /// pieces that are copied on by something that asks for it: WebGPU copies whole words of 4 bytes between buffers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`partition`](Self::partition).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[10,5]{1,0}".parse()?, "u8[10,5]{0,1}".parse()?);
+    /// let pieces = Relayout::new(&rows, &columns)?.partition_aligned(3, 4)?;
+    /// let ranges: Vec<_> = pieces.iter().map(|piece| piece.destination_range()).collect();
+    /// assert_eq!(ranges, [0..16, 16..32, 32..50]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn partition_aligned(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
+        let alignment = u64::try_from(alignment).unwrap_or(u64::MAX).max(1);
         if let Passes::Direct(program) = &self.passes
             && pieces > 1
             && program.boxes.count() <= MOST_CUT_BOXES
@@ -79,7 +100,7 @@ impl Relayout {
             let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
             let mut wanted = pieces.min(bytes).min(MOST_CLIPPED);
             while wanted > 1 {
-                if let Some(found) = self.cut(program, &boxes, &self.bounds(wanted))? {
+                if let Some(found) = self.cut(program, &boxes, &self.bounds(wanted, alignment))? {
                     return Ok(found);
                 }
                 wanted = wanted.div_euclid(2);
@@ -120,8 +141,8 @@ impl Relayout {
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
-    /// Where pieces begin and end, in elements of the destination: at most `pieces` of them.
-    fn bounds(&self, pieces: usize) -> Vec<u64> {
+    /// Where pieces begin and end, in elements of the destination: at most `pieces` of them, at multiples of `alignment` bytes.
+    fn bounds(&self, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = self.destination.physical_elements();
         let components = self.destination.components().iter();
@@ -132,7 +153,8 @@ impl Relayout {
         let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);
         let pieces = u64::try_from(pieces).unwrap_or(u64::MAX);
         let slack = total.checked_div(pieces.saturating_mul(PIECE_SLACK)).unwrap_or(0);
-        let on_bytes = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(8));
+        let align_bits = alignment.saturating_mul(8);
+        let aligned = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(align_bits));
         let mut bounds = vec![0];
         for piece in 1..pieces {
             let share = u128::from(total).saturating_mul(piece.into()).checked_div(pieces.into());
@@ -142,13 +164,14 @@ impl Relayout {
                 let half = step.div_euclid(2);
                 let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
                 let bound = base.saturating_add(steps.saturating_mul(step));
-                (bound.abs_diff(share) <= slack && on_bytes(bound)).then_some(bound)
+                (bound.abs_diff(share) <= slack && aligned(bound)).then_some(bound)
             });
-            // Otherwise it ends between two cache lines, where the elements allow it.
+            // Otherwise it ends between two cache lines, where the elements allow it, or where it must.
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
-            let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(line).unwrap_or(0)));
+            let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
+            let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
             // Bounds ascend, since shares do and every bound is near its own; equal ones leave a piece out.
-            if bounds.last().is_some_and(|&last| last < bound) && bound < total && on_bytes(bound) {
+            if bounds.last().is_some_and(|&last| last < bound) && bound < total && aligned(bound) {
                 bounds.push(bound);
             }
         }
