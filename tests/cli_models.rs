@@ -226,9 +226,12 @@ fn a_killed_program_leaves_the_old_file_or_the_whole_new_one() {
         std::thread::yield_now();
     }
     let _ = child.kill();
+    // Windows gives a program that was killed the status 1.
     match child.wait().unwrap().code() {
-        Some(status) => assert_eq!((status, begun()), (0, false)),
+        Some(0) => assert!(!begun()),
+        Some(1) if cfg!(windows) => assert_eq!(fs::read(&out).unwrap(), b"old"),
         None => assert_eq!(fs::read(&out).unwrap(), b"old"),
+        Some(status) => panic!("status {status}"),
     }
     fs::remove_dir_all(folder).unwrap();
 }

@@ -151,6 +151,8 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         if let Err(error) = done {
             return output.refuse(&input.to_string_lossy(), &error);
         }
+        // Some systems replace no file that is mapped, and this may be the input's own name.
+        drop(file);
         new.close()?.finish()?;
         if !output.is_json() {
             let size = long_bytes(plan.destination_size_in_bytes());

@@ -1,7 +1,7 @@
 //! DirectML: its structures, both ways, on any platform.
 //!
 //! * [`DirectmlTensor`] checks a descriptor for a feature level and lends `DML_BUFFER_TENSOR_DESC` and
-//!   `DML_TENSOR_DESC`; with the `windows` crate, cast the pointers to its types of the same layout.
+//!   `DML_TENSOR_DESC`; for the `windows` crate the feature `windows` has a `From` both ways.
 //! * [`DirectmlFields`] and [`DmlBufferTensorDesc::to_desc`] read them back, checked.
 //! * `JsonTensor` (feature `serde`) is the form of DxDispatch's models.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
@@ -12,6 +12,8 @@ mod json;
 mod lend;
 mod raw;
 mod read;
+#[cfg(all(windows, feature = "windows"))]
+mod windows;
 
 #[cfg(feature = "serde")]
 pub use json::JsonTensor;

@@ -26,7 +26,7 @@ use crate::progress;
 
 use checkpoint::{Checkpoint, Share};
 use plan::Plan;
-use report::{Part, Report, Written, printable};
+use report::{Findings, Part, Report, Written, printable};
 use rule::Rule;
 use rules::{Exception, Rules};
 use shards::{NewShards, Progress};
@@ -78,18 +78,64 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             return say(arguments, &Written::complete(shards.index()), output);
         }
     }
-    let source = Checkpoint::open(&arguments.file, arguments.part)?;
-    let models = source.models()?;
-    refuse_unused(&rules, &source, &models)?;
-    let plans: Vec<Plans<'_>> = models.iter().map(|model| plans(model, &rules, &limits)).collect();
     let way = match (&arguments.out, &shards) {
         (None, _) => Way::Nowhere,
         (Some(_), Some(shards)) => Way::Shards(shards),
         (Some(path), None) => Way::File(path.clone()),
     };
+    let Some(laid_out) = lay_out(arguments, &rules, &limits, &way, output)? else { return Ok(Verdict::Failed) };
+    let LaidOut { findings, files, index, parts, unwritten } = laid_out;
+    // A model is kept if all of it was read back as it should be.
+    let written = match &way {
+        _ if unwritten.is_some() => None,
+        Way::Nowhere => None,
+        Way::File(path) => {
+            files.into_iter().try_for_each(WrittenFile::finish)?;
+            Some(Written::file(path))
+        }
+        Way::Shards(shards) => match index {
+            Some(index) => {
+                shards.finish(files, &index)?;
+                Some(Written::complete(shards.index()))
+            }
+            None => Some(finish_share(arguments, shards, &rules, parts)?),
+        },
+    };
+    let verdict = findings.print(written.as_ref(), output)?;
+    if let Some(name) = unwritten {
+        output.complain(&format!("nothing was written: `{name}` was read back and is not the same"))?;
+    }
+    Ok(verdict)
+}
+
+/// What came of a model, without anything of its files: they are closed by now, so that a new one may replace them. Some
+/// systems replace no file that is mapped.
+struct LaidOut {
+    findings: Findings,
+    /// The new files that do not have their names yet.
+    files: Vec<WrittenFile>,
+    /// Of a whole sharded model.
+    index: Option<Index>,
+    parts: usize,
+    /// A tensor that was not read back as it was.
+    unwritten: Option<String>,
+}
+
+/// Reads the model, lays it out and reads it back; `None` if it was refused before anything was written.
+fn lay_out(
+    arguments: &Arguments,
+    rules: &Rules,
+    limits: &Limits,
+    way: &Way<'_>,
+    output: &mut Output,
+) -> Result<Option<LaidOut>, Stop> {
+    let source = Checkpoint::open(&arguments.file, arguments.part)?;
+    let models = source.models()?;
+    refuse_unused(rules, &source, &models)?;
+    let plans: Vec<Plans<'_>> = models.iter().map(|model| plans(model, rules, limits)).collect();
     if arguments.out.is_some() && refuse(&plans, &models, output)? == Verdict::Failed {
         output.complain("nothing was written, because not every tensor can be laid out")?;
-        return Ok(Verdict::Failed);
+        return Ok(None);
     }
 
     let all = || plans.iter().flatten().filter_map(|plan| plan.as_ref().ok());
@@ -98,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let pairs: Vec<_> = source.files.iter().zip(&models).zip(&plans).collect();
     let threads = arguments.jobs.map_or_else(several::usual, usize::from);
     let done = several::at_once(&pairs, threads, |((file, model), plans)| {
-        convert(&way, &file.name, model, plans, arguments.part.is_some(), &bar)
+        convert(way, &file.name, model, plans, arguments.part.is_some(), &bar)
     })?;
     bar.finish_and_clear();
 
@@ -109,33 +155,16 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         files.extend(done.file);
         headers.extend(done.header.map(|header| (file.name.as_str(), header)));
     }
-    // A model is kept if all of it was read back as it should be.
-    let written = match &way {
-        _ if unwritten.is_some() => None,
-        Way::Nowhere => None,
-        Way::File(path) => {
-            files.into_iter().try_for_each(WrittenFile::finish)?;
-            Some(Written::file(path))
-        }
-        Way::Shards(shards) if arguments.part.is_some() => Some(finish_share(arguments, shards, &rules, parts.len())?),
-        Way::Shards(shards) => {
+    let index = match way {
+        Way::Shards(_) if unwritten.is_none() && arguments.part.is_none() => {
             let index = Index::new(headers.iter().map(|(name, header)| (*name, header)), source.index.as_ref());
-            let index = index.map_err(|error| Stop::Unusable(error.to_string()))?;
-            shards.finish(files, &index)?;
-            Some(Written::complete(shards.index()))
+            Some(index.map_err(|error| Stop::Unusable(error.to_string()))?)
         }
+        _ => None,
     };
-    let report =
-        Report { file: &arguments.file, rules: &rules, limits: &limits.name, is_sharded: source.index.is_some() };
-    let verdict = if output.is_json() {
-        report.objects(&parts, written.as_ref(), output)?
-    } else {
-        report.table(&parts, written.as_ref(), output)?
-    };
-    if let Some(name) = unwritten {
-        output.complain(&format!("nothing was written: `{name}` was read back and is not the same"))?;
-    }
-    Ok(verdict)
+    let report = Report { file: &arguments.file, rules, limits: &limits.name, is_sharded: source.index.is_some() };
+    let findings = if output.is_json() { report.objects(&parts) } else { report.table(&parts) };
+    Ok(Some(LaidOut { findings, files, index, parts: parts.len(), unwritten }))
 }
 
 /// Where the parts of a sharded model go.

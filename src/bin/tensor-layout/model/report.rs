@@ -104,6 +104,33 @@ pub(super) struct Report<'a> {
     pub(super) is_sharded: bool,
 }
 
+/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and replaced, before it is.
+pub(super) struct Findings {
+    lines: Vec<String>,
+    /// The last object of `--json`.
+    total: Option<Object>,
+    complaints: Vec<String>,
+    verdict: Verdict,
+}
+
+impl Findings {
+    pub(super) fn print(self, written: Option<&Written>, output: &mut Output) -> Result<Verdict, Stop> {
+        for line in self.lines {
+            output.line(line)?;
+        }
+        match (self.total, written) {
+            (Some(object), Some(written)) => output.line(written.keys(object))?,
+            (Some(object), None) => output.line(object)?,
+            (None, Some(written)) => output.line(written)?,
+            (None, None) => {}
+        }
+        for sentence in &self.complaints {
+            output.complain(sentence)?;
+        }
+        Ok(self.verdict)
+    }
+}
+
 /// What the rows come to.
 #[derive(Default)]
 struct Totals {
@@ -139,32 +166,12 @@ impl Totals {
 }
 
 impl Report<'_> {
-    pub(super) fn objects(
-        &self,
-        parts: &[Part<'_>],
-        written: Option<&Written>,
-        output: &mut Output,
-    ) -> Result<Verdict, Stop> {
+    /// The findings as JSON: an object for each tensor, and one for all.
+    pub(super) fn objects(&self, parts: &[Part<'_>]) -> Findings {
         let rows = rows(parts);
-        for Row { file, tensor, plan, answer } in &rows {
-            let mut object = Object::default().with("name", tensor.name());
-            if self.is_sharded {
-                object = object.with("part", *file);
-            }
-            object = object
-                .with("data_type", tensor.data_type().map(|data_type| data_type.xla_name()))
-                .with("sizes", tensor.sizes())
-                .with("packed_bytes", packed_bytes(tensor, plan));
-            if tensor.is_layout_named() {
-                object = object.with("from", from(tensor));
-            }
-            output.line(match plan {
-                Ok(plan) => with_plan(object, plan, answer),
-                Err(error) => object.with("input", tensor.name()).with("error", error_value(error)),
-            })?;
-        }
+        let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(&rows);
-        let object = Object::default()
+        let total = Object::default()
             .with("file", self.file.to_string_lossy().as_ref())
             .with("to", self.rules.to_string())
             .with("limits", self.limits)
@@ -175,19 +182,34 @@ impl Report<'_> {
             .with("identical", totals.identical)
             .with("accepted", totals.accepted)
             .with("refused", totals.refused);
-        output.line(match written {
-            Some(written) => written.keys(object),
-            None => object,
-        })?;
-        Ok(totals.verdict(&rows))
+        Findings {
+            lines: rows.iter().map(object).collect(),
+            total: Some(total),
+            complaints: Vec::new(),
+            verdict: totals.verdict(&rows),
+        }
     }
 
-    pub(super) fn table(
-        &self,
-        parts: &[Part<'_>],
-        written: Option<&Written>,
-        output: &mut Output,
-    ) -> Result<Verdict, Stop> {
+    fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Object {
+        let mut object = Object::default().with("name", tensor.name());
+        if self.is_sharded {
+            object = object.with("part", *file);
+        }
+        object = object
+            .with("data_type", tensor.data_type().map(|data_type| data_type.xla_name()))
+            .with("sizes", tensor.sizes())
+            .with("packed_bytes", packed_bytes(tensor, plan));
+        if tensor.is_layout_named() {
+            object = object.with("from", from(tensor));
+        }
+        match plan {
+            Ok(plan) => with_plan(object, plan, answer),
+            Err(error) => object.with("input", tensor.name()).with("error", error_value(error)),
+        }
+    }
+
+    /// The findings for people: a table, and a sentence for each tensor that is refused.
+    pub(super) fn table(&self, parts: &[Part<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
         let mut columns = vec![("tensor", Align::Left), ("type", Align::Left), ("sizes", Align::Left)];
@@ -207,45 +229,42 @@ impl Report<'_> {
         for row in &rows {
             table.row(cells(row, named > 0));
         }
-        for line in table.lines() {
-            output.line(line)?;
-        }
+        let mut lines = table.lines();
         let totals = Totals::of(&rows);
         let all = rows.len();
-        output.line(format_args!(
+        lines.push(format!(
             "\n{all} tensors to {}: {} packed, {} laid out ({} padding)",
             self.rules,
             short_bytes(totals.packed),
             short_bytes(totals.laid_out),
             percent_wasted(totals.packed, totals.laid_out)
-        ))?;
-        output.line(format_args!(
+        ));
+        lines.push(format!(
             "{} of {all} identical there and back, {} of {all} accepted by {}",
             totals.identical, totals.accepted, self.limits
-        ))?;
+        ));
         let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
         let exceptions: Vec<&str> = exceptions.collect();
         if let Some(remark) = exceptions.first() {
-            output.line(format_args!("{} of {all} {remark}", exceptions.len()))?;
+            lines.push(format!("{} of {all} {remark}", exceptions.len()));
         }
-        if let Some(written) = written {
-            output.line(written)?;
-        }
-        for Row { tensor, plan, answer, .. } in &rows {
-            let name = printable(tensor.name());
-            match (plan, answer) {
-                (Err(error), _) | (Ok(_), Answer::Refused(error)) => output.complain(&format!("{name}: {error}"))?,
-                (Ok(plan), answer) => {
-                    for error in &plan.limit_errors {
-                        output.complain(&format!("{name}: {error}"))?;
-                    }
-                    if let Answer::NotTried(needed) = answer {
-                        output.complain(&format!("{name}: not converted, which would take {needed}"))?;
-                    }
-                }
+        let complaints = rows.iter().flat_map(complaints).collect();
+        Findings { lines, total: None, complaints, verdict: totals.verdict(&rows) }
+    }
+}
+
+/// What is wrong with a tensor, a sentence each.
+fn complaints(Row { tensor, plan, answer, .. }: &Row<'_>) -> Vec<String> {
+    let name = printable(tensor.name());
+    match (plan, answer) {
+        (Err(error), _) | (Ok(_), Answer::Refused(error)) => vec![format!("{name}: {error}")],
+        (Ok(plan), answer) => {
+            let mut sentences: Vec<String> = plan.limit_errors.iter().map(|error| format!("{name}: {error}")).collect();
+            if let Answer::NotTried(needed) = answer {
+                sentences.push(format!("{name}: not converted, which would take {needed}"));
             }
+            sentences
         }
-        Ok(totals.verdict(&rows))
     }
 }
 
