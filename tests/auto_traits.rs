@@ -49,12 +49,17 @@ fn public_types_are_send_and_sync() {
     shared::<map::BufferBoxes>();
     shared::<map::Chain>();
     shared::<map::Component>();
+    shared::<map::CopyBox>();
     shared::<map::Digit>();
+    shared::<map::DigitPlace>();
+    shared::<map::Loop>();
     shared::<map::OffsetBox>();
     shared::<map::RowAccess>();
     shared::<bridge::Lowering>();
     shared::<bridge::Raised>();
     shared::<bridge::Split>();
+    shared::<relayout::CopyPass<'_>>();
+    shared::<relayout::DescriptorPair>();
     shared::<relayout::KernelLevel>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();

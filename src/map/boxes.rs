@@ -19,8 +19,10 @@ use super::refine::{Loop, Loops, Segment, refine};
 
 /// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
 /// Offsets and strides are in elements.
+///
+/// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together copy each element once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CopyBox {
+pub struct CopyBox {
     pub(crate) source: u64,
     pub(crate) destination: u64,
     pub(crate) loops: Loops,
@@ -38,6 +40,31 @@ pub(crate) struct BoxGroups {
 }
 
 impl CopyBox {
+    /// Where the first element is read, in elements from the start of the source.
+    #[must_use]
+    pub fn source(&self) -> u64 {
+        self.source
+    }
+
+    /// Where the first element is written, in elements from the start of the destination.
+    #[must_use]
+    pub fn destination(&self) -> u64 {
+        self.destination
+    }
+
+    /// The loops from outer to inner: tables first, then by falling stride of the destination. No loops are one element.
+    #[must_use]
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    /// How many elements the box copies.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        // Cannot saturate: each is an element of one tensor, whose number was checked.
+        self.loops.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent()))
+    }
+
     /// The same box with its loops in the order that [`BoxGroups::iter`] gives them.
     pub(crate) fn in_order(self) -> CopyBox {
         CopyBox { loops: simplified(self.loops), ..self }

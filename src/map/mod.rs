@@ -35,9 +35,11 @@ mod inverse;
 mod levels;
 mod normal_form;
 mod padding;
+mod places;
 mod refine;
 mod view;
 
+pub use boxes::CopyBox;
 pub use contiguous::RowAccess;
 pub use deviation::EQUALITY_WORK_LIMIT;
 pub use digits::{Chain, Digit};
@@ -45,7 +47,9 @@ pub use equality::same_layout;
 pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
 pub use inverse::INVERSE_WORK_LIMIT;
 pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
+pub use places::DigitPlace;
+pub use refine::Loop;
 
-pub(crate) use boxes::{BoxGroups, CopyBox};
+pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::{Levels, TileEntries};
-pub(crate) use refine::{Loop, Loops};
+pub(crate) use refine::Loops;

@@ -20,11 +20,30 @@ const MAX_TABLE: u64 = 1 << 16;
 
 /// One loop of a copy, over the same indices on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Loop {
-    /// `extent` steps of one stride on each side, in elements.
-    Strided { extent: u64, source: u64, destination: u64 },
+pub enum Loop {
+    /// Steps of one stride on each side.
+    Strided {
+        /// How many steps.
+        extent: u64,
+        /// The stride on the source, in elements: 0 where it is repeated.
+        source: u64,
+        /// The stride on the destination, in elements.
+        destination: u64,
+    },
     /// The offsets of each step, source and destination, in elements.
     Table(Vec<(u64, u64)>),
+}
+
+impl Loop {
+    /// How many steps the loop takes.
+    #[must_use]
+    pub fn extent(&self) -> u64 {
+        match self {
+            Loop::Strided { extent, .. } => *extent,
+            // At most MAX_TABLE.
+            Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
+        }
+    }
 }
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;

@@ -23,6 +23,7 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod descriptor_pairs;
 mod exec;
 mod explain;
 mod in_place;
@@ -30,12 +31,15 @@ mod kernel;
 mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
+mod passes;
 mod piece;
 mod plan;
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
 
+pub use descriptor_pairs::DescriptorPair;
 pub use kernel::KernelLevel;
 pub use padding::Padding;
+pub use passes::CopyPass;
 pub use piece::Piece;
 pub use relayout::Relayout;

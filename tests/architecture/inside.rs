@@ -13,7 +13,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         &[
             &["digits", "levels"],
             &["deviation", "index_map", "refine"],
-            &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "view"],
+            &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
             &["difference", "from_tiles"],
             &["equality"],
             &["contiguous"],

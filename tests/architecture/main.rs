@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tiled", &["element", "typed_sizes"]),
     ("map", &["element", "strided"]),
     ("bridge", &["element", "strided", "tiled", "map"]),
-    ("relayout", &["element", "map"]),
+    ("relayout", &["element", "strided", "map"]),
     ("upload", &["element", "strided", "map"]),
     ("draw", &["element", "map", "bridge"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge"]),

@@ -4,6 +4,8 @@
 //! Nothing here shares a line with the crate's own evaluation.
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 
+pub(crate) mod pairs;
+
 use ndarray::{ArrayD, IxDyn, Slice};
 use proptest::prelude::*;
 use tensor_layout::tiled::{Layout, Tile, TileSize};

@@ -1,0 +1,84 @@
+//! The digits of a map as places of its offsets.
+
+use std::cmp::Reverse;
+
+use super::index_map::IndexMap;
+
+/// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
+///
+/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct DigitPlace {
+    /// How far one unit of the digit moves, in elements: 0 where the tensor is repeated.
+    pub stride: u64,
+    /// How many values the digit takes: at least 2.
+    pub count: u64,
+    /// The position in [`IndexMap::components`] of the component that it belongs to.
+    pub component: usize,
+    /// What one unit of the digit is worth in the component's number.
+    pub divisor: u64,
+}
+
+impl IndexMap {
+    /// The digits of all components, the largest stride first. An Irreducible layout has none.
+    ///
+    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That finds the only
+    /// candidate wherever the [places nest](Self::places_nest). An element lies there if nothing is left,
+    /// no digit reaches its count, each component's number (the sum of its digits times their divisors) is below its
+    /// extent, and in a ragged chain what the digits below each one are worth together is less than its divisor.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let places = map.digit_places();
+    /// let of = |component| places.iter().filter(move |p| p.component == component).map(|p| (p.stride, p.count, p.divisor));
+    /// assert_eq!(of(0).collect::<Vec<_>>(), [(2048, 2, 8), (128, 8, 1)]);
+    /// assert_eq!(of(1).collect::<Vec<_>>(), [(1024, 2, 128), (1, 128, 1)]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn digit_places(&self) -> Vec<DigitPlace> {
+        let mut places = Vec::new();
+        for (component, part) in self.components().iter().enumerate() {
+            let mut above = part.extent();
+            for digit in part.chain().digits() {
+                // In normal form every divisor is below the extent, and below the divisor before it.
+                let last = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
+                let count = last.saturating_add(1);
+                places.push(DigitPlace { stride: digit.stride(), count, component, divisor: digit.divisor() });
+                above = digit.divisor();
+            }
+        }
+        places.sort_by_key(|place| Reverse(place.stride));
+        places
+    }
+
+    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It does where all places
+    /// with smaller strides together reach less far than one step of each.
+    ///
+    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is not for
+    /// repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not, and for Irreducible layouts.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
+    ///
+    /// let nests = |text: &str| text.parse::<BufferTensorDesc>()?.to_index_map().map(|map| map.places_nest());
+    /// assert!(nests("f32[2,3]:[5,1]")?);
+    /// assert!(!nests("f32[3,3]:[2,3]")?);
+    /// assert!(!nests("f32[2,3]:[0,1]")?);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn places_nest(&self) -> bool {
+        let mut reach = 0_u64;
+        self.levels().is_none()
+            && self.digit_places().iter().rev().all(|place| {
+                let nests = place.stride > reach;
+                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests nowhere.
+                reach = reach.saturating_add(place.stride.saturating_mul(place.count.saturating_sub(1)));
+                nests
+            })
+    }
+}

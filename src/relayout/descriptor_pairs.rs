@@ -1,0 +1,232 @@
+//! A copy as identity operators of DirectML.
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::{CopyBox, Loop};
+use crate::strided::BufferTensorDesc;
+
+use super::plan::subbyte;
+use super::relayout::Relayout;
+
+/// The most axes of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
+const MAX_RANK: usize = 8;
+
+/// The largest size or stride, and the most elements a tensor may span (*DML_BUFFER_TENSOR_DESC*).
+const MAX_U32: u64 = 0xffff_ffff;
+
+/// The most pairs a copy may take.
+const MAX_PAIRS: usize = 1 << 16;
+
+/// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DescriptorPair {
+    /// Which of [`Relayout::passes`] this is a part of: it says which buffers the views look at.
+    pub pass: usize,
+    /// What is read.
+    pub source: BufferTensorDesc,
+    /// What is written.
+    pub destination: BufferTensorDesc,
+}
+
+impl Relayout {
+    /// The same copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`: at most 8 axes, sizes, strides
+    /// and spans below 2^32. Run in any order within a [pass](Self::passes), they copy every element once. Padding is left alone.
+    ///
+    /// Elements travel as unsigned integers of their own width, so that no float is touched; those of 128 bits, or of 3 bytes, as several,
+    /// with one more axis. Elements of 1 or 2 bits must come in runs of whole bytes.
+    ///
+    /// The base offset of a view has no field in DirectML's structure and goes into the binding, which begins at multiples of
+    /// 16 bytes: [`upload::validate`](crate::upload::validate) says where one does not. A ragged edge may begin anywhere.
+    /// A device may write any byte of a bound output, so pairs whose destinations interleave need an engine whose identity
+    /// writes elements alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedElementBits`] for elements that are no whole bytes, nor 4 bits, nor in runs of whole bytes; [`Error::TooHard`] if there
+    /// would be more than 65,536 pairs.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,256]{1,0}".parse()?, "f32[16,256]{1,0:T(8,128)}".parse()?);
+    /// let pairs = Relayout::new(&rows, &tiles)?.descriptor_pairs()?;
+    /// assert_eq!(pairs.len(), 1);
+    /// assert_eq!(pairs[0].source.to_string(), "u32[2,2,8,128]:[2048,128,256,1]");
+    /// assert_eq!(pairs[0].destination.to_string(), "u32[2,2,8,128]:[2048,1024,128,1]");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn descriptor_pairs(&self) -> Result<Vec<DescriptorPair>, Error> {
+        let bits = self.source.element_bits();
+        let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
+        for (place, pass) in self.passes().enumerate() {
+            pairs.pass = place;
+            for copy in pass.boxes() {
+                let (data_type, copy) = in_integers(copy, bits)?;
+                pairs.data_type = data_type;
+                pairs.add(copy)?;
+            }
+        }
+        Ok(pairs.found)
+    }
+}
+
+/// The box over unsigned integers that together are elements of `bits` bits.
+fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
+    if bits.is_multiple_of(8) {
+        let types = [(64, DataType::U64), (32, DataType::U32), (16, DataType::U16), (8, DataType::U8)];
+        let fitting = types.into_iter().find(|(width, _)| bits.is_multiple_of(*width));
+        let (width, data_type) = fitting.unwrap_or((8, DataType::U8));
+        let parts = u64::from(bits.checked_div(width).unwrap_or(1));
+        return Ok((data_type, if parts > 1 { in_parts(copy, parts)? } else { copy }));
+    }
+    if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
+        return Ok((DataType::U8, whole));
+    }
+    if bits == 4 {
+        return Ok((DataType::U4, copy));
+    }
+    Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, 4 bits, or runs of whole bytes" })
+}
+
+/// The same box over parts of elements: every stride is `parts` times as long, and the parts are the innermost loop.
+fn in_parts(copy: CopyBox, parts: u64) -> Result<CopyBox, Error> {
+    let scaled = |offset: u64| checked::mul(offset, parts, OFFSET);
+    let mut loops = copy.loops;
+    for step in &mut loops {
+        match step {
+            Loop::Strided { source, destination, .. } => {
+                (*source, *destination) = (scaled(*source)?, scaled(*destination)?);
+            }
+            Loop::Table(entries) => {
+                for (source, destination) in entries {
+                    (*source, *destination) = (scaled(*source)?, scaled(*destination)?);
+                }
+            }
+        }
+    }
+    loops.push(Loop::Strided { extent: parts, source: 1, destination: 1 });
+    Ok(CopyBox { source: scaled(copy.source)?, destination: scaled(copy.destination)?, loops }.in_order())
+}
+
+struct Pairs {
+    found: Vec<DescriptorPair>,
+    pass: usize,
+    data_type: DataType,
+}
+
+/// An axis of a pair: its size, and the strides of both sides.
+type Axis = (u64, u64, u64);
+
+impl Pairs {
+    /// The box as pairs: what is too long, too wide or too deep for one pair is cut.
+    fn add(&mut self, copy: CopyBox) -> Result<(), Error> {
+        if let Some(at) = copy.loops.iter().position(|step| matches!(step, Loop::Table(_))) {
+            return self.each_step(&copy, at);
+        }
+        let axes: SmallVec<[Axis; 8]> = copy.loops.iter().map(axis).collect();
+        let too_wide = |&(_, source, destination): &Axis| source > MAX_U32 || destination > MAX_U32;
+        let fewest = || (0..axes.len()).min_by_key(|&at| axes.get(at).map(|&(extent, ..)| extent));
+        let stepped = axes.iter().position(too_wide).or_else(|| fewest().filter(|_| axes.len() > MAX_RANK));
+        if let Some(at) = stepped {
+            return self.each_step(&copy, at);
+        }
+        for stride in [|axis: &Axis| axis.1, |axis: &Axis| axis.2] {
+            let reach = |axis: &Axis| u128::from(axis.0.saturating_sub(1)).saturating_mul(stride(axis).into());
+            let span = axes.iter().map(reach).fold(1, u128::saturating_add);
+            // A repeated axis spans nothing, but its size is limited all the same.
+            let far = |&at: &usize| axes.get(at).map(|axis| reach(axis).max(axis.0.into()));
+            let too_long = axes.iter().any(|axis| axis.0 > MAX_U32);
+            if (span > MAX_U32.into() || too_long)
+                && let Some(at) = (0..axes.len()).max_by_key(far)
+            {
+                return self.halves(&copy, at);
+            }
+        }
+        self.push(&copy, &axes)
+    }
+
+    fn push(&mut self, copy: &CopyBox, axes: &[Axis]) -> Result<(), Error> {
+        if self.found.len() >= MAX_PAIRS {
+            return Err(too_many());
+        }
+        // DirectML has no rank 0.
+        let axes = if axes.is_empty() { &[(1, 1, 1)] } else { axes };
+        let list = |part: fn(&Axis) -> u64| axes.iter().map(part).collect::<SmallVec<[u64; 8]>>();
+        let sizes = list(|axis| axis.0);
+        let view = |strides: &[u64], base| {
+            BufferTensorDesc::new(self.data_type, &sizes, Some(strides))?.with_base_offset(base)
+        };
+        let (source, destination) =
+            (view(&list(|axis| axis.1), copy.source)?, view(&list(|axis| axis.2), copy.destination)?);
+        self.found.push(DescriptorPair { pass: self.pass, source, destination });
+        Ok(())
+    }
+
+    /// One box for each step of a loop.
+    fn each_step(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
+        let mut inside = copy.loops.clone();
+        let step = inside.remove(at);
+        // Every box is a pair at least.
+        if step.extent() > u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX) {
+            return Err(too_many());
+        }
+        for place in 0..step.extent() {
+            let (source, destination) = offsets(&step, place)?;
+            self.add(moved(copy, source, destination, inside.clone())?)?;
+        }
+        Ok(())
+    }
+
+    /// Both halves of a strided loop.
+    fn halves(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
+        let Some((step, (extent, source, destination))) = copy.loops.get(at).map(|step| (step, axis(step))) else {
+            return Ok(());
+        };
+        let first = extent.div_ceil(2);
+        for (start, extent) in [(0, first), (first, extent.saturating_sub(first))] {
+            let (from, to) = offsets(step, start)?;
+            let mut loops = copy.loops.clone();
+            match loops.get_mut(at) {
+                Some(part) if extent > 1 => *part = Loop::Strided { extent, source, destination },
+                _ => drop(loops.remove(at)),
+            }
+            self.add(moved(copy, from, to, loops)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn too_many() -> Error {
+    let work = u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX);
+    Error::TooHard { question: "how to copy with few pairs of descriptors", work }
+}
+
+fn axis(step: &Loop) -> Axis {
+    match step {
+        Loop::Strided { extent, source, destination } => (*extent, *source, *destination),
+        Loop::Table(_) => (step.extent(), 0, 0),
+    }
+}
+
+/// How far one step of a loop is from its beginning, on both sides.
+fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
+    match step {
+        Loop::Strided { source, destination, .. } => {
+            Ok((checked::mul(*source, place, OFFSET)?, checked::mul(*destination, place, OFFSET)?))
+        }
+        Loop::Table(entries) => {
+            let place: usize = checked::narrow(place, OFFSET)?;
+            Ok(entries.get(place).copied().unwrap_or_default())
+        }
+    }
+}
+
+/// A box that begins further on, and has other loops.
+fn moved(copy: &CopyBox, source: u64, destination: u64, loops: crate::map::Loops) -> Result<CopyBox, Error> {
+    let source = checked::add(copy.source, source, OFFSET)?;
+    Ok(CopyBox { source, destination: checked::add(copy.destination, destination, OFFSET)?, loops })
+}

@@ -1,0 +1,133 @@
+//! The plan as data, for whoever runs it elsewhere.
+
+use crate::map::{CopyBox, IndexMap, OffsetBox};
+
+use super::padding::Padding;
+use super::plan::passes::Passes;
+use super::plan::program::Program;
+use super::relayout::Relayout;
+use crate::error::Error;
+
+/// One pass of a copy: boxes that take one buffer to the next.
+///
+/// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or taken apart, one tile level a pass,
+/// and layouts that fuse dimensions in orders that contradict each other meet in a packed buffer: pass `k` reads the buffer
+/// that pass `k - 1` has filled, and the last one fills the destination.
+#[derive(Debug, Clone, Copy)]
+pub struct CopyPass<'a> {
+    program: &'a Program,
+    recover: Option<&'a Program>,
+    source_elements: u64,
+    destination_elements: u64,
+}
+
+impl CopyPass<'_> {
+    /// The elements of the buffer that is read, padding included.
+    #[must_use]
+    pub fn source_elements(&self) -> u64 {
+        self.source_elements
+    }
+
+    /// The elements of the buffer that is filled, padding included.
+    #[must_use]
+    pub fn destination_elements(&self) -> u64 {
+        self.destination_elements
+    }
+
+    /// How many boxes there are.
+    #[must_use]
+    pub fn box_count(&self) -> u64 {
+        self.program.boxes.count()
+    }
+
+    /// The boxes: loop nests that together copy every element once. They are made as they are asked for.
+    pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
+        self.program.boxes.iter()
+    }
+
+    /// The boxes that bring the padding of an Irreducible destination back, from the buffer that the *next* pass fills into the
+    /// one that this pass fills. None in other passes.
+    ///
+    /// Padding inside the tiles of such a layout goes through the levels like elements do. Where it is kept, these boxes
+    /// run before all passes, the last pass's first; where it is set, every buffer in between is filled
+    /// with the pattern instead.
+    pub fn recovering_boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
+        self.recover.into_iter().flat_map(|program| program.boxes.iter())
+    }
+}
+
+impl Relayout {
+    /// The layout that is read.
+    #[must_use]
+    pub fn source(&self) -> &IndexMap {
+        &self.source
+    }
+
+    /// The layout that is written.
+    #[must_use]
+    pub fn destination(&self) -> &IndexMap {
+        &self.destination
+    }
+
+    /// What becomes of the destination's padding.
+    #[must_use]
+    pub fn padding(&self) -> Padding {
+        self.padding
+    }
+
+    /// The passes of the copy, in order: the plan without the kernels of this crate.
+    ///
+    /// ```
+    /// use tensor_layout::{map::Loop, relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,200]{1,0}".parse()?, "f32[16,200]{1,0:T(8,128)}".parse()?);
+    /// let relayout = Relayout::new(&rows, &tiles)?;
+    /// let passes: Vec<_> = relayout.passes().collect();
+    /// let boxes: Vec<_> = passes[0].boxes().collect();
+    /// // 128 columns of both rows of tiles, and the ragged edge of 72.
+    /// assert_eq!((passes.len(), boxes.len()), (1, 2));
+    /// assert_eq!((boxes[1].source(), boxes[1].destination(), boxes[1].elements()), (128, 1024, 16 * 72));
+    /// assert_eq!(boxes[1].loops()[0], Loop::Strided { extent: 2, source: 1600, destination: 2048 });
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn passes(&self) -> impl Iterator<Item = CopyPass<'_>> + '_ {
+        let (direct, staged) = match &self.passes {
+            Passes::Direct(program) => (Some(program), None),
+            Passes::Staged(stages) => (None, Some(&stages.passes)),
+        };
+        let direct = direct.map(|program| CopyPass {
+            program,
+            recover: None,
+            source_elements: self.source.physical_elements(),
+            destination_elements: self.destination.physical_elements(),
+        });
+        let mut before = self.source.physical_elements();
+        let staged = staged.into_iter().flatten().map(move |pass| CopyPass {
+            program: &pass.program,
+            recover: pass.recover.as_ref(),
+            source_elements: std::mem::replace(&mut before, pass.elements),
+            destination_elements: pass.elements,
+        });
+        direct.into_iter().chain(staged)
+    }
+
+    /// The places of the destination that hold no element, as boxes: what [`with_padding`](Self::with_padding) writes.
+    ///
+    /// The bits behind the last element of a buffer that does not end with a whole byte are written too, with zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`], as for [`IndexMap::buffer_boxes`].
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[3,5]{1,0}".parse()?, "f32[3,5]{1,0:T(2,2)}".parse()?);
+    /// let padding = Relayout::new(&rows, &tiles)?.padding_boxes()?;
+    /// assert_eq!(padding.iter().map(|b| b.elements()).sum::<u64>(), 24 - 15);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn padding_boxes(&self) -> Result<Vec<OffsetBox>, Error> {
+        Ok(self.destination.buffer_boxes()?.padding)
+    }
+}

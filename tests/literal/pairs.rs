@@ -1,0 +1,136 @@
+//! Random pairs of layouts, and the literal copy between them: read each element where the literal layout has it, write it where
+//! the other one has it.
+
+use proptest::prelude::*;
+use tensor_layout::element::{read_bits, write_bits};
+use tensor_layout::relayout::Padding;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+
+use super::{Tiles, bounded, offsets, physical, shape_of, sizes, strided_offsets};
+
+/// One side of a copy: its map, and what is literally true of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Side {
+    pub(crate) map: IndexMap,
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) elements: usize,
+}
+
+impl Side {
+    pub(crate) fn tiled(shape: &ArrayShape) -> Side {
+        Side { map: shape.to_index_map().unwrap(), offsets: offsets(shape), elements: physical(shape).len() }
+    }
+
+    pub(crate) fn strided(desc: &BufferTensorDesc) -> Side {
+        let offsets = strided_offsets(desc);
+        let elements = offsets.iter().max().map_or(0, |&last| last + 1);
+        Side { map: desc.to_index_map().unwrap(), offsets, elements }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        (self.elements * self.map.element_bits() as usize).div_ceil(8)
+    }
+}
+
+/// Types of every width, with the `E(n)` that makes the tiled side as wide as the strided one.
+pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
+    prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+        DataType::U2,
+        DataType::S1,
+    ])
+}
+
+pub(crate) fn with_own_bits(shape: ArrayShape) -> ArrayShape {
+    let layout = shape.layout().clone();
+    let layout = if shape.data_type().bits() < 8 { layout.with_element_bits(shape.data_type().bits()) } else { layout };
+    ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
+}
+
+/// The shape with as many of its tiles as keep it small.
+pub(crate) fn of_bounded_size(mut shape: ArrayShape) -> ArrayShape {
+    while !bounded(&shape, 4000) {
+        let tiles = shape.layout().tiles();
+        let layout = shape.layout().clone().with_tiles(&tiles[..tiles.len() - 1]);
+        shape = ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap();
+    }
+    shape
+}
+
+pub(crate) fn tiled_side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
+    shape_of(sizes, kind, data_type).prop_map(|shape| Side::tiled(&with_own_bits(of_bounded_size(shape))))
+}
+
+/// Packed in some order, with gaps, broadcast, or any strides at all; sometimes not at the start of its buffer.
+pub(crate) fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = Side> {
+    let rank = sizes.len();
+    let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+    let gaps = prop::collection::vec(prop_oneof![3 => Just(0_u64), 1 => 0..4_u64], rank);
+    let odd = prop::collection::vec(prop_oneof![8 => Just(None), 1 => (0..7_u64).prop_map(Some)], rank);
+    let base = prop_oneof![3 => Just(0_u64), 1 => 0..9_u64];
+    (order, gaps, odd, base).prop_map(move |(order, gaps, odd, base)| {
+        let mut strides = vec![0; rank];
+        let mut next = 1;
+        for &axis in &order {
+            strides[axis] = odd[axis].unwrap_or(next + gaps[axis]);
+            next = (next + gaps[axis]) * sizes[axis].max(1);
+        }
+        let desc = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap().with_base_offset(base).unwrap();
+        Side::strided(&desc)
+    })
+}
+
+pub(crate) fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
+    prop_oneof![
+        2 => tiled_side(sizes.clone(), kind, data_type),
+        1 => strided_side(sizes, data_type),
+    ]
+}
+
+pub(crate) fn pair() -> impl Strategy<Value = (Side, Side)> {
+    let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
+    (sizes(4, 7), kind, data_type())
+        .prop_flat_map(|(sizes, kind, data_type)| (side(sizes.clone(), kind, data_type), side(sizes, kind, data_type)))
+}
+
+pub(crate) fn padding() -> impl Strategy<Value = Padding> {
+    prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
+}
+
+/// The mode with a pattern of at most so many bits.
+pub(crate) fn within(padding: Padding, bits: u32) -> Padding {
+    match padding {
+        Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
+        other => other,
+    }
+}
+
+/// Bytes that tell every place from its neighbours.
+pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
+    (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+pub(crate) fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8], padding: Padding) {
+    let bits = from.map.element_bits();
+    let at = |offset: usize| offset as u64 * u64::from(bits);
+    let pattern = match padding {
+        Padding::Keep => None,
+        Padding::Zero => Some(0),
+        Padding::Fill(pattern) => Some(pattern),
+    };
+    if let Some(pattern) = pattern {
+        destination[..to.bytes()].fill(0);
+        for offset in 0..to.elements {
+            write_bits(destination, at(offset), bits, pattern).unwrap();
+        }
+    }
+    for (&a, &b) in from.offsets.iter().zip(&to.offsets) {
+        let value = read_bits(source, at(a), bits).unwrap();
+        write_bits(destination, at(b), bits, value).unwrap();
+    }
+}
