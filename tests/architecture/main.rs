@@ -24,11 +24,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bridge", &["element", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
     ("upload", &["element", "strided", "map"]),
+    ("shader", &["element", "map", "relayout"]),
     ("draw", &["element", "map", "bridge"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge"]),
     ("hlo", &["element", "tiled"]),
     // The rim: it sees everything, and nothing inside uses it.
-    ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "draw", "notation", "hlo"]),
+    (
+        "interop",
+        &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "shader", "draw", "notation", "hlo"],
+    ),
 ];
 
 /// What every folder may use.

@@ -1,0 +1,158 @@
+//! `Code`: statements, put together one after the other.
+
+use std::sync::Arc;
+
+use super::compute::{Buffer, SharedArray};
+use super::expression::{Condition, Expr, Node, Variable};
+use super::statement::{Block, Statement};
+
+/// The statements of a function, and the names in it.
+///
+/// ```text
+/// let mut code = Code::new();
+/// let word = code.bind("word", group * 256 + local);      // let word = ...;
+/// let sum = code.variable("sum", 0, 1000);                // var sum = 0u;
+/// code.repeat("i", 0, 8, 1, |code, i| {                   // for (var i = 0u; i < 8u; i++)
+///     code.assign(&sum, Expr::from(&sum) + i);
+/// });
+/// code.store(&buffer, word, &sum);                        // buffer[word] = sum;
+/// ```
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Code {
+    block: Block,
+    names: Vec<Arc<str>>,
+    slots: usize,
+}
+
+impl Code {
+    pub(crate) fn new() -> Code {
+        Code::default()
+    }
+
+    /// The statements, and how many places the variables need.
+    pub(super) fn into_parts(self) -> (Block, usize) {
+        (self.block, self.slots)
+    }
+
+    /// Takes a name, so that no variable gets it.
+    pub(crate) fn reserve(&mut self, name: &str) {
+        self.names.push(name.into());
+    }
+
+    /// The name, with a number behind it if it is taken.
+    fn declare(&mut self, name: &str, most: u32) -> Variable {
+        let taken = |name: &str, names: &[Arc<str>]| names.iter().any(|taken| **taken == *name);
+        let mut own: Arc<str> = name.into();
+        let mut number = 2_u32;
+        while taken(&own, &self.names) {
+            own = format!("{name}_{number}").into();
+            number = number.saturating_add(1);
+        }
+        self.names.push(own.clone());
+        let slot = self.slots;
+        self.slots = self.slots.saturating_add(1);
+        Variable { name: own, slot, most }
+    }
+
+    /// A parameter of the function, at most `most`.
+    pub(crate) fn parameter(&mut self, name: &str, most: u32) -> Expr {
+        Expr::from(&self.declare(name, most))
+    }
+
+    pub(crate) fn comment(&mut self, text: impl Into<String>) {
+        self.block.push(Statement::Comment(text.into()));
+    }
+
+    /// `let name = value;`, and the name. A constant or a name stays what it is.
+    pub(crate) fn bind(&mut self, name: &str, value: impl Into<Expr>) -> Expr {
+        let value = value.into();
+        if value.is_simple() {
+            return value;
+        }
+        let variable = self.declare(name, value.most());
+        let bound = Expr::from(&variable);
+        self.block.push(Statement::Let(variable, value));
+        bound
+    }
+
+    /// `var name = value;`. It must never hold more than `most`.
+    pub(crate) fn variable(&mut self, name: &str, value: impl Into<Expr>, most: u32) -> Variable {
+        let variable = self.declare(name, most);
+        self.block.push(Statement::Var(variable.clone(), value.into()));
+        variable
+    }
+
+    pub(crate) fn assign(&mut self, variable: &Variable, value: impl Into<Expr>) {
+        self.block.push(Statement::Assign(variable.clone(), value.into()));
+    }
+
+    /// The word of a buffer at `index`, read where the expression stands. Bind it where it must be read once.
+    pub(crate) fn load(&self, buffer: &Buffer, index: impl Into<Expr>) -> Expr {
+        Expr::new(Node::Load { buffer: buffer.place, name: buffer.name.clone(), index: index.into() }, u32::MAX)
+    }
+
+    pub(crate) fn store(&mut self, buffer: &Buffer, index: impl Into<Expr>, value: impl Into<Expr>) {
+        let (index, value) = (index.into(), value.into());
+        self.block.push(Statement::Store { buffer: buffer.place, name: buffer.name.clone(), index, value });
+    }
+
+    pub(crate) fn load_shared(&self, array: &SharedArray, index: impl Into<Expr>) -> Expr {
+        Expr::new(Node::LoadShared { array: array.place, name: array.name.clone(), index: index.into() }, u32::MAX)
+    }
+
+    pub(crate) fn store_shared(&mut self, array: &SharedArray, index: impl Into<Expr>, value: impl Into<Expr>) {
+        let (index, value) = (index.into(), value.into());
+        self.block.push(Statement::StoreShared { array: array.place, name: array.name.clone(), index, value });
+    }
+
+    /// `if (condition) { .. }`; nothing, or the statements alone, where the condition is known.
+    pub(crate) fn when(&mut self, condition: Condition, then: impl FnOnce(&mut Code)) {
+        self.when_else(condition, then, |_| {});
+    }
+
+    /// `if (condition) { .. } else { .. }`.
+    pub(crate) fn when_else(
+        &mut self,
+        condition: Condition,
+        then: impl FnOnce(&mut Code),
+        otherwise: impl FnOnce(&mut Code),
+    ) {
+        match condition {
+            Condition::True => then(self),
+            Condition::False => otherwise(self),
+            condition => {
+                let then = self.block_of(then);
+                let otherwise = self.block_of(otherwise);
+                self.block.push(Statement::If { condition, then, otherwise });
+            }
+        }
+    }
+
+    /// `for (var name = start; name < end; name += step) { .. }`.
+    pub(crate) fn repeat(
+        &mut self,
+        name: &str,
+        start: impl Into<Expr>,
+        end: impl Into<Expr>,
+        step: u32,
+        body: impl FnOnce(&mut Code, Expr),
+    ) {
+        let (start, end) = (start.into(), end.into());
+        let counter = self.declare(name, end.most().saturating_sub(1));
+        let value = Expr::from(&counter);
+        let body = self.block_of(|code| body(code, value));
+        self.block.push(Statement::For { counter, start, end, step, body });
+    }
+
+    /// `workgroupBarrier();`. All invocations must get here, so not inside a condition that some do not meet.
+    pub(crate) fn barrier(&mut self) {
+        self.block.push(Statement::Barrier);
+    }
+
+    /// What `fill` adds, as a block of its own. Names stay taken, so none hides another.
+    fn block_of(&mut self, fill: impl FnOnce(&mut Code)) -> Block {
+        let outer = std::mem::take(&mut self.block);
+        fill(self);
+        std::mem::replace(&mut self.block, outer)
+    }
+}

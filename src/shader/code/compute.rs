@@ -1,0 +1,137 @@
+//! `ComputeShader`: an entry point with its bindings.
+
+use std::sync::Arc;
+
+use super::builder::Code;
+use super::expression::{BuiltIn, Expr, Node};
+use super::statement::Block;
+use super::wgsl;
+
+/// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
+pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
+
+/// How a shader uses a storage buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    ReadWrite,
+}
+
+/// A storage buffer of words, bound in group 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Buffer {
+    pub(crate) name: Arc<str>,
+    /// The number of its binding.
+    pub(super) place: usize,
+    pub(crate) access: Access,
+}
+
+/// An array of words in workgroup memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SharedArray {
+    pub(crate) name: Arc<str>,
+    pub(super) place: usize,
+    pub(crate) words: u32,
+}
+
+/// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in, behind them one uniform block of
+/// `u32`s, if there are any, and the statements of one entry point.
+#[derive(Debug, Clone)]
+pub(crate) struct ComputeShader {
+    /// The name of the entry point.
+    pub(crate) name: String,
+    /// Lines in front of everything.
+    pub(crate) comment: Vec<String>,
+    pub(crate) workgroup_size: [u32; 3],
+    pub(crate) buffers: Vec<Buffer>,
+    /// The names of the words of the uniform block, and the largest value of each.
+    pub(crate) uniforms: Vec<(Arc<str>, u32)>,
+    pub(crate) shared: Vec<SharedArray>,
+    pub(super) body: Block,
+    pub(super) slots: usize,
+}
+
+impl ComputeShader {
+    pub(crate) fn new(name: &str, workgroup_size: [u32; 3]) -> ComputeShader {
+        ComputeShader {
+            name: name.to_owned(),
+            comment: Vec::new(),
+            workgroup_size,
+            buffers: Vec::new(),
+            uniforms: Vec::new(),
+            shared: Vec::new(),
+            body: Vec::new(),
+            slots: 0,
+        }
+    }
+
+    /// The next binding.
+    pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Buffer {
+        let buffer = Buffer { name: name.into(), place: self.buffers.len(), access };
+        self.buffers.push(buffer.clone());
+        buffer
+    }
+
+    /// The next word of the uniform block, which whoever dispatches sets to at most `most`.
+    pub(crate) fn uniform(&mut self, name: &str, most: u32) -> Expr {
+        let name: Arc<str> = name.into();
+        let place = self.uniforms.len();
+        self.uniforms.push((name.clone(), most));
+        Expr::new(Node::Uniform(place, name), most)
+    }
+
+    /// An array in workgroup memory. Its content is undefined until it is written.
+    pub(crate) fn shared(&mut self, name: &str, words: u32) -> SharedArray {
+        let array = SharedArray { name: name.into(), place: self.shared.len(), words };
+        self.shared.push(array.clone());
+        array
+    }
+
+    /// How many invocations a workgroup has.
+    pub(crate) fn invocations(&self) -> u32 {
+        self.workgroup_size.iter().fold(1, |product: u32, &size| product.saturating_mul(size))
+    }
+
+    /// The bytes of workgroup memory.
+    pub(crate) fn workgroup_bytes(&self) -> u32 {
+        self.shared.iter().fold(0, |sum: u32, array| sum.saturating_add(array.words.saturating_mul(4)))
+    }
+
+    /// Which workgroup, along `axis` (0 to 2).
+    pub(crate) fn workgroup_id(&self, axis: usize) -> Expr {
+        Expr::built_in(BuiltIn::WorkgroupId(axis), MAX_WORKGROUPS.saturating_sub(1))
+    }
+
+    /// How many workgroups, along `axis`.
+    pub(crate) fn num_workgroups(&self, axis: usize) -> Expr {
+        Expr::built_in(BuiltIn::NumWorkgroups(axis), MAX_WORKGROUPS)
+    }
+
+    /// Which invocation of the workgroup.
+    pub(crate) fn local_invocation_index(&self) -> Expr {
+        Expr::built_in(BuiltIn::LocalInvocationIndex, self.invocations().saturating_sub(1))
+    }
+
+    /// An empty body, in which no variable gets the name of a binding.
+    pub(crate) fn code(&self) -> Code {
+        let mut code = Code::new();
+        let buffers = self.buffers.iter().map(|buffer| &buffer.name);
+        for name in buffers.chain(self.shared.iter().map(|array| &array.name)) {
+            code.reserve(name);
+        }
+        for name in [self.name.as_str(), "uniforms", "workgroup_id", "num_workgroups", "local_index"] {
+            code.reserve(name);
+        }
+        code
+    }
+
+    pub(crate) fn with_body(mut self, code: Code) -> ComputeShader {
+        (self.body, self.slots) = code.into_parts();
+        self
+    }
+
+    /// The text.
+    pub(crate) fn wgsl(&self) -> String {
+        wgsl::shader(self)
+    }
+}

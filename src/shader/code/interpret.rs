@@ -1,0 +1,529 @@
+//! Running shader code on the CPU.
+//!
+//! The invocations of a workgroup go through each statement together, so that between two barriers no order among them is
+//! better than another; the workgroups run one after the other. What a GPU would do silently is a [`Fault`].
+
+use std::fmt;
+
+use super::compute::{Access, ComputeShader};
+use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
+use super::lanes::Lanes;
+use super::races::Uses;
+use super::statement::Statement;
+use super::wgsl;
+
+/// What must not happen in a shader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A read or a write past the end.
+    OutOfRange { memory: String, index: u32, words: usize },
+    /// A number that does not fit 32 bits where nobody said that it may wrap round, or a division by zero.
+    Arithmetic { expression: String, a: u32, b: u32 },
+    /// A number above its declared bound.
+    AboveBound { name: String, value: u32, most: u32 },
+    /// Two invocations touch the same word, one of them writes it, and no barrier stands between.
+    Race { memory: String, index: u32, invocation: u64 },
+    /// A word of workgroup memory that nobody has written.
+    NotWritten { array: String, index: u32 },
+    /// A write to a buffer that is bound for reading.
+    ReadOnly { buffer: String },
+    /// A barrier that some invocations of the workgroup do not reach.
+    BarrierInBranch { reached: usize, invocations: usize },
+    /// A dispatch with another number of buffers or uniforms, or more workgroups than there can be.
+    Dispatch(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::OutOfRange { memory, index, words } => {
+                write!(f, "word {index} of `{memory}` is touched, which has {words} words")
+            }
+            Fault::Arithmetic { expression, a, b } => {
+                write!(f, "`{expression}` with {a} and {b} does not fit 32 bits")
+            }
+            Fault::AboveBound { name, value, most } => {
+                write!(f, "`{name}` is {value}, and at most {most} was promised")
+            }
+            Fault::Race { memory, index, invocation } => {
+                write!(
+                    f,
+                    "word {index} of `{memory}` is touched by invocation {invocation} and by another one, and written"
+                )
+            }
+            Fault::NotWritten { array, index } => write!(f, "word {index} of `{array}` is read before it is written"),
+            Fault::ReadOnly { buffer } => write!(f, "`{buffer}` is written, which is bound for reading"),
+            Fault::BarrierInBranch { reached, invocations } => {
+                write!(f, "{reached} of {invocations} invocations reach a barrier")
+            }
+            Fault::Dispatch(sentence) => f.write_str(sentence),
+        }
+    }
+}
+
+/// Boxed, so that a value is not larger for it.
+pub(super) type Outcome<T> = Result<T, Box<Fault>>;
+
+/// Where expressions get their values from.
+pub(super) struct Machine<'a> {
+    lanes: Lanes,
+    buffers: &'a mut [Vec<u32>],
+    uniforms: &'a [u32],
+    /// Who touched the buffers that may be written, in the order of the buffers; empty where one invocation runs alone.
+    uses: Vec<Option<Uses>>,
+    shared: Vec<Shared>,
+    workgroup: [u32; 3],
+    workgroups: [u32; 3],
+    /// The number of the workgroup's first invocation among all.
+    first_invocation: u64,
+}
+
+struct Shared {
+    /// `None` where nothing has been written.
+    words: Vec<Option<u32>>,
+    uses: Uses,
+}
+
+/// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is that of its binding.
+pub(crate) fn dispatch(
+    shader: &ComputeShader,
+    workgroups: [u32; 3],
+    uniforms: &[u32],
+    buffers: &mut [Vec<u32>],
+) -> Result<(), Fault> {
+    run(shader, workgroups, uniforms, buffers).map_err(|fault| *fault)
+}
+
+fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: &mut [Vec<u32>]) -> Outcome<()> {
+    let refuse = |sentence: String| Err(Box::new(Fault::Dispatch(sentence)));
+    if buffers.len() != shader.buffers.len() || uniforms.len() != shader.uniforms.len() {
+        let (have, want) = ((buffers.len(), uniforms.len()), (shader.buffers.len(), shader.uniforms.len()));
+        return refuse(format!("{} buffers and {} uniforms for a shader of {} and {}", have.0, have.1, want.0, want.1));
+    }
+    if let Some(count) = workgroups.into_iter().find(|&count| count > super::compute::MAX_WORKGROUPS) {
+        return refuse(format!("{count} workgroups along one axis"));
+    }
+    for ((name, most), &value) in shader.uniforms.iter().zip(uniforms) {
+        if value > *most {
+            return Err(Box::new(Fault::AboveBound { name: name.to_string(), value, most: *most }));
+        }
+    }
+    let size = |words: u32| usize::try_from(words).unwrap_or(usize::MAX);
+    let invocations = size(shader.invocations());
+    let uses = shader.buffers.iter().zip(&*buffers);
+    let uses =
+        uses.map(|(buffer, words)| (buffer.access == Access::ReadWrite).then(|| Uses::new(words.len()))).collect();
+    let shared = shader.shared.iter();
+    let shared =
+        shared.map(|array| Shared { words: vec![None; size(array.words)], uses: Uses::new(size(array.words)) });
+    let mut machine = Machine {
+        lanes: Lanes::new(shader.slots, invocations),
+        buffers,
+        uniforms,
+        uses,
+        shared: shared.collect(),
+        workgroup: [0; 3],
+        workgroups,
+        first_invocation: 0,
+    };
+    let all: Vec<usize> = (0..invocations).collect();
+    let [x, y, z] = workgroups;
+    for workgroup in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
+        machine.workgroup = workgroup;
+        machine.block(&shader.body, &all)?;
+        machine.first_invocation = machine.first_invocation.saturating_add(u64::from(shader.invocations()));
+        for array in &mut machine.shared {
+            array.words.fill(None);
+            array.uses.forget();
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Machine<'a> {
+    /// One invocation outside any dispatch, with `slots` variables.
+    pub(super) fn single(slots: usize, buffers: &'a mut [Vec<u32>]) -> Machine<'a> {
+        let lanes = Lanes::new(slots, 1);
+        Machine {
+            lanes,
+            buffers,
+            uniforms: &[],
+            uses: vec![],
+            shared: vec![],
+            workgroup: [0; 3],
+            workgroups: [1; 3],
+            first_invocation: 0,
+        }
+    }
+
+    /// Gives a variable of every lane in `active` a value within its bound.
+    pub(super) fn set(&mut self, variable: &Variable, lane: usize, value: u32) -> Outcome<()> {
+        if value > variable.most {
+            return Err(Box::new(Fault::AboveBound { name: variable.name.to_string(), value, most: variable.most }));
+        }
+        self.lanes.set(variable, lane, value);
+        Ok(())
+    }
+
+    /// Runs statements for the lanes in `active`.
+    pub(super) fn block(&mut self, block: &[Statement], active: &[usize]) -> Outcome<()> {
+        for statement in block {
+            self.statement(statement, active)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement, active: &[usize]) -> Outcome<()> {
+        match statement {
+            Statement::Comment(_) => {}
+            Statement::Let(variable, value) | Statement::Var(variable, value) | Statement::Assign(variable, value) => {
+                for &lane in active {
+                    let value = self.value(value, lane)?;
+                    self.set(variable, lane, value)?;
+                }
+            }
+            Statement::Store { buffer, name, index, value } => {
+                for &lane in active {
+                    let (index, value) = (self.value(index, lane)?, self.value(value, lane)?);
+                    self.store(*buffer, name, index, value, lane)?;
+                }
+            }
+            Statement::StoreShared { array, name, index, value } => {
+                for &lane in active {
+                    let (index, value) = (self.value(index, lane)?, self.value(value, lane)?);
+                    self.store_shared(*array, name, index, value, lane)?;
+                }
+            }
+            Statement::If { condition, then, otherwise } => {
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                for &lane in active {
+                    if self.holds(condition, lane)? { yes.push(lane) } else { no.push(lane) }
+                }
+                for (block, lanes) in [(then, yes), (otherwise, no)] {
+                    if !lanes.is_empty() {
+                        self.block(block, &lanes)?;
+                    }
+                }
+            }
+            Statement::For { counter, start, end, step, body } => {
+                self.repeat(counter, [start, end], *step, body, active)?
+            }
+            Statement::Barrier => {
+                if active.len() != self.lanes.count() {
+                    let invocations = self.lanes.count();
+                    return Err(Box::new(Fault::BarrierInBranch { reached: active.len(), invocations }));
+                }
+                self.shared.iter_mut().for_each(|array| array.uses.forget());
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        counter: &Variable,
+        [start, end]: [&Expr; 2],
+        step: u32,
+        body: &[Statement],
+        active: &[usize],
+    ) -> Outcome<()> {
+        let mut turning = Vec::with_capacity(active.len());
+        for &lane in active {
+            let start = self.value(start, lane)?;
+            // The counter itself may stand at `end`, or above it.
+            self.lanes.set(counter, lane, start);
+            if start < self.value(end, lane)? {
+                turning.push(lane);
+            }
+        }
+        while !turning.is_empty() {
+            self.block(body, &turning)?;
+            let mut still = Vec::with_capacity(turning.len());
+            for &lane in &turning {
+                let (now, end) = (self.lanes.get(counter, lane), self.value(end, lane)?);
+                let fault =
+                    || Box::new(Fault::Arithmetic { expression: format!("{} += step", counter.name), a: now, b: step });
+                let next = now.checked_add(step).filter(|_| step > 0).ok_or_else(fault)?;
+                self.lanes.set(counter, lane, next);
+                if next < end {
+                    still.push(lane);
+                }
+            }
+            turning = still;
+        }
+        Ok(())
+    }
+
+    /// The value of an expression for one lane.
+    pub(super) fn value(&mut self, expr: &Expr, lane: usize) -> Outcome<u32> {
+        Ok(match &*expr.node {
+            Node::Constant(value) => *value,
+            Node::Variable(variable) => self.lanes.get(variable, lane),
+            Node::Uniform(place, _) => self.uniforms.get(*place).copied().unwrap_or(0),
+            Node::BuiltIn(BuiltIn::WorkgroupId(axis)) => self.workgroup.get(*axis).copied().unwrap_or(0),
+            Node::BuiltIn(BuiltIn::NumWorkgroups(axis)) => self.workgroups.get(*axis).copied().unwrap_or(1),
+            Node::BuiltIn(BuiltIn::LocalInvocationIndex) => u32::try_from(lane).unwrap_or(u32::MAX),
+            Node::Binary(op, a, b) => {
+                let (a, b) = (self.value(a, lane)?, self.value(b, lane)?);
+                apply(*op, a, b, expr)?
+            }
+            Node::Select { condition, yes, no } => {
+                // WGSL evaluates both, so both must be legal.
+                let (yes, no) = (self.value(yes, lane)?, self.value(no, lane)?);
+                if self.holds(condition, lane)? { yes } else { no }
+            }
+            Node::Load { buffer, name, index } => {
+                let index = self.value(index, lane)?;
+                self.load(*buffer, name, index, lane)?
+            }
+            Node::LoadShared { array, name, index } => {
+                let index = self.value(index, lane)?;
+                self.load_shared(*array, name, index, lane)?
+            }
+        })
+    }
+
+    pub(super) fn holds(&mut self, condition: &Condition, lane: usize) -> Outcome<bool> {
+        Ok(match condition {
+            Condition::True => true,
+            Condition::False => false,
+            Condition::Compare(comparison, a, b) => {
+                let (a, b) = (self.value(a, lane)?, self.value(b, lane)?);
+                comparison.holds(a, b)
+            }
+            Condition::And(pair) => self.holds(&pair.0, lane)? && self.holds(&pair.1, lane)?,
+            Condition::Or(pair) => self.holds(&pair.0, lane)? || self.holds(&pair.1, lane)?,
+        })
+    }
+
+    fn invocation(&self, lane: usize) -> u64 {
+        self.first_invocation.saturating_add(u64::try_from(lane).unwrap_or(u64::MAX))
+    }
+
+    fn load(&mut self, buffer: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
+        let invocation = self.invocation(lane);
+        let words = self.buffers.get(buffer).map_or(&[][..], Vec::as_slice);
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(&value) = words.get(place) else { return Err(out_of_range(name, index, words.len())) };
+        let uses = self.uses.get_mut(buffer).and_then(Option::as_mut);
+        if !uses.is_none_or(|uses| uses.read(place, invocation)) {
+            return Err(race(name, index, invocation));
+        }
+        Ok(value)
+    }
+
+    fn store(&mut self, buffer: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
+        let invocation = self.invocation(lane);
+        let words = self.buffers.get_mut(buffer).map_or(&mut [][..], Vec::as_mut_slice);
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let count = words.len();
+        let Some(word) = words.get_mut(place) else { return Err(out_of_range(name, index, count)) };
+        *word = value;
+        match self.uses.get_mut(buffer) {
+            // Nobody else runs.
+            None => Ok(()),
+            Some(None) => Err(Box::new(Fault::ReadOnly { buffer: name.to_owned() })),
+            Some(Some(uses)) => {
+                if uses.write(place, invocation) {
+                    Ok(())
+                } else {
+                    Err(race(name, index, invocation))
+                }
+            }
+        }
+    }
+
+    fn load_shared(&mut self, array: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
+        let invocation = self.invocation(lane);
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(shared) = self.shared.get_mut(array) else { return Err(out_of_range(name, index, 0)) };
+        let Some(&word) = shared.words.get(place) else { return Err(out_of_range(name, index, shared.words.len())) };
+        if !shared.uses.read(place, invocation) {
+            return Err(race(name, index, invocation));
+        }
+        word.ok_or_else(|| Box::new(Fault::NotWritten { array: name.to_owned(), index }))
+    }
+
+    fn store_shared(&mut self, array: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
+        let invocation = self.invocation(lane);
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(shared) = self.shared.get_mut(array) else { return Err(out_of_range(name, index, 0)) };
+        let count = shared.words.len();
+        let Some(word) = shared.words.get_mut(place) else { return Err(out_of_range(name, index, count)) };
+        *word = Some(value);
+        if shared.uses.write(place, invocation) { Ok(()) } else { Err(race(name, index, invocation)) }
+    }
+}
+
+fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {
+    op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: wgsl::expression(expr), a, b }))
+}
+
+fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {
+    Box::new(Fault::OutOfRange { memory: memory.to_owned(), index, words })
+}
+
+fn race(memory: &str, index: u32, invocation: u64) -> Box<Fault> {
+    Box::new(Fault::Race { memory: memory.to_owned(), index, invocation })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Access, Buffer, Code, ComputeShader, SharedArray};
+    use super::*;
+
+    /// A workgroup of 4 invocations, a buffer to read, one to write, and 4 words of workgroup memory.
+    fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Buffer; 2], &SharedArray)) -> ComputeShader {
+        let mut shader = ComputeShader::new("main", [4, 1, 1]);
+        let (source, destination) =
+            (shader.buffer("source", Access::Read), shader.buffer("destination", Access::ReadWrite));
+        shader.uniform("first", 100);
+        let tile = shader.shared("tile", 4);
+        let mut code = shader.code();
+        body(&shader, &mut code, [&source, &destination], &tile);
+        shader.with_body(code)
+    }
+
+    /// Over 2 workgroups.
+    fn run(shader: &ComputeShader) -> Result<Vec<u32>, Fault> {
+        let mut buffers = [(10..18).collect(), vec![0; 8]];
+        dispatch(shader, [2, 1, 1], &[3], &mut buffers)?;
+        let [_, written] = buffers;
+        Ok(written)
+    }
+
+    /// Each workgroup writes its four words backwards, through workgroup memory.
+    fn turn(with_barrier: bool) -> ComputeShader {
+        shader(|shader, code, [source, destination], tile| {
+            let local = shader.local_invocation_index();
+            let word = code.bind("word", shader.workgroup_id(0) * 4 + &local);
+            let value = code.load(source, &word);
+            code.store_shared(tile, &local, value);
+            if with_barrier {
+                code.barrier();
+            }
+            let other = code.load_shared(tile, Expr::from(3) - local);
+            code.store(destination, &word, other);
+        })
+    }
+
+    #[test]
+    fn a_workgroup_exchanges_words_behind_a_barrier() {
+        assert_eq!(run(&turn(true)), Ok(vec![13, 12, 11, 10, 17, 16, 15, 14]));
+        assert!(matches!(run(&turn(false)), Err(Fault::Race { .. })));
+    }
+
+    #[test]
+    fn the_text_is_the_same_code() {
+        let text = turn(true).wgsl();
+        let expected = "\
+struct Uniforms {
+    first: u32,
+}
+
+@group(0) @binding(0) var<storage, read> source: array<u32>;
+@group(0) @binding(1) var<storage, read_write> destination: array<u32>;
+@group(0) @binding(2) var<uniform> uniforms: Uniforms;
+var<workgroup> tile: array<u32, 4>;
+
+@compute @workgroup_size(4)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    let word = (workgroup_id.x << 2u) + local_index;
+    tile[local_index] = source[word];
+    workgroupBarrier();
+    destination[word] = tile[3u - local_index];
+}
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn loops_and_branches_run_for_each_invocation() {
+        let shader = shader(|shader, code, [source, destination], _| {
+            let word = code.bind("word", shader.workgroup_id(0) * 4 + shader.local_invocation_index());
+            let sum = code.variable("sum", 0, 1000);
+            code.repeat("i", 0, &word, 2, |code, i| {
+                let value = code.load(source, i);
+                code.assign(&sum, Expr::from(&sum) + value.at_most(17));
+            });
+            code.when_else(
+                word.less(5).and(word.not_equal(2)),
+                |code| code.store(destination, &word, &sum),
+                |code| code.store(destination, &word, Expr::from(&sum) + 100),
+            );
+        });
+        let expected: Vec<u32> = (0..8_u32)
+            .map(|word| (0..word).step_by(2).map(|i| i + 10).sum::<u32>() + if word < 5 && word != 2 { 0 } else { 100 })
+            .collect();
+        assert_eq!(run(&shader), Ok(expected));
+        let text = shader.wgsl();
+        for line in
+            ["for (var i = 0u; i < word; i += 2u) {", "sum += source[i];", "if (word < 5u && word != 2u) {", "} else {"]
+        {
+            assert!(text.contains(line), "{line} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_device_does_silently_is_reported() {
+        let past = shader(|shader, code, [source, destination], _| {
+            let value = code.load(source, shader.local_invocation_index() + 5);
+            code.store(destination, shader.local_invocation_index(), value);
+        });
+        assert_eq!(run(&past), Err(Fault::OutOfRange { memory: "source".into(), index: 8, words: 8 }));
+
+        let twice = shader(|shader, code, [_, destination], _| {
+            code.store(destination, shader.local_invocation_index() / 2, 1);
+        });
+        assert!(matches!(run(&twice), Err(Fault::Race { .. })));
+        let in_two_groups = shader(|shader, code, [_, destination], _| {
+            code.store(destination, shader.local_invocation_index(), 1);
+        });
+        assert_eq!(run(&in_two_groups), Err(Fault::Race { memory: "destination".into(), index: 0, invocation: 4 }));
+
+        let wraps = shader(|shader, code, [_, destination], _| {
+            let x = code.bind("x", shader.local_invocation_index() + u32::MAX);
+            code.store(destination, x, 1);
+        });
+        assert!(matches!(run(&wraps), Err(Fault::Arithmetic { a: 1, b: u32::MAX, .. })), "0 + MAX fits");
+        let below_zero = shader(|shader, code, [_, destination], _| {
+            code.store(destination, shader.local_invocation_index() - 1, 1);
+        });
+        let fault = run(&below_zero).unwrap_err();
+        assert_eq!(fault.to_string(), "`local_index - 1u` with 0 and 1 does not fit 32 bits");
+        let wanted = shader(|shader, code, [_, destination], _| {
+            let x = shader.local_invocation_index().wrapping_sub(1).wrapping_add(1);
+            code.store(destination, shader.workgroup_id(0) * 4 + x, 1);
+        });
+        assert_eq!(run(&wanted), Ok(vec![1; 8]));
+
+        let in_a_branch = shader(|shader, code, _, _| {
+            code.when(shader.local_invocation_index().less(2), Code::barrier);
+        });
+        assert_eq!(run(&in_a_branch), Err(Fault::BarrierInBranch { reached: 2, invocations: 4 }));
+        let unwritten = shader(|_, code, [_, destination], tile| {
+            let value = code.load_shared(tile, 1);
+            code.store(destination, 0, value);
+        });
+        assert_eq!(run(&unwritten), Err(Fault::NotWritten { array: "tile".into(), index: 1 }));
+        let read_only = shader(|_, code, [source, _], _| code.store(source, 0, 1));
+        assert_eq!(run(&read_only), Err(Fault::ReadOnly { buffer: "source".into() }));
+        let bound = shader(|shader, code, _, _| {
+            code.variable("x", shader.local_invocation_index(), 2);
+        });
+        assert_eq!(run(&bound), Err(Fault::AboveBound { name: "x".into(), value: 3, most: 2 }));
+    }
+
+    #[test]
+    fn a_dispatch_must_fit_its_shader() {
+        let shader = turn(true);
+        let mut buffers = [vec![0; 8], vec![0; 8]];
+        assert!(matches!(dispatch(&shader, [1, 1, 1], &[], &mut buffers), Err(Fault::Dispatch(_))));
+        assert!(matches!(dispatch(&shader, [65_536, 1, 1], &[0], &mut buffers), Err(Fault::Dispatch(_))));
+        assert!(matches!(dispatch(&shader, [1, 1, 1], &[101], &mut buffers), Err(Fault::AboveBound { .. })));
+        assert_eq!(dispatch(&shader, [1, 1, 1], &[0], &mut buffers), Ok(()));
+    }
+}
