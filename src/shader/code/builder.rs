@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compute::{Buffer, SharedArray};
+use super::binding::{Buffer, SharedArray};
 use super::expression::{Condition, Expr, Node, Variable};
 use super::statement::{Block, Statement};
 

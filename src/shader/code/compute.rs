@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::binding::{Access, Buffer, SharedArray};
 use super::builder::Code;
 use super::expression::{BuiltIn, Expr, Node};
 use super::statement::Block;
@@ -9,30 +10,6 @@ use super::wgsl;
 
 /// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
 pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
-
-/// How a shader uses a storage buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    ReadWrite,
-}
-
-/// A storage buffer of words, bound in group 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Buffer {
-    pub(crate) name: Arc<str>,
-    /// The number of its binding.
-    pub(super) place: usize,
-    pub(crate) access: Access,
-}
-
-/// An array of words in workgroup memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SharedArray {
-    pub(crate) name: Arc<str>,
-    pub(super) place: usize,
-    pub(crate) words: u32,
-}
 
 /// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in, behind them one uniform block of
 /// `u32`s, if there are any, and the statements of one entry point.

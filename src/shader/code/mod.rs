@@ -7,9 +7,11 @@
 //!
 //! There is no signed arithmetic: compilers have got `%` of negative numbers wrong, and no offset is negative.
 
+mod binding;
 mod builder;
 mod compute;
 mod expression;
+mod fault;
 mod fold;
 mod interpret;
 mod lanes;
@@ -17,8 +19,10 @@ mod races;
 mod statement;
 mod wgsl;
 
+pub(crate) use binding::{Access, Buffer, SharedArray};
 pub(crate) use builder::Code;
-pub(crate) use compute::{Access, Buffer, ComputeShader, SharedArray};
+pub(crate) use compute::ComputeShader;
 pub(crate) use expression::{Condition, Expr, Variable};
-pub(crate) use interpret::{Fault, dispatch};
+pub(crate) use fault::Fault;
+pub(crate) use interpret::dispatch;
 pub(crate) use statement::Statement;

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use super::compute::{Access, ComputeShader};
+use super::binding::Access;
+use super::compute::ComputeShader;
 use super::expression::{BuiltIn, Comparison, Condition, Expr, Node, Op};
 use super::statement::Statement;
 
