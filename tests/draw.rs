@@ -84,3 +84,69 @@ fn what_is_too_large_to_look_at_is_refused() {
     }
     picture(&format!("f32[{},{MAX_COLUMNS}]", MAX_ELEMENTS / MAX_COLUMNS)).unwrap();
 }
+
+/// Reads the attributes of the cells: pairs of an index and an offset in the tensor, then the offsets of the memory.
+fn cells(svg: &str) -> (Vec<(String, String)>, Vec<String>) {
+    let value = |line: &str, name: &str| -> Option<String> {
+        let (_, rest) = line.split_once(&format!("{name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let (tensor, memory) = svg.split_once("The memory:").unwrap();
+    let tensor = tensor.lines().filter_map(|line| Some((value(line, "data-index")?, value(line, "data-offset")?)));
+    (tensor.collect(), memory.lines().filter_map(|line| value(line, "data-offset")).collect())
+}
+
+#[test]
+fn cells_tell_scripts_where_they_lie() {
+    for text in
+        ["f32[3,5]{1,0:T(2,2)}", "f32[2,2,3]{0,1,2}", "f32[4]:[3]+2", "f32[]", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}"]
+    {
+        let layout: Notated = text.parse().unwrap();
+        let map = layout.to_index_map().unwrap();
+        let (tensor, memory) = cells(&Picture::new(&map, text).unwrap().to_svg());
+        assert_eq!(u64::try_from(tensor.len()).unwrap(), map.logical_elements(), "{text}");
+        for (index, offset) in tensor {
+            let index: Vec<u64> = index.split(',').filter(|i| !i.is_empty()).map(|i| i.parse().unwrap()).collect();
+            assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
+        }
+        let all: Vec<String> = (0..map.physical_elements()).map(|offset| offset.to_string()).collect();
+        assert_eq!(memory, all, "{text}");
+    }
+}
+
+#[test]
+fn the_corner_of_a_large_layout() {
+    let corner = |text: &str| {
+        let layout: Notated = text.parse().unwrap();
+        Picture::corner(&layout.to_index_map().unwrap(), text).unwrap()
+    };
+    for text in [
+        "f32[100000,100000]",
+        "f32[100000,100000]{1,0:T(8,128)}",
+        "f32[7,9,1000,3]:NHWC",
+        "f32[1000000000]",
+        "f32[1000000000,0,3]",
+        "u8[5,5]:[18446744073709551,1]",
+        "f32[2,2]:[9000000,3]+1000000000",
+        "f32[3,5]{1,0:T(8,4096)}",
+    ] {
+        let layout: Notated = text.parse().unwrap();
+        let map = layout.to_index_map().unwrap();
+        let (tensor, memory) = cells(&corner(text).to_svg());
+        assert!(tensor.len() <= 1024 && memory.len() <= 256, "{text}: {} and {}", tensor.len(), memory.len());
+        assert!(!tensor.is_empty() || map.logical_elements() == 0, "{text}");
+        for (index, offset) in tensor {
+            let index: Vec<u64> = index.split(',').map(|i| i.parse().unwrap()).collect();
+            assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
+        }
+    }
+    let text = corner("f32[100000,100000]").to_text();
+    let summary = "10000000000 elements in 10000000000 places; shown: [0:16,0:16], and the places 0 to 255";
+    assert_eq!(text.lines().nth(1), Some(summary));
+    // What fits is drawn whole.
+    assert_eq!(corner("f32[3,5]{1,0:T(2,2)}").to_text(), picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_text());
+    assert_eq!(
+        corner("f32[2,2]:[9000000,3]+1000000000").to_text().lines().last().map(|l| l.starts_with("1000000")),
+        Some(true)
+    );
+}

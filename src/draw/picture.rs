@@ -1,5 +1,7 @@
 //! `Picture`: what there is to draw, whatever it is drawn with.
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::map::IndexMap;
 
@@ -11,6 +13,12 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// The most columns that a picture shows: the size of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
+/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the matrices of the others, and the
+/// places in memory.
+const CORNER: u64 = 16;
+const CORNER_MATRICES: u64 = 4;
+const CORNER_PLACES: u64 = 256;
+
 /// The most cells in one row of the memory, and the most characters of their labels (with room between them).
 const ROW: u64 = 24;
 const ROW_CHARACTERS: u64 = 120;
@@ -21,11 +29,22 @@ pub struct Picture {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
     pub(super) memory: Vec<Place>,
+    /// The offset of the first of these places.
+    pub(super) start: u64,
     /// The cells of one row of the memory.
     pub(super) row: usize,
     /// The memory is parted after every so many cells; 0 for not at all.
     pub(super) tile: usize,
-    pub(super) logical: u64,
+    /// How many elements and places there are, and what of them is shown.
+    summary: String,
+}
+
+/// What of a layout is shown.
+struct Part {
+    /// The extents of all dimensions.
+    extents: Vec<Extent>,
+    /// The places in memory.
+    places: Range<u64>,
 }
 
 /// The last two dimensions at one index of all others.
@@ -33,6 +52,8 @@ pub struct Picture {
 pub(super) struct Panel {
     /// Empty if there is only one panel.
     pub(super) title: String,
+    /// The index in all other dimensions.
+    leading: Vec<u64>,
     pub(super) rows: Vec<Vec<Spot>>,
     /// The logical rows and columns; the rest is padding.
     pub(super) columns: usize,
@@ -52,6 +73,16 @@ pub(super) enum Spot {
     Nothing,
 }
 
+impl Panel {
+    /// The index of a cell, as text.
+    pub(super) fn index(&self, row: usize, column: usize) -> String {
+        let grid = [(self.has_rows, row), (self.has_columns, column)];
+        let grid = grid.into_iter().filter(|&(real, _)| real).map(|(_, i)| i.to_string());
+        let index: Vec<String> = self.leading.iter().map(u64::to_string).chain(grid).collect();
+        index.join(",")
+    }
+}
+
 /// A cell of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -67,16 +98,57 @@ impl Picture {
     ///
     /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more than
     /// [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look through.
+    ///
+    /// ```
+    /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
+    ///
+    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+    /// let picture = Picture::new(&desc.to_index_map()?, "two rows of three")?;
+    /// assert!(picture.to_text().contains("6 elements in 8 places: 2 of them are padding"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
-        let limit = |what, value, max| match value {
-            value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
-            _ => Ok(()),
-        };
-        limit("the number of elements to draw", map.logical_elements(), MAX_ELEMENTS)?;
-        limit("the number of places in memory to draw", map.physical_elements(), MAX_ELEMENTS)?;
-        limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)?;
+        fits(map)?;
+        Picture::of(map, caption, &Part { extents: extents(map), places: 0..map.physical_elements() })
+    }
+
+    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line that says what is left
+    /// out. The corner is the first 16 indices of each of the last two dimensions, of at most 4 matrices, and the first
+    /// 256 places in memory from the base offset on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if strides that do not nest take too long to look through.
+    ///
+    /// ```
+    /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
+    ///
+    /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
+    /// let text = Picture::corner(&large.to_index_map()?, &large.to_string())?.to_text();
+    /// assert!(text.contains("shown: [0:16,0:16], and the places 0 to 255"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn corner(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+        if fits(map).is_ok() {
+            return Picture::new(map, caption);
+        }
+        let places = map.base()..map.base().saturating_add(CORNER_PLACES).min(map.physical_elements());
+        let part = Part { extents: corner(&extents(map)), places };
+        let mut picture = Picture::of(map, caption, &part)?;
+        let slices: Vec<String> = part.extents.iter().map(|extent| format!("0:{}", extent.size)).collect();
+        let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
+        picture.summary = format!(
+            "{} in {}; shown: [{}], and the places {first} to {last}",
+            plural(map.logical_elements(), "element"),
+            plural(map.physical_elements(), "place"),
+            slices.join(",")
+        );
+        Ok(picture)
+    }
+
+    fn of(map: &IndexMap, caption: &str, part: &Part) -> Result<Picture, Error> {
         let mut memory = Vec::new();
-        for offset in 0..map.physical_elements() {
+        for offset in part.places.clone() {
             let index = map.inverse(offset)?;
             let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
             memory.push(Place { index: index.as_deref().map(comma_list), colour });
@@ -86,25 +158,78 @@ impl Picture {
         let fitting = ROW_CHARACTERS.div_euclid(longest.saturating_add(2)).min(ROW);
         Ok(Picture {
             caption: caption.to_owned(),
-            panels: panels(map, &memory)?,
-            memory,
+            panels: panels(map, &part.extents)?,
+            start: part.places.start,
             row: count(row_length(map, fitting)),
             tile: count(tile_length(map)),
-            logical: map.logical_elements(),
+            summary: summary(map.logical_elements(), &memory),
+            memory,
         })
     }
 
     /// `15 elements in 24 places: 9 of them are padding`.
-    pub(super) fn summary(&self) -> String {
-        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-        let (places, padding) = (self.memory.len(), self.memory.iter().filter(|place| place.index.is_none()).count());
-        let elements = plural(count(self.logical), "element");
-        match padding {
-            0 if count(self.logical) > places => format!("{elements} in {}: some are shared", plural(places, "place")),
-            0 => format!("{elements}, no padding"),
-            1 => format!("{elements} in {places} places: 1 of them is padding"),
-            _ => format!("{elements} in {places} places: {padding} of them are padding"),
+    pub(super) fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The offset of a place, counted among those shown.
+    pub(super) fn offset_of(&self, place: usize) -> u64 {
+        self.start.saturating_add(u64::try_from(place).unwrap_or(u64::MAX))
+    }
+
+    /// The greatest offset that is shown.
+    pub(super) fn last_offset(&self) -> u64 {
+        let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
+        let in_panels = spots.filter_map(|spot| match spot {
+            Spot::Element { offset, .. } | Spot::Padding { offset } => Some(*offset),
+            Spot::Nothing => None,
+        });
+        in_panels.max().unwrap_or(0).max(self.offset_of(self.memory.len().saturating_sub(1)))
+    }
+}
+
+/// Is a layout small enough for a whole picture?
+fn fits(map: &IndexMap) -> Result<(), Error> {
+    let limit = |what, value, max| match value {
+        value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
+        _ => Ok(()),
+    };
+    limit("the number of elements to draw", map.logical_elements(), MAX_ELEMENTS)?;
+    limit("the number of places in memory to draw", map.physical_elements(), MAX_ELEMENTS)?;
+    limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
+}
+
+/// The extents of the corner.
+fn corner(extents: &[Extent]) -> Vec<Extent> {
+    let leading = extents.len().saturating_sub(2);
+    let mut matrices = CORNER_MATRICES;
+    let mut shown: Vec<Extent> = Vec::with_capacity(extents.len());
+    for (dim, &extent) in extents.iter().enumerate().rev() {
+        let most = if dim < leading { matrices } else { CORNER };
+        let size = extent.size.min(most);
+        if dim < leading {
+            matrices = matrices.checked_div(size.max(1)).unwrap_or(1).max(1);
         }
+        let padded = if size < extent.size { size } else { extent.padded.min(most.max(size)) };
+        shown.push(Extent { size, padded, tile: extent.tile });
+    }
+    shown.reverse();
+    shown
+}
+
+fn plural(count: u64, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a whole picture shows, in a line.
+fn summary(logical: u64, memory: &[Place]) -> String {
+    let places = u64::try_from(memory.len()).unwrap_or(u64::MAX);
+    let elements = plural(logical, "element");
+    match memory.iter().filter(|place| place.index.is_none()).count() {
+        0 if logical > places => format!("{elements} in {}: some are shared", plural(places, "place")),
+        0 => format!("{elements}, no padding"),
+        1 => format!("{elements} in {places} places: 1 of them is padding"),
+        padding => format!("{elements} in {places} places: {padding} of them are padding"),
     }
 }
 
@@ -129,9 +254,8 @@ fn comma_list(index: &[u64]) -> String {
     if index.is_empty() { "[]".into() } else { index.join(",") }
 }
 
-fn panels(map: &IndexMap, memory: &[Place]) -> Result<Vec<Panel>, Error> {
+fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     let sizes = map.sizes();
-    let extents = extents(map);
     let one = Extent { size: 1, padded: 1, tile: 0 };
     let (leading, grid) = extents.split_at(extents.len().saturating_sub(2));
     let (row, column) = match *grid {
@@ -141,7 +265,9 @@ fn panels(map: &IndexMap, memory: &[Place]) -> Result<Vec<Panel>, Error> {
     };
     let mut panels = Vec::new();
     let mut index: Vec<u64> = vec![0; sizes.len()];
-    let number: u64 = leading.iter().map(|extent| extent.size).product();
+    let matrices: u64 = leading.iter().map(|extent| extent.size).product();
+    // Of a tensor without elements one matrix is enough.
+    let number = if map.logical_elements() == 0 { matrices.min(1) } else { matrices };
     for panel in 0..number {
         let mut rest = panel;
         for (slot, extent) in index.iter_mut().zip(leading).rev() {
@@ -158,7 +284,7 @@ fn panels(map: &IndexMap, memory: &[Place]) -> Result<Vec<Panel>, Error> {
                 cells.push(if r < row.size && c < column.size {
                     Spot::Element { offset: map.offset(&index)?, colour: colour(sizes, &index) }
                 } else {
-                    padding(map, &index, memory)
+                    padding(map, &index)
                 });
             }
             rows.push(cells);
@@ -170,6 +296,7 @@ fn panels(map: &IndexMap, memory: &[Place]) -> Result<Vec<Panel>, Error> {
         };
         panels.push(Panel {
             title,
+            leading: index.get(..leading.len()).unwrap_or(&[]).to_vec(),
             rows,
             columns: count(column.size),
             logical_rows: count(row.size),
@@ -182,7 +309,7 @@ fn panels(map: &IndexMap, memory: &[Place]) -> Result<Vec<Panel>, Error> {
 }
 
 /// The place an index past the sizes would take, if it is padding indeed.
-fn padding(map: &IndexMap, index: &[u64], memory: &[Place]) -> Spot {
+fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {
         match own_component(map, dim) {
@@ -194,8 +321,8 @@ fn padding(map: &IndexMap, index: &[u64], memory: &[Place]) -> Spot {
             None => return Spot::Nothing,
         }
     }
-    match memory.get(count(offset)) {
-        Some(Place { index: None, .. }) => Spot::Padding { offset },
+    match map.inverse(offset) {
+        Ok(None) => Spot::Padding { offset },
         _ => Spot::Nothing,
     }
 }

@@ -35,6 +35,18 @@ const CAPTION_CHARACTER: usize = 11;
 impl Picture {
     /// The picture as an SVG document: the tensor with the place of each element, below it the memory. Elements
     /// of one row (of one matrix, if there are several) share a colour, padding is hatched.
+    ///
+    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an element have its index as
+    /// `data-index`. So a script can pair the cells of the tensor with those of the memory.
+    ///
+    /// ```
+    /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
+    ///
+    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+    /// let svg = Picture::new(&desc.to_index_map()?, "two rows of three")?.to_svg();
+    /// assert!(svg.contains("data-index=\"1,2\" data-offset=\"7\""));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn to_svg(&self) -> String {
         let mut page = Page::default();
@@ -43,7 +55,8 @@ impl Picture {
         page.text(left, y, "caption", &self.caption);
         page.wide(left + self.caption.chars().count() * CAPTION_CHARACTER);
         y += 22;
-        page.text(left, y, "note", &self.summary());
+        page.text(left, y, "note", self.summary());
+        page.wide(left + self.summary().chars().count() * DIGIT);
         y += 36;
         page.heading(y, "The tensor: the number of a cell is its place in memory");
         y += 14;
@@ -55,7 +68,7 @@ impl Picture {
     }
 
     fn draw_panels(&self, page: &mut Page, top: usize) -> usize {
-        let longest = self.memory.len().saturating_sub(1).to_string().len();
+        let longest = self.last_offset().to_string().len();
         let width = (longest * DIGIT + 14).max(34);
         let (mut x, mut y, mut bottom) = (MARGIN, top, top);
         for panel in &self.panels {
@@ -77,14 +90,15 @@ impl Picture {
         let mut y = top;
         for (number, row) in self.memory.chunks(self.row.max(1)).enumerate() {
             let start = number * self.row;
-            page.text(MARGIN + NAMES - 8, y + 18, "name end", &start.to_string());
+            page.text(MARGIN + NAMES - 8, y + 18, "name end", &self.offset_of(start).to_string());
             let mut x = MARGIN + NAMES;
             for (position, cell) in row.iter().enumerate() {
                 if position > 0 && begins_tile(start + position, self.tile) {
                     x += TILE_GAP;
                 }
                 let colour = cell.index.as_ref().map(|_| cell.colour);
-                page.cell((x, y), width, colour, cell.index.as_deref().unwrap_or(""));
+                let data = format!("data-offset=\"{}\"", self.offset_of(start + position));
+                page.cell((x, y), width, colour, cell.index.as_deref().unwrap_or(""), &data);
                 x += width + GAP;
             }
             y += CELL_HEIGHT + GAP + if begins_tile(start + self.row, self.tile) { 3 } else { 0 };
@@ -126,8 +140,13 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
         for (column, spot) in row.iter().enumerate() {
             let at = (left + NAMES + start_of(column, width, panel.tile.1), cell_top);
             match *spot {
-                Spot::Element { offset, colour } => page.cell(at, width, Some(colour), &offset.to_string()),
-                Spot::Padding { offset } => page.cell(at, width, None, &offset.to_string()),
+                Spot::Element { offset, colour } => {
+                    let data = format!("data-index=\"{}\" data-offset=\"{offset}\"", panel.index(number, column));
+                    page.cell(at, width, Some(colour), &offset.to_string(), &data);
+                }
+                Spot::Padding { offset } => {
+                    page.cell(at, width, None, &offset.to_string(), &format!("data-offset=\"{offset}\""));
+                }
                 Spot::Nothing => {}
             }
         }
@@ -163,14 +182,14 @@ impl Page {
         self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
     }
 
-    /// A cell with a label; no colour is padding.
-    fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str) {
+    /// A cell with a label and what scripts are told of it; no colour is padding.
+    fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
             Some(colour) => format!("c{}", colour.checked_rem(COLOURS.len()).unwrap_or(0)),
             None => "p".to_owned(),
         };
         self.push(format_args!(
-            "<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL_HEIGHT}\" rx=\"4\"/>\
+            "<g class=\"{class}\" {data}><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL_HEIGHT}\" rx=\"4\"/>\
              <text x=\"{}\" y=\"{}\">{}</text></g>",
             x + width / 2,
             y + 18,

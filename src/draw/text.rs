@@ -12,9 +12,9 @@ impl Picture {
     /// between tiles.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut lines = vec![self.caption.clone(), self.summary(), String::new()];
+        let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
         lines.push("the tensor: where each element lies".into());
-        let width = decimal_width(self.memory.len()).saturating_add(2);
+        let width = decimal_width(self.last_offset()).saturating_add(2);
         for panel in &self.panels {
             lines.push(String::new());
             if !panel.title.is_empty() {
@@ -34,11 +34,12 @@ impl Picture {
         let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
         let labels: Vec<&str> = labels.collect();
         let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-        let name = decimal_width(self.memory.len()).max(3);
+        let name = decimal_width(self.last_offset()).max(3);
         let mut lines = Vec::new();
         for (number, row) in labels.chunks(self.row.max(1)).enumerate() {
             let start = number.saturating_mul(self.row);
-            let mut line = format!("{start:>name$} │");
+            let first = self.offset_of(start);
+            let mut line = format!("{first:>name$} │");
             for (position, label) in row.iter().enumerate() {
                 if position > 0 && begins_tile(start.saturating_add(position), self.tile) {
                     line.push_str(" │");
@@ -94,6 +95,6 @@ fn spot(spot: &Spot) -> String {
     }
 }
 
-fn decimal_width(number: usize) -> usize {
-    number.saturating_sub(1).to_string().len()
+fn decimal_width(last: u64) -> usize {
+    last.to_string().len()
 }

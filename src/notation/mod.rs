@@ -25,14 +25,19 @@ mod convert;
 pub mod cute;
 mod directml;
 mod lines;
+mod list;
 mod numpy;
 pub mod onednn;
 mod read;
 mod spelling;
+mod steps;
 mod strided;
+mod view_step;
 
 pub use lines::{Line, all, text_in};
+pub use list::read_list;
 pub use spelling::text_of;
+pub use view_step::ViewStep;
 
 use std::fmt;
 use std::str::FromStr;

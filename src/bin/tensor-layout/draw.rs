@@ -17,10 +17,13 @@ pub(crate) struct Arguments {
     /// Write an SVG here instead of printing text.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Of a layout too large to be drawn, draw the corner.
+    #[arg(long)]
+    corner: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let picture = match picture(&arguments.layout) {
+    let picture = match picture(&arguments.layout, arguments.corner) {
         Ok(picture) => picture,
         Err(error) => return output.refuse(&arguments.layout, &error),
     };
@@ -38,7 +41,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-fn picture(layout: &str) -> Result<Picture, Error> {
+fn picture(layout: &str, corner: bool) -> Result<Picture, Error> {
     let layout: Notated = layout.parse()?;
-    Picture::new(&layout.to_index_map()?, &layout.to_string())
+    let (map, caption) = (layout.to_index_map()?, layout.to_string());
+    if corner { Picture::corner(&map, &caption) } else { Picture::new(&map, &caption) }
 }

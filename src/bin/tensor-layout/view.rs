@@ -1,12 +1,9 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
-use tensor_layout::bridge::spell_view;
-use tensor_layout::notation::{self, AnyLayout, Notated, Notation};
-use tensor_layout::strided::Slices;
+use tensor_layout::notation::{self, AnyLayout, Notated, Notation, ViewStep};
 use tensor_layout::{Error, LayoutClass, ToIndexMap};
 
-use crate::index_text::read_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
@@ -64,34 +61,26 @@ impl FromArgMatches for Steps {
     }
 }
 
-/// What one of the options asks for.
-enum Wish {
-    Reshape(Vec<u64>),
-    Permute(Vec<usize>),
-    Slice(Slices),
-    Broadcast(Vec<u64>),
-}
-
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let mut wishes = Vec::new();
+    let mut steps = Vec::new();
     for (option, text) in &arguments.steps.0 {
-        match Wish::of(option, text) {
-            Ok(wish) => wishes.push(wish),
+        match ViewStep::read(option, text) {
+            Ok(view_step) => steps.push(view_step),
             Err(error) => return output.refuse(text, &error),
         }
     }
     match arguments.layout.as_str() {
-        "-" => each_line(output, |layout, output| one(layout, &wishes, arguments, output)),
-        layout => one(layout, &wishes, arguments, output),
+        "-" => each_line(output, |layout, output| one(layout, &steps, arguments, output)),
+        layout => one(layout, &steps, arguments, output),
     }
 }
 
-fn one(layout: &str, wishes: &[Wish], arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+fn one(layout: &str, steps: &[ViewStep], arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let read: Notated = match layout.parse() {
         Ok(read) => read,
         Err(error) => return output.refuse(layout, &error),
     };
-    let view = View::of(read.layout(), wishes, arguments.notation);
+    let view = View::of(read.layout(), steps, arguments.notation);
     if output.is_json() {
         let object = Object::default().with("ok", view.is_ok());
         output.line(match &view {
@@ -112,7 +101,7 @@ fn one(layout: &str, wishes: &[Wish], arguments: &Arguments, output: &mut Output
                 output.line(format_args!("a view of class {}, which no notation here spells", class.name()))?
             }
             Err((step, error)) => {
-                let named = step.filter(|_| wishes.len() > 1).and_then(|step| arguments.steps.0.get(step));
+                let named = step.filter(|_| steps.len() > 1).and_then(|step| arguments.steps.0.get(step));
                 let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
                 return output.refuse(&input, error);
             }
@@ -130,59 +119,16 @@ struct View {
 
 impl View {
     /// The view, or the step that is none (if it is a step that fails), counted from 0, and why.
-    fn of(layout: &AnyLayout, wishes: &[Wish], notation: Option<Notation>) -> Result<View, (Option<usize>, Error)> {
+    fn of(layout: &AnyLayout, steps: &[ViewStep], notation: Option<Notation>) -> Result<View, (Option<usize>, Error)> {
         let mut layout = layout.clone();
-        for (step, wish) in wishes.iter().enumerate() {
-            layout = wish.view(&layout).map_err(|error| (Some(step), error))?;
+        for (step, view_step) in steps.iter().enumerate() {
+            layout = layout.view(view_step).map_err(|error| (Some(step), error))?;
         }
         let class = layout.to_index_map().map_err(|error| (None, error))?.class();
         let text = match (notation, &layout) {
             (Some(notation), _) => Some(notation::text_in(&layout, notation).map_err(|error| (None, error))?),
-            (None, AnyLayout::Strided(desc)) => Some(desc.to_string()),
-            (None, AnyLayout::Tiled(shape)) => Some(shape.to_string()),
-            // CuTe's notation has strides for the digits of a dimension, which a gap inside of one needs.
-            (None, other) => (other.to_index_map().and_then(|map| notation::text_of(&map)))
-                .or_else(|_| notation::text_in(other, Notation::CuTe))
-                .ok(),
+            (None, layout) => layout.to_text().ok(),
         };
         Ok(View { text, class })
-    }
-}
-
-impl Wish {
-    fn of(option: &str, text: &str) -> Result<Wish, Error> {
-        Ok(match option {
-            "reshape" => Wish::Reshape(read_list(text, "a size")?),
-            "permute" => {
-                let axes = read_list(text, "an axis")?;
-                Wish::Permute(axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect())
-            }
-            "slice" => Wish::Slice(text.parse()?),
-            _ => Wish::Broadcast(read_list(text, "a size")?),
-        })
-    }
-
-    /// The layout of the view.
-    fn view(&self, layout: &AnyLayout) -> Result<AnyLayout, Error> {
-        if let AnyLayout::Strided(desc) = layout {
-            return Ok(AnyLayout::Strided(match self {
-                Wish::Reshape(sizes) => desc.reshape(sizes),
-                Wish::Permute(axes) => desc.permute(axes),
-                Wish::Slice(slices) => desc.slice(slices),
-                Wish::Broadcast(sizes) => desc.broadcast_to(sizes),
-            }?));
-        }
-        let map = layout.to_index_map()?;
-        let view = match self {
-            Wish::Reshape(sizes) => map.reshape(sizes),
-            Wish::Permute(axes) => map.permute(axes),
-            Wish::Slice(slices) => map.slice(slices),
-            Wish::Broadcast(sizes) => map.broadcast_to(sizes),
-        }?;
-        Ok(match (layout, self) {
-            (AnyLayout::Tiled(shape), Wish::Permute(axes)) => AnyLayout::Tiled(shape.permute(axes)?),
-            (AnyLayout::Tiled(shape), _) => spell_view(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
-            _ => AnyLayout::Mapped(view),
-        })
     }
 }

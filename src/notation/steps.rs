@@ -1,0 +1,120 @@
+//! How an offset is calculated, in words.
+
+use crate::error::Error;
+use crate::map::{Chain, Component, IndexMap, LayoutClass, ToIndexMap};
+use crate::tiled::{ArrayShape, TileSize};
+
+use super::AnyLayout;
+use super::strided::list;
+
+impl AnyLayout {
+    /// How the offset of an element is calculated: a sentence for each component of its index map, with the digits of the number and
+    /// what each is worth, or for each tile where no digits exist; then the element and its place in bytes and bits. For
+    /// people; the words may change.
+    ///
+    /// # Errors
+    ///
+    /// As for [`IndexMap::offset`], and where the layout has no index map.
+    ///
+    /// ```
+    /// use tensor_layout::{notation::AnyLayout, ArrayShape};
+    ///
+    /// let shape: ArrayShape = "f32[3,5]{1,0:T(2,2)}".parse()?;
+    /// assert_eq!(AnyLayout::from(&shape).offset_steps(&[2, 3])?, [
+    ///     "dimension 0 at 2 = 1*2 + 0*1: 1*12 + 0*2 = 12",
+    ///     "dimension 1 at 3 = 1*2 + 1*1: 1*4 + 1*1 = 5",
+    ///     "element 17 of the buffer, at byte 68",
+    /// ]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn offset_steps(&self, index: &[u64]) -> Result<Vec<String>, Error> {
+        let map = self.to_index_map()?;
+        let offset = map.offset(index)?;
+        let mut steps = match self {
+            AnyLayout::Tiled(shape) if map.class() == LayoutClass::Irreducible => level_steps(shape, index),
+            _ => digit_steps(&map, index),
+        };
+        let bits = u128::from(offset).saturating_mul(map.element_bits().into());
+        let (byte, bit) = (bits.div_euclid(8), bits.rem_euclid(8));
+        let place = if bit == 0 { format!("byte {byte}") } else { format!("bit {bit} of byte {byte}") };
+        steps.push(format!("element {offset} of the buffer, at {place}"));
+        Ok(steps)
+    }
+}
+
+/// One line for each component: the number, its digits, and what each is worth.
+fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
+    let mut steps = Vec::new();
+    if map.base() > 0 {
+        steps.push(format!("the first element lies at {}", map.base()));
+    }
+    for component in map.components() {
+        let (name, number) = number_of(component, index, map.sizes());
+        // Cannot fail: the number lies inside its extent.
+        let Ok(offset) = component.chain().offset(number) else { continue };
+        let (digits, worth) = digits_of(component.chain(), number);
+        steps.push(match component.chain().digits() {
+            [_] => format!("{name}: {worth} = {offset}"),
+            _ => format!("{name} = {digits}: {worth} = {offset}"),
+        });
+    }
+    steps
+}
+
+/// `dimension 0: 2`, or `dimensions 3, 4 together: 1*10 + 2 = 12`, and the number.
+fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u64) {
+    let at = |dim: usize| index.get(dim).copied().unwrap_or(0);
+    if let [dim] = component.dims() {
+        return (format!("dimension {dim} at {}", at(*dim)), at(*dim));
+    }
+    let number = component.dims().iter().fold(0, |number: u64, &dim| {
+        number.saturating_mul(sizes.get(dim).copied().unwrap_or(1)).saturating_add(at(dim))
+    });
+    let dims: Vec<String> = component.dims().iter().map(usize::to_string).collect();
+    (format!("dimensions {} together at {number}", dims.join(", ")), number)
+}
+
+/// `1*2 + 0*1` and `1*12 + 0*2`: the digits by their divisors, then by their strides.
+fn digits_of(chain: &Chain, number: u64) -> (String, String) {
+    let (mut by_divisor, mut by_stride, mut rest) = (Vec::new(), Vec::new(), number);
+    for digit in chain.digits() {
+        let value = rest.checked_div(digit.divisor()).unwrap_or(0);
+        rest = rest.checked_rem(digit.divisor()).unwrap_or(0);
+        by_divisor.push(format!("{value}*{}", digit.divisor()));
+        by_stride.push(format!("{value}*{}", digit.stride()));
+    }
+    (by_divisor.join(" + "), by_stride.join(" + "))
+}
+
+/// The index after each tile: what is left to do where no digits exist.
+fn level_steps(shape: &ArrayShape, index: &[u64]) -> Vec<String> {
+    let physical = |of: &[u64]| -> Vec<u64> {
+        shape.layout().minor_to_major().iter().rev().filter_map(|&dim| of.get(dim).copied()).collect()
+    };
+    let (mut at, mut bounds) = (physical(index), physical(shape.sizes()));
+    let mut steps = vec![format!("major to minor: index {} of {}", list(&at), list(&bounds))];
+    for tile in shape.layout().tiles() {
+        let new_axes = tile.entries().len().saturating_sub(bounds.len());
+        bounds.splice(0..0, std::iter::repeat_n(1, new_axes));
+        at.splice(0..0, std::iter::repeat_n(0, new_axes));
+        let prefix = bounds.len().saturating_sub(tile.entries().len());
+        let tiled = at.split_off(prefix).into_iter().zip(bounds.split_off(prefix));
+        let (mut number, mut extent) = (0_u64, 1_u64);
+        let (mut places, mut tile_sizes) = (Vec::new(), Vec::new());
+        for ((i, bound), entry) in tiled.zip(tile.entries()) {
+            number = number.saturating_mul(bound).saturating_add(i);
+            extent = extent.saturating_mul(bound);
+            if let TileSize::Size(size) = entry {
+                at.push(number.checked_div(size.get()).unwrap_or(0));
+                bounds.push(extent.div_ceil(size.get()));
+                places.push(number.checked_rem(size.get()).unwrap_or(0));
+                tile_sizes.push(size.get());
+                (number, extent) = (0, 1);
+            }
+        }
+        at.append(&mut places);
+        bounds.append(&mut tile_sizes);
+        steps.push(format!("after tile {tile}: index {} of {}", list(&at), list(&bounds)));
+    }
+    steps
+}
