@@ -6,7 +6,6 @@ use super::binding::{Access, Buffer, SharedArray};
 use super::builder::Code;
 use super::expression::{BuiltIn, Expr, Node};
 use super::statement::Block;
-use super::wgsl;
 
 /// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
 pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
@@ -105,10 +104,5 @@ impl ComputeShader {
     pub(crate) fn with_body(mut self, code: Code) -> ComputeShader {
         (self.body, self.slots) = code.into_parts();
         self
-    }
-
-    /// The text.
-    pub(crate) fn wgsl(&self) -> String {
-        wgsl::shader(self)
     }
 }

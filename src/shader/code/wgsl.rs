@@ -216,8 +216,15 @@ fn write_statement(text: &mut String, statement: &Statement, depth: usize) {
     };
 }
 
+impl ComputeShader {
+    /// The text of a module with this one entry point.
+    pub(crate) fn wgsl(&self) -> String {
+        module(self)
+    }
+}
+
 /// A whole module with one entry point.
-pub(super) fn shader(shader: &ComputeShader) -> String {
+fn module(shader: &ComputeShader) -> String {
     let mut body = String::new();
     statements(&mut body, &shader.body, 1);
 
