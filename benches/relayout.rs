@@ -1,7 +1,8 @@
 //! The relayout suite: how long each case takes beside a plain copy of as many bytes.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--peers]
+//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--tuning TEXT] [--peers]
+//! cargo bench --bench relayout -- --measured [--csv] [--only GLOB]
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
 //!
@@ -10,6 +11,9 @@
 //! and of the copies alternate; the minima of the same rounds are compared, and the median of the per-round ratios stands beside
 //! them. Cases are those of relayout_suite.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
 //! With `--threads`, `run_parallel` is compared with copies that use as many threads.
+//!
+//! `--tuning` gives every plan these settings (see `Tuning`). `--measured` runs the measured mode instead: a line for each
+//! setting it tries, with its time beside that of the plan as it is.
 //!
 //! `--peers` adds lines for other crates, whose name stands in the column `level`. They live in `benches/peers`, a package of its
 //! own that this bench builds and runs (minutes the first time); each is checked for equal bytes first, and runs on one

@@ -64,6 +64,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
+    shared::<relayout::Tuning>();
     shared::<upload::AxisPiece>();
     shared::<upload::AxisPieces>();
     shared::<upload::Binding<'_>>();

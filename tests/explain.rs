@@ -1,7 +1,7 @@
 //! What a plan says about itself.
 
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Tuning};
 
 fn explain(from: &str, to: &str, padding: Padding) -> String {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
@@ -23,7 +23,44 @@ kernels: portable
 padding: none
 pieces: 8 for 8 threads, of 12.2 MiB
 ";
-    assert_eq!(words, expected);
+    let (plan, machine) = words.split_once("machine: ").unwrap();
+    assert_eq!(plan, expected);
+    for says in
+        ["L1 data cache of ", " ways, ", "knobs: L1 ways ", "non-temporal from 8 MiB (trial)", "tuning: default\n"]
+    {
+        assert!(machine.contains(says), "{machine}");
+    }
+}
+
+#[test]
+fn what_was_measured() {
+    let (from, to): (Notated, Notated) =
+        ("f32[1024,1280]{1,0}".parse().unwrap(), "f32[1024,1280]{0,1}".parse().unwrap());
+    let relayout = Relayout::new(&from, &to).unwrap();
+    let source: Vec<u8> = (0..1024 * 1280 * 4).map(|i: u32| i.to_le_bytes()[0] ^ i.to_le_bytes()[2]).collect();
+    let (mut plain, mut measured) = (vec![0; source.len()], vec![0; source.len()]);
+    relayout.run(&source, &mut plain).unwrap();
+    let relayout = relayout.measured(&source, &mut measured).unwrap();
+    assert!(plain == measured);
+    let words = relayout.explain();
+    let tuning = format!("tuning: {}, the fastest of 6 plans measured\n  default: ", relayout.tuning());
+    assert!(words.contains(&tuning), "{words}");
+    for tried in ["prefetch=off", "prefetch=2048", "staged=512", "staged=1024", "stores=ordinary"] {
+        assert!(words.contains(&format!("\n  {tried}: ")), "{words}");
+    }
+    let trials = relayout.trials();
+    assert_eq!(trials[0].0, Tuning::default());
+    let fastest = trials.iter().min_by_key(|&&(_, time)| time).unwrap();
+    assert_eq!(fastest.0, relayout.tuning());
+    // Kept as a text, and given to another plan of the pair.
+    let kept: Tuning = relayout.tuning().to_string().parse().unwrap();
+    let again = Relayout::new(&from, &to).unwrap().with_tuning(kept).unwrap();
+    assert!(again.tuning() == relayout.tuning() && again.trials().is_empty());
+    // A copy in the caches has nothing to try; buffers that are too short are refused.
+    let tiny: Notated = "u8[16]".parse().unwrap();
+    let tiny = Relayout::new(&tiny, &tiny).unwrap();
+    assert!(tiny.clone().measured(&[0; 15], &mut [0; 16]).is_err());
+    assert_eq!(tiny.measured(&[0; 16], &mut [0; 16]).unwrap().trials().len(), 1);
 }
 
 #[test]

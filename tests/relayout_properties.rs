@@ -250,6 +250,50 @@ proptest! {
     }
 }
 
+/// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not, into destinations that begin
+/// anywhere.
+#[test]
+fn a_tuning_changes_no_byte() {
+    let tunings = [
+        "stores=ordinary",
+        "stores=non-temporal,staged=256",
+        "stores=non-temporal,prefetch=512,staged=512",
+        "stores=non-temporal,prefetch=2048,staged=1024",
+        "stores=non-temporal,prefetch=off",
+        "default",
+    ];
+    for (data_type, columns, rows, pitch) in [
+        (DataType::U8, 70, 1100, 1152_u64),
+        (DataType::U8, 64, 2048, 4096),
+        (DataType::BF16, 130, 600, 640),
+        (DataType::BF16, 64, 1024, 2048),
+        (DataType::F32, 37, 530, 544),
+        (DataType::F32, 32, 512, 1024),
+        (DataType::F64, 19, 300, 304),
+        (DataType::C128, 17, 150, 152),
+    ] {
+        for (base, gap) in [(0, 0), (16, 0), (3, 1)] {
+            let desc = |strides: [u64; 2], base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let (from, to) = (desc([if gap == 0 { pitch } else { columns + gap }, 1], 0), desc([1, pitch], base));
+            let source = noise(from.bytes(), 3);
+            let mut expected = vec![0x5a; to.bytes()];
+            literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+            for tuning in tunings {
+                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
+                    let relayout = relayout.unwrap().with_kernel_level(level);
+                    let mut destination = vec![0x5a; to.bytes()];
+                    relayout.run(&source, &mut destination).unwrap();
+                    assert!(destination == expected, "{data_type} {tuning} at {level}: {}", relayout.explain());
+                }
+            }
+        }
+    }
+}
+
 /// Planes of bits that are cut into blocks, either way round, and rest of blocks.
 #[test]
 fn large_planes_of_bits_are_copied() {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Relayout};
+use tensor_layout::relayout::{KernelLevel, Relayout, Tuning};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 pub(crate) const HEADER: &str =
@@ -17,11 +17,23 @@ pub(crate) struct Options {
     only: String,
     rounds: usize,
     pub(crate) threads: usize,
+    /// What plans are tuned to.
+    tuning: Tuning,
+    /// Try the candidates of the measured mode instead.
+    measured: bool,
 }
 
 impl Options {
     pub(crate) fn from_arguments() -> Options {
-        let mut options = Options { csv: false, peers: false, only: "*".into(), rounds: 0, threads: 1 };
+        let mut options = Options {
+            csv: false,
+            peers: false,
+            only: "*".into(),
+            rounds: 0,
+            threads: 1,
+            tuning: Tuning::default(),
+            measured: false,
+        };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_else(|| panic!("{argument} needs a value"));
@@ -31,6 +43,8 @@ impl Options {
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
                 "--threads" => options.threads = value().parse().expect("a number of threads"),
+                "--tuning" => options.tuning = value().parse().expect("a tuning"),
+                "--measured" => options.measured = true,
                 "--bench" => {}
                 other => panic!("unknown argument {other}"),
             }
@@ -85,10 +99,13 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
 /// Times a case, prints a line for this crate and for each contestant, and gives this crate's ratio.
 fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
     let threads = Threads::new(options.threads);
-    let relayout = Relayout::new(&case.from, &case.to).unwrap();
+    let relayout = Relayout::new(&case.from, &case.to).unwrap().with_tuning(options.tuning).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let source = Lines::new(lengths.0);
     let mut destination = Lines::new(lengths.1);
+    if options.measured {
+        return trials(case, relayout, source.bytes(), destination.bytes_mut());
+    }
     let half = lengths.0.midpoint(lengths.1);
     let copied = Lines::new(half);
     let mut copy = Lines::new(half);
@@ -143,6 +160,16 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
         );
     }
     minimum(1) / copy_seconds
+}
+
+/// Prints what each candidate of the measured mode takes, beside the plan as it is, and gives the best of these ratios.
+fn trials(case: &Case, relayout: Relayout, source: &[u8], destination: &mut [u8]) -> f64 {
+    let trials = relayout.measured(source, destination).unwrap().trials();
+    let seconds = |place: usize| trials[place].1.as_secs_f64();
+    for (place, (tuning, _)) in trials.iter().enumerate() {
+        println!("{},{},\"{tuning}\",{:.3e},{:.3}", case.size, case.name, seconds(place), seconds(place) / seconds(0));
+    }
+    (0..trials.len()).map(seconds).fold(f64::INFINITY, f64::min) / seconds(0)
 }
 
 /// How copies are run: here, or on the threads of a pool.

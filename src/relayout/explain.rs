@@ -5,8 +5,9 @@ use std::fmt::{self, Write};
 use crate::checked;
 
 use super::padding::Padding;
-use super::plan::cost::{MOST_INTERLEAVED, STREAMING_FROM};
+use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
+use super::plan::machine::{TraitSource, Traits};
 use super::plan::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride,
 };
@@ -14,6 +15,7 @@ use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
 use super::plan::subbyte::{Inner, SubByteBox};
 use super::relayout::Relayout;
+use super::tuning::Trial;
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -23,13 +25,14 @@ const THREADS: usize = 8;
 
 impl Relayout {
     /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory traffic and how it is stored,
-    /// what is done with padding, and how the copy is cut into pieces for several threads. The words may change.
+    /// what is done with padding, how the copy is cut into pieces for several threads, what the machine is and which knobs the plan was made
+    /// with, and what was measured to find its tuning, if anything was. The words may change.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
         let bits = self.source.element_bits();
         match &self.passes {
-            Passes::Direct(program) => program_in_words(&mut text, program, bits),
+            Passes::Direct(program) => self.program_in_words(&mut text, program, bits),
             Passes::Staged(stages) => {
                 for (place, pass) in stages.passes.iter().enumerate() {
                     let (pass_number, passes) = (place.saturating_add(1), stages.passes.len());
@@ -39,14 +42,44 @@ impl Relayout {
                     } else {
                         line(&mut text, format_args!("pass {pass_number} of {passes}, into the destination"));
                     }
-                    program_in_words(&mut text, &pass.program, bits);
+                    self.program_in_words(&mut text, &pass.program, bits);
                 }
             }
         }
         line(&mut text, format_args!("kernels: {}", self.level.get()));
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
+        line(&mut text, format_args!("machine: {}", machine_in_words(&self.machine.traits)));
+        line(&mut text, format_args!("knobs: {}", self.knobs_in_words()));
+        self.tuning_in_words(&mut text);
         text
+    }
+
+    fn program_in_words(&self, text: &mut String, program: &Program, bits: u32) {
+        let traffic = program.traffic;
+        let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
+        line(text, format_args!("{}", counted(count, "box", "boxes")));
+        for (place, copy) in program.boxes.iter().enumerate() {
+            if place == SHOWN {
+                line(text, format_args!("  ... and {} more", count.saturating_sub(SHOWN)));
+                break;
+            }
+            match PlannedBox::new(copy, bits, &program.knobs) {
+                Ok(PlannedBox::Nest(nest)) => nest_in_words(text, &nest),
+                Ok(PlannedBox::SubByte(copy)) => line(text, format_args!("  {}", sub_byte_in_words(&copy, bits))),
+                Err(_) => {}
+            }
+        }
+        let all = Size(traffic.read.saturating_add(traffic.written));
+        line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
+        let from = Size(program.knobs.streaming_from);
+        let why = match (program.streaming, self.tuning.streaming()) {
+            (_, Some(_)) => "as set by the caller".into(),
+            (true, None) => format!("as both buffers together take {from} or more"),
+            (false, None) => format!("as both buffers together take less than {from}"),
+        };
+        let stores = if program.streaming { "non-temporal" } else { "through the cache" };
+        line(text, format_args!("  stores: {stores}, {why}"));
     }
 
     fn padding_in_words(&self) -> String {
@@ -76,6 +109,36 @@ impl Relayout {
             (Fill::Whole { .. }, None) => {
                 format!("{what}: all {} of the destination are filled first, then copied over", Size(whole))
             }
+        }
+    }
+
+    /// The knobs of the last pass, each with its source.
+    fn knobs_in_words(&self) -> String {
+        let Some(program) = self.passes.programs().last() else { return "none".into() };
+        let named = program.knobs.named(&self.machine.traits);
+        let mut words = String::new();
+        for (place, (name, value, source)) in named.into_iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            // Numbers of lines and rows are no bytes.
+            let value = match name {
+                "L1 ways" | "panel rows" => value.to_string(),
+                _ if value == 0 || value == u64::MAX => "off".into(),
+                _ => Size(value).to_string(),
+            };
+            let _ = write!(words, "{separator}{name} {value} ({source})");
+        }
+        words
+    }
+
+    fn tuning_in_words(&self, text: &mut String) {
+        let tuning = self.tuning;
+        if self.trials.is_empty() {
+            return line(text, format_args!("tuning: {tuning}"));
+        }
+        let tried = counted(self.trials.len(), "plan", "plans");
+        line(text, format_args!("tuning: {tuning}, the fastest of {tried} measured"));
+        for Trial { tuning, time } in &self.trials {
+            line(text, format_args!("  {tuning}: {time:.2?}"));
         }
     }
 
@@ -130,30 +193,15 @@ fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, several:
     format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 
-fn program_in_words(text: &mut String, program: &Program, bits: u32) {
-    let traffic = program.traffic;
-    let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
-    line(text, format_args!("{}", counted(count, "box", "boxes")));
-    for (place, copy) in program.boxes.iter().enumerate() {
-        if place == SHOWN {
-            line(text, format_args!("  ... and {} more", count.saturating_sub(SHOWN)));
-            break;
-        }
-        match PlannedBox::new(copy, bits) {
-            Ok(PlannedBox::Nest(nest)) => nest_in_words(text, &nest),
-            Ok(PlannedBox::SubByte(copy)) => line(text, format_args!("  {}", sub_byte_in_words(&copy, bits))),
-            Err(_) => {}
-        }
-    }
-    let all = Size(traffic.read.saturating_add(traffic.written));
-    line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
-    let why = match (program.streaming, traffic.is_streamed()) {
-        (true, true) => format!("as both buffers together take {} or more", Size(STREAMING_FROM)),
-        (false, false) => format!("as both buffers together take less than {}", Size(STREAMING_FROM)),
-        _ => "as set by the caller".into(),
+/// The caches of the machine.
+fn machine_in_words(traits: &Traits) -> String {
+    let Traits { l1, l1_ways, l2, line, source } = *traits;
+    let (l1, l2) = (Size::of(l1), Size::of(l2));
+    let said = match source {
+        TraitSource::Cpuid => "by CPUID",
+        TraitSource::Assumed => "assumed",
     };
-    let stores = if program.streaming { "non-temporal" } else { "through the cache" };
-    line(text, format_args!("  stores: {stores}, {why}"));
+    format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}, lines of {line} bytes ({said})")
 }
 
 /// What an iteration of a sub-byte box copies.

@@ -215,17 +215,18 @@ impl SquareBlocks {
         let gather = |from, [columns, rows]: [u64; 2]| block(from, 0, [(columns, step, rows), (rows, pitch, 1)]);
         let scatter = |to, [columns, rows]: [u64; 2]| block(0, to, [(columns, rows, pitch), (rows, 1, step)]);
         let [upper, lower] = &mut self.scratch;
+        let with = (relayout.level, &relayout.machine.knobs);
         let bytes: usize =
             checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
         for (scratch, copy) in
             [(&mut *upper, gather(below, [columns, rows])), (&mut *lower, gather(above, [rows, columns]))]
         {
             scratch.resize(bytes, 0);
-            run_alone(copy, self.bits, relayout.level, buffer, scratch)?;
+            run_alone(copy, self.bits, with, buffer, scratch)?;
         }
-        run_alone(scatter(above, [columns, rows]), self.bits, relayout.level, upper, buffer)?;
+        run_alone(scatter(above, [columns, rows]), self.bits, with, upper, buffer)?;
         if below != above {
-            run_alone(scatter(below, [rows, columns]), self.bits, relayout.level, lower, buffer)?;
+            run_alone(scatter(below, [rows, columns]), self.bits, with, lower, buffer)?;
         }
         Ok(())
     }

@@ -28,6 +28,7 @@ mod exec;
 mod explain;
 mod in_place;
 mod kernel;
+mod measured;
 mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -36,6 +37,7 @@ mod piece;
 mod plan;
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
+mod tuning;
 
 pub use descriptor_pairs::DescriptorPair;
 pub use kernel::KernelLevel;
@@ -43,3 +45,4 @@ pub use padding::Padding;
 pub use passes::CopyPass;
 pub use piece::Piece;
 pub use relayout::Relayout;
+pub use tuning::Tuning;

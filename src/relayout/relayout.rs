@@ -5,10 +5,11 @@ use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 
 use super::exec;
-use super::kernel::{Available, KernelLevel};
+use super::kernel::{Available, KernelLevel, Machine};
 use super::padding::Padding;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
+use super::tuning::{Trial, Tuning};
 
 /// A planned copy of every element from one layout to another.
 ///
@@ -38,6 +39,10 @@ pub struct Relayout {
     pub(super) fill: Fill,
     pub(super) passes: Passes,
     pub(super) level: Available,
+    pub(super) machine: &'static Machine,
+    pub(super) tuning: Tuning,
+    /// What was measured to find the tuning.
+    pub(super) trials: Vec<Trial>,
     /// What a buffer must hold for every element to be inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
@@ -64,10 +69,21 @@ impl Relayout {
         }
         let source_needs = checked::bytes_for(source.min_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.min_elements(), bits)?;
-        let passes = Passes::new(&source, &destination)?;
-        let level = Available::in_use();
-        let (padding, fill) = (Padding::Keep, Fill::Nothing);
-        Ok(Relayout { source, destination, padding, fill, passes, level, source_needs, destination_needs })
+        let machine = Machine::this();
+        let passes = Passes::new(&source, &destination, &machine.knobs)?;
+        Ok(Relayout {
+            source,
+            destination,
+            padding: Padding::Keep,
+            fill: Fill::Nothing,
+            passes,
+            level: Available::in_use(),
+            machine,
+            tuning: Tuning::default(),
+            trials: Vec::new(),
+            source_needs,
+            destination_needs,
+        })
     }
 
     /// The same copy with another treatment of the destination's padding.
@@ -93,7 +109,8 @@ impl Relayout {
     /// measurements. Left to itself, a copy streams from 8 MiB on, both buffers together.
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
-        Relayout { passes: self.passes.with_streaming(streaming), ..self }
+        let tuning = self.tuning.with_streaming(streaming);
+        Relayout { passes: self.passes.with_streaming(streaming), tuning, ..self }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it

@@ -50,9 +50,9 @@ fn block(
 ) {
     let bits = plane.bits;
     let Buffers([first, second, third]) = buffers;
-    let Call { streaming, prefetch, level, .. } = *call;
+    let Call { streaming, prefetch, level, knobs, .. } = *call;
     let pass = |source: &[u8], destination: &mut [u8], kernel: &MicroKernel, loops: &[NestLoop]| {
-        Call { source, destination, streaming: None, prefetch: false, level }.run(kernel, loops, (0, 0));
+        Call { source, destination, streaming: None, prefetch: false, level, knobs }.run(kernel, loops, (0, 0));
     };
     let in_byte = 8 / bits;
     // The bytes of a row in the first buffer, and in the third.
@@ -81,7 +81,7 @@ fn block(
     if few_columns {
         into = BitRows { bits: into.bits * into.count, count: 1, ..into };
     }
-    let mut enter = Call { source: call.source, destination: first, streaming: None, prefetch, level };
+    let mut enter = Call { source: call.source, destination: first, streaming: None, prefetch, level, knobs };
     bit_rows::run(&into, &mut enter, (start.0, 0));
     if few_rows {
         pass(first, third, &interleave(Direction::Interleave, rows, source), &[]);
@@ -96,7 +96,7 @@ fn block(
         pass(first, second, &transpose_bytes((source, in_byte * destination), (rows, source)), &[]);
         pass(second, third, &interleave(Direction::Deinterleave, in_byte, destination), &groups);
     }
-    let mut leave = Call { source: third, destination: call.destination, streaming, prefetch: false, level };
+    let mut leave = Call { source: third, destination: call.destination, streaming, prefetch: false, level, knobs };
     bit_rows::run(&out, &mut leave, (0, start.1));
 }
 

@@ -5,6 +5,7 @@ use crate::map::CopyBox;
 
 use super::super::kernel::{Available, Call, StreamFence};
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
+use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{Nest, NestLoop, Stride};
 use super::super::plan::program::{PlannedBox, Program};
 use super::subbyte;
@@ -21,17 +22,17 @@ pub(crate) fn run(
     destination: &mut [u8],
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let Program { boxes, bits, streaming, prefetch, prepared, .. } = program;
+    let Program { boxes, bits, streaming, prefetch, knobs, prepared, .. } = program;
     // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
     let fence = streaming.then(|| StreamFence::new(level));
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level };
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level, knobs };
     let mut written = 0_u64;
     for planned in prepared {
         run_box(planned, *bits, &mut call, &mut written, progress);
     }
     if prepared.is_empty() {
         for copy in boxes.iter() {
-            run_box(&PlannedBox::new(copy, *bits)?, *bits, &mut call, &mut written, progress);
+            run_box(&PlannedBox::new(copy, *bits, knobs)?, *bits, &mut call, &mut written, progress);
         }
     }
     Ok(())
@@ -55,7 +56,8 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
         return false;
     }
     let fence = program.streaming.then(|| StreamFence::new(level));
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: program.prefetch, level };
+    let (prefetch, knobs) = (program.prefetch, &program.knobs);
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs };
     for nest in nests().flatten() {
         pool::run(nest, &mut call, threads);
     }
@@ -70,12 +72,12 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
 pub(crate) fn run_alone(
     copy: CopyBox,
     bits: u32,
-    level: Available,
+    (level, knobs): (Available, &Knobs),
     source: &[u8],
     destination: &mut [u8],
 ) -> Result<(), Error> {
-    let mut call = Call { source, destination, streaming: None, prefetch: false, level };
-    run_box(&PlannedBox::new(copy, bits)?, bits, &mut call, &mut 0, &mut |_| {});
+    let mut call = Call { source, destination, streaming: None, prefetch: false, level, knobs };
+    run_box(&PlannedBox::new(copy, bits, knobs)?, bits, &mut call, &mut 0, &mut |_| {});
     Ok(())
 }
 

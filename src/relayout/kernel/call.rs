@@ -1,5 +1,6 @@
 //! The safety boundary: everything `unsafe` is entered here, after the span of a nest was compared with its buffers.
 
+use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, NestLoop};
 use super::iterations::Iterations;
 use super::level::{Available, KernelLevel};
@@ -16,6 +17,7 @@ pub(crate) struct Call<'a> {
     /// Prefetch what will be read.
     pub(crate) prefetch: bool,
     pub(crate) level: Available,
+    pub(crate) knobs: &'a Knobs,
 }
 
 impl Call<'_> {
@@ -31,7 +33,7 @@ impl Call<'_> {
         if self.level.has_vectors() {
             let (streaming, prefetch) = (self.streaming.is_some(), self.prefetch);
             let buffers = (source.as_ptr(), destination.as_mut_ptr());
-            let walk = simd::Walk { buffers, loops, start, streaming, prefetch };
+            let walk = simd::Walk { buffers, loops, start, streaming, prefetch, knobs: self.knobs };
             // SAFETY: `fits` was asserted, so the kernel is well formed, and each iteration reads inside `source` and writes inside
             // `destination`, which are borrowed for the whole call and do not overlap, one of them being mutable.
             return unsafe { run_at_level(kernel, &walk, self.level) };
@@ -114,6 +116,7 @@ mod tests {
     use crate::map::IndexMap;
 
     use super::super::super::plan::nest::Stride;
+    use super::super::Machine;
     use super::*;
 
     /// A program that streams runs its fence also when `progress` panics, and what was written can be read.
@@ -158,6 +161,7 @@ mod tests {
             streaming: None,
             prefetch: false,
             level: Available::in_use(),
+            knobs: &Machine::this().knobs,
         };
         call.run(&kernel, &[], (0, 0));
     }

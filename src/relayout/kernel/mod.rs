@@ -14,6 +14,7 @@ mod bit_order;
 mod call;
 mod iterations;
 mod level;
+mod machine;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod simd;
@@ -25,4 +26,5 @@ mod x86_64;
 pub(super) use call::{Call, StreamFence};
 pub(super) use level::Available;
 pub use level::KernelLevel;
+pub(super) use machine::Machine;
 pub(super) use portable::bit_rows;

@@ -41,8 +41,8 @@ pub(in super::super) fn loop_to_share(nest: &Nest, level: Available, threads: us
 ///
 /// If an iteration would leave a buffer of the call, or if there is no such kernel.
 pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
-    let Call { source, destination, streaming, prefetch, level } = call;
-    let (streaming, prefetch, level) = (streaming.is_some(), *prefetch, *level);
+    let Call { source, destination, streaming, prefetch, level, knobs } = call;
+    let (streaming, prefetch, level, knobs) = (streaming.is_some(), *prefetch, *level, *knobs);
     let Some(shared) = loop_to_share(nest, level, threads) else { return };
     let Some(NestLoop::Strided(stride)) = nest.loops.get(shared) else { return };
     let start = (nest.source, nest.destination);
@@ -56,7 +56,7 @@ pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
         loops[shared] = NestLoop::Strided(Stride { extent: last - first, ..*stride });
         let start = (start.0 + first * stride.source, start.1 + first * stride.destination);
         let buffers = (source.as_ptr(), shared_destination.pointer());
-        let walk = Walk { buffers, loops: &loops, start, streaming, prefetch };
+        let walk = Walk { buffers, loops: &loops, start, streaming, prefetch, knobs };
         // A fence orders the stores of its own thread.
         let _fence = streaming.then(|| StreamFence::new(level));
         // SAFETY: the iterations of a part are among those of the nest, for which `fits` was asserted: they read inside `source` and

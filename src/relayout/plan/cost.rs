@@ -1,4 +1,5 @@
-//! The cost model, and every threshold that follows from it.
+//! The cost model, and every threshold that follows from it and is the same on every machine. Those that are not are
+//! [`Knobs`](super::machine::Knobs).
 //!
 //! A relayout reads every byte once and writes it once, and the processor could do much more in that time. So the cost of a
 //! plan is how far its memory traffic is from two sequential streams. The rules, in the order in which they matter:
@@ -6,15 +7,15 @@
 //! 1. *Whole cache lines.* A store to part of a line makes the memory system read the rest of it first. A transpose therefore works in
 //!    blocks that are a line long on both sides, and an axis shorter than a line is fused with the loop that continues it
 //!    ([`MIN_AXIS`]).
-//! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From [`STREAMING_FROM`] bytes on, whole lines are
+//! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From [`streaming_from`](super::machine::Knobs::streaming_from) bytes on, whole lines are
 //!    stored past the cache; below, the reader of the destination would have to read it back from memory.
 //! 3. *Sequential reads, scattered writes.* A load stalls whoever needs its value, a store does not. Contiguous runs that leave at least two
 //!    lines in each place are copied in the order of the source; shorter ones, and a source that is repeated (stride 0) and so stays in
 //!    the cache, in the order of the destination.
 //! 4. *Software prefetch.* Where the order of the reads is none that the hardware prefetcher follows (the next row, the next tile), a
-//!    kernel prefetches [`PREFETCH_DISTANCE`] bytes ahead, one line for each line it copies; a transpose prefetches the next panel
+//!    kernel prefetches [`prefetch_distance`](super::machine::Knobs::prefetch_distance) bytes ahead, one line for each line it copies; a transpose prefetches the next panel
 //!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses.
-//! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of [`PAGE`] map to the same sets of the L1 cache. Copies through the cache go by
+//! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of a way ([`l1_way`](super::machine::Knobs::l1_way)) map to the same set of the L1 cache. Copies through the cache go by
 //!    way of a padded staging buffer then; streamed ones order their blocks so that runs grow in few destination rows at a time.
 //! 6. *Threads* share the iterations of one outer loop, which changes none of the above; where no loop has enough of
 //!    them, the destination is cut into pieces.
@@ -26,7 +27,7 @@
 //! a plain copy of as many bytes (docs/PERFORMANCE.md). "By trial" means: the best of the neighbouring powers of two on Z5,
 //! of which no figure was kept. Nothing here was measured on Intel or ARM CPUs.
 
-// --- The machine -------------------------------------------------------------------------------------------------------
+// --- Every machine -------------------------------------------------------------------------------------------------------
 
 /// Bytes of a cache line: every x86-64 CPU and most ARM ones.
 pub(crate) const LINE: usize = 64;
@@ -36,17 +37,6 @@ pub(crate) const LINE: usize = 64;
 pub(crate) const PAGE: usize = 1 << 12;
 
 // --- Stores and prefetch of a whole copy -------------------------------------------------------------------------------
-
-/// Bytes of both buffers together from which on a copy uses non-temporal stores. On Z5 they win from 2 MiB on, on Z3
-/// from 9 to 12 MiB, and raising the threshold to 32 MiB there cost up to 2.5 times; what a smaller copy leaves in the cache, its reader finds there.
-pub(crate) const STREAMING_FROM: u64 = 8 << 20;
-
-/// Bytes of both buffers together from which on a copy prefetches. Less is in the L2 cache of Z5 (1 MiB) as it is.
-pub(crate) const PREFETCH_FROM: u64 = 1 << 20;
-
-/// How many bytes ahead a kernel prefetches where the hardware prefetcher does not follow: more than memory delivers while one
-/// miss is outstanding. By trial; on Z3 combine_dims_f32 would gain from 2 KiB (2.23 to 1.96).
-pub(crate) const PREFETCH_DISTANCE: usize = 1 << 13;
 
 /// Iterations that a kernel prefetches ahead, at most, however little each of them reads. By trial.
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
@@ -72,9 +62,6 @@ pub(crate) const MIN_AXIS: usize = 512;
 /// Entries of a table of offsets that stands for fused loops, at most: 32 KiB, which stay in the L1 cache of Z5.
 pub(crate) const LARGEST_TABLE: usize = 4096;
 
-/// Bytes on one side up to which a copy stays in an L2 cache of 1 MiB, both sides together.
-pub(crate) const IN_L2: usize = 1 << 19;
-
 /// Bytes of a micro-tile, at most: one shuffle inside a 16-byte lane transposes it.
 pub(crate) const MICRO_TILE: usize = 16;
 
@@ -82,12 +69,6 @@ pub(crate) const MICRO_TILE: usize = 16;
 pub(crate) const LEAST_BIT_PLANE: usize = 128;
 
 // --- Transposes --------------------------------------------------------------------------------------------------------
-
-/// Bytes of a panel, at most: the present one and the one being prefetched fit half an L2 cache of 1 MiB.
-pub(crate) const PANEL: usize = 1 << 17;
-
-/// Source rows of a panel, at most. By trial.
-pub(crate) const PANEL_ROWS: usize = 256;
 
 /// Bytes of a panel's row where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
 /// By trial: lines read at one offset of different pages cost 1.2 to 2 times a copy on Z5 unless they come in runs.
@@ -105,12 +86,13 @@ pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 /// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
 pub(crate) const EDGE_PREFETCH: usize = 4;
 
-/// Rows that may share a set of the L1 cache before a block goes by way of a staging buffer: the ways of the smallest L1 of
-/// today's CPUs (Z3: 8; Z5 has 12).
-pub(crate) const L1_WAYS: usize = 8;
+/// Bytes of a run of a staged panel, at most: a vector of rows of them, and a line more each, stay in an L2 cache.
+pub(crate) const LARGEST_STAGED_RUN: usize = 1 << 10;
 
-/// Lines of a row that are staged together: runs of 256 bytes. By trial; a stage of whole panels was slower
-/// on Z5 (1.9 to 2.3 against 1.3 to 1.5 directly) and on Z3.
+/// The shortest such run, and that of copies through the cache whose destination rows share cache sets. By trial.
+pub(crate) const LEAST_STAGED_RUN: usize = STAGED_LINES * LINE;
+
+/// Lines of a row that are staged together: runs of 256 bytes.
 pub(crate) const STAGED_LINES: usize = 4;
 
 /// A plane whose shorter side fills at most this fraction of a vector (one in four) and has units of 1 or 2 bytes is

@@ -1,11 +1,12 @@
 //! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a loop nest around a micro-kernel.
 //!
-//! Nothing here touches a buffer. [`cost`] holds the rules and every threshold; [`nest`] is the intermediate representation that
+//! Nothing here touches a buffer. [`cost`] holds the rules and every threshold, [`machine`] those that depend on the machine; [`nest`] is the intermediate representation that
 //! `exec` walks and `kernel` runs.
 
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
+pub(super) mod machine;
 pub(super) mod nest;
 pub(super) mod passes;
 pub(super) mod program;

@@ -10,6 +10,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
 
+use super::machine::Knobs;
 use super::program::{Program, Traffic};
 
 /// The passes of a copy.
@@ -41,37 +42,46 @@ pub(crate) struct Pass {
 }
 
 impl Passes {
-    pub(crate) fn new(source: &IndexMap, destination: &IndexMap) -> Result<Passes, Error> {
+    pub(crate) fn new(source: &IndexMap, destination: &IndexMap, knobs: &Knobs) -> Result<Passes, Error> {
         if let Some(boxes) = BoxGroups::new(source, destination) {
-            return program(source, destination, boxes).map(Passes::Direct);
+            return program(source, destination, boxes, knobs).map(Passes::Direct);
         }
         let mut passes = Vec::new();
         let mut at = source.clone();
         if let Some(levels) = source.levels() {
             let (_, steps) = level_steps(source, levels)?;
             for step in steps.iter().rev() {
-                passes.push(Pass::new(&step.tiled, &step.plain)?);
+                passes.push(Pass::new(&step.tiled, &step.plain, knobs)?);
             }
             at = untiled(source, levels)?;
         } else if destination.levels().is_none() {
             // The two contradict each other; a packed buffer agrees with either.
             let packed = packed(source)?;
-            passes.push(Pass::new(source, &packed)?);
+            passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
         }
         match destination.levels() {
-            None => passes.push(Pass::new(&at, destination)?),
+            None => passes.push(Pass::new(&at, destination, knobs)?),
             Some(levels) => {
                 let (first, steps) = level_steps(destination, levels)?;
-                passes.push(Pass::new(&at, &first)?);
+                passes.push(Pass::new(&at, &first, knobs)?);
                 for (place, step) in steps.iter().enumerate() {
                     let next = steps.get(place.saturating_add(1));
-                    let recover = next.map(|next| pass(&next.tiled, &next.plain)).transpose()?;
-                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled)? });
+                    let recover = next.map(|next| pass(&next.tiled, &next.plain, knobs)).transpose()?;
+                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? });
                 }
             }
         }
         Ok(Passes::Staged(StagedPasses { bits: source.element_bits(), passes }))
+    }
+
+    /// The programs in order.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+        let (direct, staged) = match self {
+            Passes::Direct(program) => (Some(program), [].as_slice()),
+            Passes::Staged(stages) => (None, stages.passes.as_slice()),
+        };
+        direct.into_iter().chain(staged.iter().map(|pass| &pass.program))
     }
 
     pub(crate) fn with_streaming(mut self, streaming: bool) -> Passes {
@@ -84,8 +94,8 @@ impl Passes {
 }
 
 impl Pass {
-    fn new(from: &IndexMap, to: &IndexMap) -> Result<Pass, Error> {
-        Ok(Pass { program: pass(from, to)?, elements: to.physical_elements(), recover: None })
+    fn new(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Pass, Error> {
+        Ok(Pass { program: pass(from, to, knobs)?, elements: to.physical_elements(), recover: None })
     }
 }
 
@@ -137,13 +147,13 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
 }
 
 /// The copy between two layouts that are known to agree.
-fn pass(from: &IndexMap, to: &IndexMap) -> Result<Program, Error> {
+fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error> {
     let boxes =
         BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
-    program(from, to, boxes)
+    program(from, to, boxes, knobs)
 }
 
-fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups) -> Result<Program, Error> {
+fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {
     let bits = from.element_bits();
     let bytes = |elements: u64| checked::bytes_for(elements, bits);
     let elements = from.logical_elements();
@@ -152,5 +162,5 @@ fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups) -> Result<Program, 
         written: bytes(elements)?,
         buffers: from.physical_size_in_bytes().saturating_add(to.physical_size_in_bytes()),
     };
-    Program::new(boxes, bits, traffic)
+    Program::new(boxes, bits, traffic, knobs)
 }

@@ -3,8 +3,9 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
-use super::cost::{PREFETCH_FROM, PREPARED_BOXES, STREAMING_FROM};
-use super::nest::Nest;
+use super::cost::PREPARED_BOXES;
+use super::machine::Knobs;
+use super::nest::{MicroKernel, Nest};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 
@@ -19,6 +20,8 @@ pub(crate) struct Program {
     /// Prefetch what will be read.
     pub(crate) prefetch: bool,
     pub(crate) traffic: Traffic,
+    /// What it was planned with.
+    pub(crate) knobs: Knobs,
     /// All boxes, or none if there are more than [`PREPARED_BOXES`]: then each is planned as it is run.
     pub(crate) prepared: Vec<PlannedBox>,
 }
@@ -34,12 +37,6 @@ pub(crate) struct Traffic {
     pub(crate) buffers: u64,
 }
 
-impl Traffic {
-    pub(crate) fn is_streamed(&self) -> bool {
-        self.buffers >= STREAMING_FROM
-    }
-}
-
 /// One box, planned.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly every box is a nest; a box of its own would cost an allocation")]
@@ -51,31 +48,41 @@ pub(crate) enum PlannedBox {
 }
 
 impl Program {
-    pub(crate) fn new(boxes: BoxGroups, bits: u32, traffic: Traffic) -> Result<Program, Error> {
+    pub(crate) fn new(boxes: BoxGroups, bits: u32, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
             for copy in boxes.iter() {
-                prepared.push(PlannedBox::new(copy, bits)?);
+                prepared.push(PlannedBox::new(copy, bits, knobs)?);
             }
         }
-        let (streaming, prefetch) = (traffic.is_streamed(), traffic.buffers >= PREFETCH_FROM);
-        Ok(Program { boxes, bits, streaming, prefetch, traffic, prepared })
+        let streaming = traffic.buffers >= knobs.streaming_from;
+        let prefetch = traffic.buffers >= knobs.prefetch_from;
+        Ok(Program { boxes, bits, streaming, prefetch, traffic, knobs: *knobs, prepared })
+    }
+
+    /// Are planes transposed panel by panel?
+    pub(crate) fn has_panels(&self) -> bool {
+        self.prepared.iter().any(|planned| match planned {
+            PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => plane.is_panelled(),
+            _ => false,
+        })
     }
 
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
-        let prepared = boxes.into_iter().map(|copy| PlannedBox::new(copy, self.bits)).collect::<Result<_, _>>()?;
+        let planned = |copy| PlannedBox::new(copy, self.bits, &self.knobs);
+        let prepared = boxes.into_iter().map(planned).collect::<Result<_, _>>()?;
         Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 }
 
 impl PlannedBox {
-    pub(crate) fn new(copy: CopyBox, bits: u32) -> Result<PlannedBox, Error> {
+    pub(crate) fn new(copy: CopyBox, bits: u32, knobs: &Knobs) -> Result<PlannedBox, Error> {
         if bits.is_multiple_of(8) {
-            select::nest(&copy, u64::from(bits / 8)).map(PlannedBox::Nest)
+            select::nest(&copy, u64::from(bits / 8), knobs).map(PlannedBox::Nest)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
-            select::nest(&whole, 1).map(PlannedBox::Nest)
+            select::nest(&whole, 1, knobs).map(PlannedBox::Nest)
         } else if let Some(nest) = subbyte::interleaved(&copy, bits) {
             Ok(PlannedBox::Nest(nest))
         } else {

@@ -13,7 +13,8 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
-use super::cost::{IN_L2, LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
+use super::cost::{LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
+use super::machine::Knobs;
 use super::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
 
 /// The nest of a box whose elements have `bytes` whole bytes.
@@ -21,7 +22,7 @@ use super::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane
 /// # Errors
 ///
 /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
-pub(crate) fn nest(copy: &CopyBox, bytes: u64) -> Result<Nest, Error> {
+pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };
@@ -40,7 +41,7 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64) -> Result<Nest, Error> {
         });
     }
     let run = contiguous_run(&mut loops, in_bytes(1)?);
-    let kernel = micro_kernel(&mut loops, run);
+    let kernel = micro_kernel(&mut loops, run, knobs);
     Ok(Nest::new(kernel, loops, source, destination))
 }
 
@@ -57,12 +58,12 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
 }
 
 /// Takes the innermost loops out of `loops` and into a kernel.
-fn micro_kernel(loops: &mut NestLoops, run: usize) -> MicroKernel {
+fn micro_kernel(loops: &mut NestLoops, run: usize, knobs: &Knobs) -> MicroKernel {
     if run <= LONGEST_TRANSPOSED
         && let Some((columns, rows)) = take_pair(loops, run)
     {
         let plane = plane(loops, run, columns, rows, true);
-        if writes_long_runs(&plane, loops) {
+        if writes_long_runs(&plane, loops, knobs) {
             in_source_order(loops);
         }
         return MicroKernel::Transpose(plane);
@@ -117,14 +118,14 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
 
 /// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved
 /// in the cache are better written front to back.
-fn writes_long_runs(plane: &Plane, loops: &[NestLoop]) -> bool {
+fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
     let row = plane.destination_row();
     let run = if interleaves { row.saturating_mul(plane.columns.extent) } else { row };
     let iterations = loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
     let bytes = iterations.saturating_mul(plane.source_row()).saturating_mul(plane.rows.extent);
-    (deinterleaves || interleaves && bytes >= IN_L2) && run >= LONGEST_TRANSPOSED
+    (deinterleaves || interleaves && bytes >= knobs.in_l2) && run >= LONGEST_TRANSPOSED
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.

@@ -28,9 +28,10 @@ pub(super) struct Transposition<P> {
     pub(super) prefetch: bool,
     /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
     pub(super) in_groups: bool,
-    /// The rows of a block on the source, or on the destination, share sets of the L1 cache: it goes through a stage.
+    /// The rows of a block on the source share sets of the L1 cache: they are copied into a stage first.
     pub(super) gather: bool,
-    pub(super) scatter: bool,
+    /// Lines of each destination row that are staged and then written as one run; 0 for none.
+    pub(super) scatter: usize,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }

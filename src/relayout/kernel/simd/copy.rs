@@ -1,6 +1,6 @@
 //! Copies of contiguous runs, one after the other.
 
-use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, MEMCPY_FROM, PREFETCH_DISTANCE};
+use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, MEMCPY_FROM};
 use super::super::super::plan::nest::Stride;
 use super::vector::Vector;
 use super::walk::{Iteration, Walk};
@@ -41,7 +41,7 @@ pub(super) unsafe fn copy_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: St
         }
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = walk.streaming && count.destination == run && run >= LINE && count.extent > 1;
-        let distance = (PREFETCH_DISTANCE / run).clamp(1, count.extent.max(1));
+        let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
         for iteration in walk.iterations(run.saturating_mul(count.extent)) {
             let later = LaterRun { iteration: &iteration, count, distance, run };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {

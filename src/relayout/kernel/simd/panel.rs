@@ -11,9 +11,8 @@
 
 use std::ops::Range;
 
-use super::super::super::plan::cost::{
-    L1_WAYS, LINE, PAGE, PANEL, PANEL_PREFETCH, PANEL_ROWS, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
-};
+use super::super::super::plan::cost::{LINE, PAGE, PANEL_PREFETCH, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS};
+use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Transposition};
 use super::pitch::Pitch;
@@ -22,10 +21,10 @@ use super::stage::{Gather, Scatter};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
-/// How many of so many rows with the pitch of an axis share a set of an L1 cache of 64 sets of lines?
-fn rows_in_set(axis: &Axis, rows: usize) -> usize {
-    let bits = axis.stride().map_or(0, usize::trailing_zeros).min(PAGE.trailing_zeros());
-    (rows << bits) / PAGE
+/// How many of so many rows with the pitch of an axis share a set of the L1 cache?
+fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
+    let bits = axis.stride().map_or(0, usize::trailing_zeros).min(knobs.l1_way.trailing_zeros());
+    (rows << bits) / knobs.l1_way
 }
 
 /// Transposes planes whose axes are constant pitches, or any.
@@ -63,25 +62,30 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     (source_pitch, destination_pitch): (P, P),
 ) {
     // Panels are whole lines of rows, so that each begins as aligned as the first.
-    const { assert!(PANEL_ROWS.is_multiple_of(LINE) && TLB_ROWS.is_power_of_two() && LINE.is_power_of_two()) };
+    const { assert!(TLB_ROWS.is_power_of_two() && LINE.is_power_of_two()) };
     debug_assert!(plane.unit == UNIT);
+    let knobs = walk.knobs;
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
     let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
-    let panel_rows = rows.min(if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { PANEL_ROWS });
+    let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
+    let staged_rows = if lines_fit { knobs.staged_run / UNIT } else { 0 };
+    let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
+    // A multiple of a line of rows, as both are: powers of two.
+    let panel_rows = rows.min(most_rows.max(staged_rows));
     let pages = plane.rows.are_multiples_of(PAGE);
-    let width = if pages { (PANEL / panel_rows).min(PAGE) } else { PANEL_WIDTH };
+    let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { PANEL_WIDTH };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = columns.div_ceil(width);
     let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).max(1);
-    let in_source_set = rows_in_set(&plane.rows, LINE / UNIT);
-    let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT);
-    let scatter = !walk.streaming && in_destination_set > L1_WAYS;
-    let gather = !walk.streaming && in_source_set > L1_WAYS && rows > LINE / UNIT;
+    let in_source_set = rows_in_set(&plane.rows, LINE / UNIT, knobs);
+    let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT, knobs);
+    let conflicts = !walk.streaming && in_destination_set > knobs.l1_ways;
+    let gather = !walk.streaming && in_source_set > knobs.l1_ways && rows >= LINE / UNIT;
     // Rows that evict each other from the cache can only be read once.
-    let in_groups = gather || in_source_set <= L1_WAYS / 2 && !pages;
+    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.
@@ -89,6 +93,11 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         let streaming = lines_fit && to_line.is_multiple_of(UNIT);
         let head = if streaming { (to_line / UNIT).min(rows) } else { 0 };
         let prefetch = walk.prefetch;
+        let scatter = match (streaming, conflicts) {
+            (true, _) => knobs.staged_run / LINE,
+            (false, true) => STAGED_LINES,
+            (false, false) => 0,
+        };
         let transposition = Transposition {
             from,
             to,
@@ -153,13 +162,23 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
 ) {
     let in_line = LINE / UNIT;
     // SAFETY: parts of the columns and of the rows; what is staged is a whole number of lines long, so that the rows behind it
-    // begin aligned if the first did. Nothing is staged where `streaming` is set.
+    // begin aligned if the first did. `gather` is never set with `streaming`.
     unsafe {
-        if plane.scatter {
-            let staged = rows.len() - rows.len() % (STAGED_LINES * in_line);
+        let lines = match plane.scatter {
+            0 => 0,
+            ..8 => STAGED_LINES,
+            8..16 => 8,
+            _ => 16,
+        };
+        let staged = if lines == 0 { 0 } else { rows.len() - rows.len() % (lines * in_line) };
+        if staged > 0 {
             for column in columns.clone().step_by(IN_LANE * LANES) {
                 let rows = rows.start..rows.start + staged;
-                V::vectorize(Scatter::<P, UNIT, IN_LANE> { plane, column, rows });
+                match lines {
+                    8 => V::vectorize(Scatter::<P, UNIT, IN_LANE, 8> { plane, column, rows, prefetch }),
+                    16 => V::vectorize(Scatter::<P, UNIT, IN_LANE, 16> { plane, column, rows, prefetch }),
+                    _ => V::vectorize(Scatter::<P, UNIT, IN_LANE, STAGED_LINES> { plane, column, rows, prefetch }),
+                }
             }
             rows.start += staged;
         } else if plane.gather {

@@ -1,6 +1,6 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
-use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_RUN, PREFETCH_DISTANCE, RUN_PIECE};
+use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_RUN, RUN_PIECE};
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
@@ -85,7 +85,8 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
     let run = *run;
     let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
     let piece = (RUN_PIECE / run).max(2).next_multiple_of(2);
-    let distance = (PREFETCH_DISTANCE / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
+    let distance =
+        (walk.knobs.prefetch_distance / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
     for iteration in walk.iterations(run * columns.extent * rows.extent) {
         let Iteration { from, to, later, .. } = iteration;
         let streaming = lines_fit && to.align_offset(LINE) == 0;

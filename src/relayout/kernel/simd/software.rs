@@ -196,6 +196,7 @@ mod tests {
                 start: (nest.source, nest.destination),
                 streaming: true,
                 prefetch: false,
+                knobs: &program.knobs,
             };
             // SAFETY: the nest is one of a plan whose layouts fit both buffers.
             unsafe { RunNest { kernel: &nest.kernel, walk: &walk }.run::<Software, 2>() };

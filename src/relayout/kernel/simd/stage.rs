@@ -10,16 +10,23 @@ use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 
-/// Bytes of a staged row: one line more than it holds, so that neighbours lie in different sets.
-const STAGED_ROW: usize = (STAGED_LINES + 1) * LINE;
+/// A staged row of `LINES` lines, and one line more, so that neighbours lie in different sets.
+#[repr(C)]
+struct StagedRow<const LINES: usize> {
+    run: [[u8; LINE]; LINES],
+    gap: [u8; LINE],
+}
 
 /// At most [`LINE`] staged rows.
 #[repr(align(64))]
-struct Stage(MaybeUninit<[u8; STAGED_ROW * LINE]>);
+struct Stage<const LINES: usize>(MaybeUninit<[StagedRow<LINES>; LINE]>);
 
-impl Stage {
+impl<const LINES: usize> Stage<LINES> {
+    /// Bytes from the beginning of one row to the next.
+    const ROW: usize = size_of::<StagedRow<LINES>>();
+
     #[inline(always)]
-    fn new() -> Stage {
+    fn new() -> Self {
         Stage(MaybeUninit::uninit())
     }
 
@@ -29,36 +36,38 @@ impl Stage {
     }
 }
 
-/// At most `IN_LANE * LANES` columns of a multiple of [`STAGED_LINES`] lines of rows: transposed into a stage, which is then drained in a
+/// At most `IN_LANE * LANES` columns of a multiple of `LINES` lines of rows: transposed into a stage, which is then drained in a
 /// run for each destination row.
-pub(super) struct Scatter<'a, P, const UNIT: usize, const IN_LANE: usize> {
+pub(super) struct Scatter<'a, P, const UNIT: usize, const IN_LANE: usize, const LINES: usize> {
     pub(super) plane: &'a Transposition<P>,
     /// The first column.
     pub(super) column: usize,
     pub(super) rows: Range<usize>,
+    pub(super) prefetch: &'a mut PanelPrefetch<P>,
 }
 
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Scatter<'_, P, UNIT, IN_LANE> {
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Operation
+    for Scatter<'_, P, UNIT, IN_LANE, LINES>
+{
     /// # Safety
     ///
-    /// The column and the rows, a multiple of [`STAGED_LINES`] lines, lie inside the plane, the plane inside both sides;
-    /// `self.plane.streaming` is not set.
+    /// The column and the rows, a multiple of `LINES` lines, lie inside the plane, the plane inside both sides.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Scatter { plane, column: first, rows } = self;
+        let Scatter { plane, column: first, rows, prefetch } = self;
         let units = IN_LANE * LANES;
         let (columns, in_line) = (units.min(plane.columns - first), LINE / UNIT);
-        debug_assert!(!plane.streaming && rows.end <= plane.rows && rows.len().is_multiple_of(STAGED_LINES * in_line));
+        debug_assert!(rows.end <= plane.rows && rows.len().is_multiple_of(LINES * in_line));
         // Each destination row of a block has a staged row of its own.
         const { assert!(IN_LANE * LANES <= LINE) };
-        let (mut stage, mut nothing) = (Stage::new(), PanelPrefetch::nothing(plane.source_pitch));
-        // A copy that nothing else points to: stores cannot change it, so it stays in registers.
-        let own = *plane;
-        for run in rows.step_by(STAGED_LINES * in_line) {
-            for line in 0..STAGED_LINES {
+        let mut stage = Stage::<LINES>::new();
+        // Copies that nothing else points to: stores cannot change them, so they stay in registers. What is staged is not streamed.
+        let (own, mut issued) = (Transposition { streaming: false, ..*plane }, *prefetch);
+        for run in rows.step_by(LINES * in_line) {
+            for line in 0..LINES {
                 let row = run + line * in_line;
                 // SAFETY: `in_line` rows of the plane, and `columns` of its columns: as many as a vector holds, or fewer, which `Edge`
-                // takes. A block writes a line, the `line`-th of `STAGED_LINES`, of `units` staged rows, of which there are
+                // takes. A block writes a line, the `line`-th of `LINES`, of `units` staged rows, of which there are
                 // `LINE`.
                 unsafe {
                     if columns < units {
@@ -69,19 +78,20 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Scatter<'_
                     let (from, to) = (own.from.add(first * UNIT), stage.bytes().add(line * LINE));
                     own.block::<V, UNIT, IN_LANE, LANES, P, usize>(
                         (from, own.source_pitch, row),
-                        (to, STAGED_ROW, 0),
-                        &mut nothing,
+                        (to, Stage::<LINES>::ROW, 0),
+                        &mut issued,
                     );
                 }
             }
             for i in 0..if columns < units { 0 } else { units } {
-                // SAFETY: the staged row was written; `STAGED_LINES * in_line` units of the destination row lie in the plane.
+                // SAFETY: the staged row was written; `LINES * in_line` units of the destination row lie in the plane.
                 unsafe {
                     let to = own.to.add(run * UNIT + own.destination_pitch.row(first + i));
-                    copy_run::<V>(stage.bytes().add(i * STAGED_ROW), to, STAGED_LINES * LINE, false, None);
+                    copy_run::<V>(stage.bytes().add(i * Stage::<LINES>::ROW), to, LINES * LINE, plane.streaming, None);
                 }
             }
         }
+        *prefetch = issued;
     }
 }
 
@@ -104,14 +114,20 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_,
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
         debug_assert!(!plane.streaming && columns.len() * UNIT <= STAGED_LINES * LINE);
         debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
-        let (mut stage, mut nothing) = (Stage::new(), PanelPrefetch::nothing(plane.source_pitch));
+        let (mut stage, mut nothing) = (Stage::<STAGED_LINES>::new(), PanelPrefetch::nothing(plane.source_pitch));
         // As in `Scatter`.
         let own = *plane;
         for i in 0..in_line {
             // SAFETY: the columns of a row of the plane are read, at most `STAGED_LINES` lines, and a staged row takes them.
             unsafe {
                 let from = own.from.add(columns.start * UNIT + own.source_pitch.row(row + i));
-                copy_run::<V>(from, stage.bytes().add(i * STAGED_ROW), columns.len() * UNIT, false, None);
+                copy_run::<V>(
+                    from,
+                    stage.bytes().add(i * Stage::<STAGED_LINES>::ROW),
+                    columns.len() * UNIT,
+                    false,
+                    None,
+                );
             }
         }
         for column in columns.clone().step_by(units) {
@@ -125,7 +141,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_,
                 }
                 let from = stage.bytes().add((column - columns.start) * UNIT).cast_const();
                 own.block::<V, UNIT, IN_LANE, LANES, usize, P>(
-                    (from, STAGED_ROW, 0),
+                    (from, Stage::<STAGED_LINES>::ROW, 0),
                     (own.to.add(row * UNIT), own.destination_pitch, column),
                     &mut nothing,
                 );

@@ -1,6 +1,7 @@
 //! The iterations of a nest as kernels see them: pointers, and what to prefetch.
 
-use super::super::super::plan::cost::{LONG_RUN, PREFETCH_DISTANCE, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use super::super::super::plan::cost::{LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::NestLoop;
 use super::super::iterations::Iterations;
 
@@ -15,6 +16,7 @@ pub(in super::super) struct Walk<'a> {
     pub(in super::super) streaming: bool,
     /// Prefetch what will be read.
     pub(in super::super) prefetch: bool,
+    pub(in super::super) knobs: &'a Knobs,
 }
 
 impl<'a> Walk<'a> {
@@ -24,7 +26,7 @@ impl<'a> Walk<'a> {
         let iterations = Iterations::new(self.loops, self.start);
         let later = (self.prefetch && !self.loops.is_empty()).then(|| {
             let mut later = iterations;
-            let distance = (PREFETCH_DISTANCE / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
+            let distance = (self.knobs.prefetch_distance / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
             later.by_ref().take(distance).for_each(drop);
             later
         });
@@ -45,7 +47,7 @@ pub(super) struct Pointers<'a> {
 pub(super) struct Iteration {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// Where an iteration begins that reads [`PREFETCH_DISTANCE`] bytes later, or the next one.
+    /// Where an iteration begins that reads [`prefetch_distance`](Knobs::prefetch_distance) bytes later, or the next one.
     pub(super) later: Option<*const u8>,
     pub(super) prefetch: bool,
 }

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::super::cost::MICRO_TILE;
+use super::super::cost::{MICRO_TILE, MOST_INTERLEAVED};
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
@@ -35,6 +35,13 @@ impl Plane {
     /// Bytes of a destination row.
     pub(crate) fn destination_row(&self) -> usize {
         self.rows.extent.saturating_mul(self.unit)
+    }
+
+    /// Is it long both ways, of units that fill vectors? Such planes are transposed in panels of blocks.
+    pub(crate) fn is_panelled(&self) -> bool {
+        self.unit.is_power_of_two()
+            && self.unit <= MICRO_TILE
+            && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
     }
 
     /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.

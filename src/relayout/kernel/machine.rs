@@ -1,0 +1,39 @@
+//! The machine this runs on.
+
+use std::sync::OnceLock;
+
+use super::super::plan::machine::{Knobs, Traits};
+
+/// The traits of a machine and the knobs made from them.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) traits: Traits,
+    pub(crate) knobs: Knobs,
+}
+
+impl Machine {
+    /// The one this runs on. The CPU is asked once.
+    pub(crate) fn this() -> &'static Machine {
+        static MACHINE: OnceLock<Machine> = OnceLock::new();
+        MACHINE.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            let traits = super::x86_64::cpuid::traits();
+            #[cfg(not(target_arch = "x86_64"))]
+            let traits = None;
+            let traits = traits.unwrap_or(Traits::ASSUMED);
+            Machine { traits, knobs: Knobs::new(&traits) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_one_that_can_be() {
+        let Machine { traits, .. } = Machine::this();
+        assert!((8 << 10..=1 << 20).contains(&traits.l1) && (2..=64).contains(&traits.l1_ways), "{traits:?}");
+        assert!(traits.l2 >= traits.l1 && traits.line.is_power_of_two(), "{traits:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! What CPUID says about the data caches.
+
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
+
+use super::super::super::plan::machine::{TraitSource, Traits};
+
+/// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
+///
+/// Both leaves have one form: Intel SDM vol. 2, CPUID leaf 04H; AMD APM vol. 3, function 8000_001Dh, which exists with the
+/// feature TopologyExtensions.
+pub(in super::super) fn traits() -> Option<Traits> {
+    let has_intel = leaf(0, 0).eax >= 4;
+    let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
+    let leaves = [(4, has_intel), (0x8000_001d, has_amd)];
+    leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| described(|i| leaf(number, i)))
+}
+
+/// The traits that the subleaves of a leaf describe.
+fn described(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
+    /// A real CPU has four or five caches; an emulator may repeat itself for ever.
+    const MOST_CACHES: u32 = 16;
+    let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
+    let (mut first, mut second) = (None, None);
+    for cache in caches.filter(|cache| matches!(kind(cache), DATA | UNIFIED)) {
+        match cache.eax >> 5 & 7 {
+            1 => first = Some(cache),
+            2 => second = Some(cache),
+            _ => {}
+        }
+    }
+    let (l1, l1_ways, line) = geometry(&first?)?;
+    let (l2, ..) = geometry(&second?)?;
+    Some(Traits { l1, l1_ways, l2, line, source: TraitSource::Cpuid })
+}
+
+/// Kinds of caches.
+const DATA: u32 = 1;
+const UNIFIED: u32 = 3;
+
+fn kind(cache: &CpuidResult) -> u32 {
+    cache.eax & 31
+}
+
+/// Bytes, ways and bytes of a line.
+fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
+    // Each field holds one less.
+    let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
+    let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
+    let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);
+    let bytes = line.checked_mul(partitions)?.checked_mul(ways)?.checked_mul(sets)?;
+    Some((bytes, ways, line))
+}
+
+fn leaf(number: u32, subleaf: u32) -> CpuidResult {
+    #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
+    // SAFETY: every x86-64 CPU has the instruction; a leaf that does not exist gives numbers that mean nothing.
+    unsafe {
+        __cpuid_count(number, subleaf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What CPUs answer: a Zen 5 (leaf 0x8000001D) and a Skylake client core (leaf 4), recorded.
+    #[test]
+    fn recorded_answers() {
+        let cache = |eax, ebx, ecx| CpuidResult { eax, ebx, ecx, edx: 0 };
+        let zen5 = [
+            cache(0x121, 0x2c0_003f, 0x3f),
+            cache(0x122, 0x1c0_003f, 0x3f),
+            cache(0x143, 0x3c0_003f, 0x3ff),
+            cache(0x1043, 0x3c0_003f, 0x7fff),
+        ];
+        let skylake = [
+            cache(0x1c00_4121, 0x1c0_003f, 0x3f),
+            cache(0x1c00_4122, 0x1c0_003f, 0x3f),
+            cache(0x1c00_4143, 0xc0_003f, 0x3ff),
+        ];
+        let nothing = cache(0, 0, 0);
+        for (answers, l1, l1_ways, l2) in [(&zen5[..], 48 << 10, 12, 1 << 20), (&skylake[..], 32 << 10, 8, 256 << 10)] {
+            let at = |i: u32| answers.get(usize::try_from(i).unwrap()).copied().unwrap_or(nothing);
+            assert_eq!(described(at), Some(Traits { l1, l1_ways, l2, line: 64, source: TraitSource::Cpuid }));
+        }
+        assert_eq!(described(|_| nothing), None);
+        // One that repeats its L1 for ever has no L2.
+        assert_eq!(described(|_| zen5[0]), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! What a machine is: its traits, and the knobs that follow from them.
+//!
+//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ from one machine to another, or
+//! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
+//! [`cost`](super::cost).
+
+use super::cost::{LINE, PAGE};
+
+/// The data caches of a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Traits {
+    /// Bytes of the L1 data cache of a core, and how many lines of one set it holds.
+    pub(crate) l1: usize,
+    pub(crate) l1_ways: usize,
+    /// Bytes of the L2 cache.
+    pub(crate) l2: usize,
+    /// Bytes of a cache line. Kernels work in lines of [`LINE`] bytes whatever it is.
+    pub(crate) line: usize,
+    pub(crate) source: TraitSource,
+}
+
+/// Where traits come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TraitSource {
+    /// The CPU: CPUID leaf 4 (Intel), leaf 0x8000001D (AMD).
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has CPUID"))]
+    Cpuid,
+    /// Nobody said.
+    Assumed,
+}
+
+impl Traits {
+    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has (Intel's client cores
+    /// up to 2018; ARM's large cores have as much or more).
+    pub(crate) const ASSUMED: Traits =
+        Traits { l1: 32 << 10, l1_ways: 8, l2: 256 << 10, line: LINE, source: TraitSource::Assumed };
+}
+
+/// The numbers of the cost model that depend on the machine. Bytes, unless the name says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Knobs {
+    /// Rows that share a set of the L1 cache before a block goes by way of a staging buffer.
+    pub(crate) l1_ways: usize,
+    /// Addresses a multiple of this apart share a set of the L1 cache.
+    pub(crate) l1_way: usize,
+    /// One side of a copy up to which it stays in the L2 cache.
+    pub(crate) in_l2: usize,
+    /// Both buffers together from which on a copy uses non-temporal stores.
+    pub(crate) streaming_from: u64,
+    /// Both buffers together from which on a copy prefetches.
+    pub(crate) prefetch_from: u64,
+    /// How far ahead a kernel prefetches where the hardware prefetcher does not follow.
+    pub(crate) prefetch_distance: usize,
+    /// A panel of a transpose, at most.
+    pub(crate) panel: usize,
+    /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
+    pub(crate) panel_rows: usize,
+    /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
+    pub(crate) staged_run: usize,
+    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
+    pub(crate) joined_up_to: usize,
+}
+
+/// A knob for people: its name, its value, and where that comes from.
+pub(crate) type NamedKnob = (&'static str, u64, &'static str);
+
+impl Knobs {
+    /// The knobs of a machine.
+    pub(crate) fn new(traits: &Traits) -> Knobs {
+        Knobs {
+            l1_ways: traits.l1_ways.max(1),
+            l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
+            in_l2: traits.l2.div_euclid(2),
+            streaming_from: STREAMING_FROM,
+            prefetch_from: u64::try_from(traits.l2).unwrap_or(u64::MAX),
+            prefetch_distance: PREFETCH_DISTANCE,
+            panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
+            panel_rows: PANEL_ROWS,
+            staged_run: 0,
+            joined_up_to: JOINED_UP_TO,
+        }
+    }
+
+    /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 10] {
+        // Every field by name: a new knob cannot be forgotten here.
+        let Knobs {
+            l1_ways,
+            l1_way,
+            in_l2,
+            streaming_from,
+            prefetch_from,
+            prefetch_distance,
+            panel,
+            panel_rows,
+            staged_run,
+            joined_up_to,
+        } = *self;
+        let made = Knobs::new(traits);
+        let from_traits = match traits.source {
+            TraitSource::Cpuid => "CPUID",
+            TraitSource::Assumed => "assumed",
+        };
+        let number = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let source = |same: bool, source| if same { source } else { "as tuned" };
+        [
+            ("L1 ways", number(l1_ways), from_traits),
+            ("L1 way", number(l1_way), from_traits),
+            ("in L2 up to", number(in_l2), from_traits),
+            ("non-temporal from", streaming_from, source(streaming_from == made.streaming_from, "trial")),
+            ("prefetch from", prefetch_from, source(prefetch_from == made.prefetch_from, from_traits)),
+            ("prefetch ahead", number(prefetch_distance), source(prefetch_distance == made.prefetch_distance, "trial")),
+            ("panel", number(panel), if panel == LARGEST_PANEL { "trial" } else { from_traits }),
+            ("panel rows", number(panel_rows), "trial"),
+            ("staged runs", number(staged_run), source(staged_run == made.staged_run, "trial")),
+            ("joined runs up to", number(joined_up_to), source(joined_up_to == made.joined_up_to, "trial")),
+        ]
+    }
+}
+
+/// On Z5 (see [`cost`](super::cost)) non-temporal stores win from 2 MiB on, on Z3 from 9 to 12 MiB, and raising the threshold to 32 MiB
+/// there cost up to 2.5 times; what a smaller copy leaves in the cache, its reader finds there.
+const STREAMING_FROM: u64 = 8 << 20;
+
+/// More than memory delivers while one miss is outstanding. By trial; on Z3 combine_dims_f32 would gain from 2 KiB (2.23 to 1.96).
+const PREFETCH_DISTANCE: usize = 1 << 13;
+
+/// The panel at hand and the one being prefetched fit half an L2 cache; larger ones than this gained nothing on Z5. By trial.
+const LARGEST_PANEL: usize = 1 << 17;
+
+/// By trial.
+const PANEL_ROWS: usize = 256;
+
+/// On Z3, untile_s8 with runs of 128 bytes went from 2.21 to 1.83 times a copy and untile_s4 (64 bytes) from 2.90 to 1.69; untile_bf16 (256)
+/// gained nothing.
+const JOINED_UP_TO: usize = 2 * LINE;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knobs_follow_the_traits() {
+        let z3 = Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, line: 64, source: TraitSource::Cpuid };
+        let z5 = Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, ..z3 };
+        let (z3, z5, assumed) = (Knobs::new(&z3), Knobs::new(&z5), Knobs::new(&Traits::ASSUMED));
+        assert_eq!((z3.l1_ways, z3.l1_way, z3.panel), (8, 4096, 1 << 17));
+        assert_eq!((z5.l1_ways, z5.l1_way, z5.in_l2), (12, 4096, 1 << 19));
+        assert_eq!((assumed.panel, assumed.prefetch_from), (1 << 16, 1 << 18));
+        // Nonsense of a CPU, or of an emulator, leaves knobs that kernels can work with.
+        let nothing = Knobs::new(&Traits { l1: 0, l1_ways: 0, l2: 0, line: 0, source: TraitSource::Cpuid });
+        assert_eq!((nothing.l1_ways, nothing.l1_way, nothing.panel), (1, LINE, PAGE));
+    }
+}

@@ -1,0 +1,185 @@
+//! How a plan differs from what the traits of the machine suggest.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::cursor::Cursor;
+use crate::error::Error;
+
+use super::plan::cost::{LARGEST_STAGED_RUN, LEAST_STAGED_RUN};
+use super::plan::machine::Knobs;
+
+/// Settings of a plan that replace what the traits of the machine suggest: what [`Relayout::measured`](super::Relayout::measured) finds, to
+/// be kept and given to another plan of the same pair of layouts ([`Relayout::with_tuning`](super::Relayout::with_tuning)). They change how fast a
+/// copy is, never what it writes.
+///
+/// Its text is `default` or a list of settings (with the feature `serde`, a string):
+///
+/// | setting | means |
+/// |---|---|
+/// | `stores=ordinary`, `stores=non-temporal` | through the cache or past it, whatever the size |
+/// | `prefetch=off`, `prefetch=2048` | no software prefetch, or so many bytes ahead |
+/// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes |
+///
+/// ```
+/// use tensor_layout::{relayout::{Relayout, Tuning}, ArrayShape};
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+/// let kept: Tuning = "stores=ordinary,prefetch=2048".parse()?;
+/// let relayout = Relayout::new(&rows, &columns)?.with_tuning(kept)?;
+/// assert_eq!(relayout.tuning().to_string(), "stores=ordinary,prefetch=2048");
+/// assert_eq!(Tuning::default().to_string(), "default");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Tuning {
+    /// Non-temporal stores.
+    streaming: Option<bool>,
+    /// How many bytes ahead; 0 is off.
+    prefetch: Option<usize>,
+    /// Bytes of a run; 0 is off.
+    staged: Option<usize>,
+}
+
+/// A tuning that was tried, and the fastest time of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trial {
+    pub(super) tuning: Tuning,
+    pub(super) time: Duration,
+}
+
+impl Tuning {
+    /// With non-temporal stores, or ordinary ones, whatever the size.
+    #[must_use]
+    pub fn with_streaming(self, streaming: bool) -> Tuning {
+        Tuning { streaming: Some(streaming), ..self }
+    }
+
+    /// With software prefetch so many bytes ahead, 0 for none.
+    #[must_use]
+    pub fn with_prefetch(self, bytes: usize) -> Tuning {
+        Tuning { prefetch: Some(bytes), ..self }
+    }
+
+    /// With panels of transposes staged and drained in runs of so many bytes, 0 for none, where stores are non-temporal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] if it is more than 1024. There are kernels for 256, 512 and 1024; others are rounded down.
+    pub fn with_staged_runs(self, bytes: usize) -> Result<Tuning, Error> {
+        let number = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let (value, max) = (number(bytes), number(LARGEST_STAGED_RUN));
+        let kernels = [0, LEAST_STAGED_RUN, LEAST_STAGED_RUN * 2, LARGEST_STAGED_RUN];
+        if value > max {
+            return Err(Error::OutOfLimits { what: "the bytes of a staged run", value, min: 0, max });
+        }
+        Ok(Tuning { staged: kernels.into_iter().rfind(|&run| run <= bytes), ..self })
+    }
+
+    pub(super) fn streaming(self) -> Option<bool> {
+        self.streaming
+    }
+
+    /// The knobs with these settings.
+    pub(super) fn applied_to(self, knobs: &Knobs) -> Knobs {
+        let mut tuned = *knobs;
+        if let Some(streaming) = self.streaming {
+            tuned.streaming_from = if streaming { 0 } else { u64::MAX };
+        }
+        match self.prefetch {
+            Some(0) => tuned.prefetch_from = u64::MAX,
+            Some(bytes) => (tuned.prefetch_from, tuned.prefetch_distance) = (0, bytes),
+            None => {}
+        }
+        tuned.staged_run = self.staged.unwrap_or(knobs.staged_run);
+        tuned
+    }
+}
+
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tuning { streaming, prefetch, staged } = *self;
+        let bytes = |bytes: usize| if bytes == 0 { "off".to_owned() } else { bytes.to_string() };
+        let stores = streaming.map(|past| if past { "stores=non-temporal" } else { "stores=ordinary" }.to_owned());
+        let prefetch = prefetch.map(|ahead| format!("prefetch={}", bytes(ahead)));
+        let staged = staged.map(|run| format!("staged={}", bytes(run)));
+        let settings: Vec<String> = [stores, prefetch, staged].into_iter().flatten().collect();
+        f.pad(&if settings.is_empty() { "default".to_owned() } else { settings.join(",") })
+    }
+}
+
+impl FromStr for Tuning {
+    type Err = Error;
+
+    /// Reads the text that it is written as.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] for any other text, and as for [`with_staged_runs`](Tuning::with_staged_runs).
+    fn from_str(text: &str) -> Result<Tuning, Error> {
+        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=` and `staged=`, each once";
+        let mut cursor = Cursor::new(text);
+        let mut tuning = Tuning::default();
+        if cursor.eat("default") {
+            cursor.end("the end of the text")?;
+            return Ok(tuning);
+        }
+        loop {
+            let start = cursor.position();
+            if tuning.streaming.is_none() && cursor.eat("stores=") {
+                let past = cursor.eat("non-temporal");
+                if !past {
+                    cursor.expect("ordinary", "`ordinary` or `non-temporal`")?;
+                }
+                tuning = tuning.with_streaming(past);
+            } else if tuning.prefetch.is_none() && cursor.eat("prefetch=") {
+                tuning = tuning.with_prefetch(off_or_bytes(&mut cursor)?);
+            } else if tuning.staged.is_none() && cursor.eat("staged=") {
+                tuning = tuning.with_staged_runs(off_or_bytes(&mut cursor)?)?;
+            } else {
+                return Err(cursor.error_at(start, SETTINGS));
+            }
+            if !cursor.eat(",") {
+                cursor.end("`,` or the end of the text")?;
+                return Ok(tuning);
+            }
+        }
+    }
+}
+
+fn off_or_bytes(cursor: &mut Cursor<'_>) -> Result<usize, Error> {
+    const EXPECTED: &str = "`off` or a number of bytes";
+    if cursor.eat("off") {
+        return Ok(0);
+    }
+    let start = cursor.position();
+    usize::try_from(cursor.number(EXPECTED)?).map_err(|_| cursor.error_at(start, EXPECTED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_reads_back() {
+        for text in
+            ["default", "stores=ordinary", "stores=non-temporal,prefetch=off,staged=1024", "prefetch=77,staged=off"]
+        {
+            assert_eq!(text.parse::<Tuning>().unwrap().to_string(), text);
+        }
+        let spaced: Tuning = " staged=512 , prefetch=2048 ".parse().unwrap();
+        assert_eq!(spaced, Tuning::default().with_prefetch(2048).with_staged_runs(512).unwrap());
+        for (text, says) in [
+            ("", "expected `default`, or `stores=`"),
+            ("default,prefetch=1", "the end of the text"),
+            ("prefetch=1,prefetch=2", "each once"),
+            ("prefetch=", "`off` or a number of bytes"),
+            ("stores=past", "`ordinary` or `non-temporal`"),
+            ("staged=2048", "1024"),
+        ] {
+            let error = text.parse::<Tuning>().unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}
