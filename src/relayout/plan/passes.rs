@@ -15,6 +15,7 @@ use super::program::{Program, Traffic};
 
 /// The passes of a copy.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly every copy is one pass; a box would cost an allocation")]
 pub(crate) enum Passes {
     /// Straight from source to destination.
     Direct(Program),
