@@ -166,7 +166,7 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     unsafe {
         let lines = match plane.scatter {
             0 => 0,
-            ..8 => STAGED_LINES,
+            1..8 => STAGED_LINES,
             8..16 => 8,
             _ => 16,
         };
