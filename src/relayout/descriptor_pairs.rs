@@ -47,7 +47,8 @@ impl Relayout {
     /// # Errors
     ///
     /// [`Error::UnsupportedElementBits`] for elements that are no whole bytes, nor 4 bits, nor in runs of whole bytes; [`Error::TooHard`] if there
-    /// would be more than 65,536 pairs.
+    /// would be more than 65,536 pairs; [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
+    /// elements, which no identity does.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -61,6 +62,9 @@ impl Relayout {
     /// ```
     pub fn descriptor_pairs(&self) -> Result<Vec<DescriptorPair>, Error> {
         let bits = self.source.element_bits();
+        if self.changes_width() {
+            return Err(Error::ElementBitsMismatch { expected: bits, found: self.destination.element_bits() });
+        }
         let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
         for (place, pass) in self.passes().enumerate() {
             pairs.pass = place;

@@ -9,11 +9,13 @@ use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
 use super::plan::machine::{TraitSource, Traits};
 use super::plan::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride,
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride, WidthChange,
+    WidthRow,
 };
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
 use super::plan::subbyte::{Inner, SubByteBox};
+use super::plan::width::{WidthBox, WidthPart, WidthRows};
 use super::relayout::Relayout;
 use super::tuning::Trial;
 
@@ -30,19 +32,18 @@ impl Relayout {
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
-        let bits = self.source.element_bits();
         match &self.passes {
-            Passes::Direct(program) => self.program_in_words(&mut text, program, bits),
+            Passes::Direct(program) => self.program_in_words(&mut text, program),
             Passes::Staged(stages) => {
                 for (place, pass) in stages.passes.iter().enumerate() {
                     let (pass_number, passes) = (place.saturating_add(1), stages.passes.len());
                     if pass_number < passes {
-                        let buffer = Size(checked::bytes_for(pass.elements, bits).unwrap_or(u64::MAX));
+                        let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
                         line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
                     } else {
                         line(&mut text, format_args!("pass {pass_number} of {passes}, into the destination"));
                     }
-                    self.program_in_words(&mut text, &pass.program, bits);
+                    self.program_in_words(&mut text, &pass.program);
                 }
             }
         }
@@ -55,7 +56,7 @@ impl Relayout {
         text
     }
 
-    fn program_in_words(&self, text: &mut String, program: &Program, bits: u32) {
+    fn program_in_words(&self, text: &mut String, program: &Program) {
         let traffic = program.traffic;
         let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
         line(text, format_args!("{}", counted(count, "box", "boxes")));
@@ -64,9 +65,12 @@ impl Relayout {
                 line(text, format_args!("  ... and {} more", count.saturating_sub(SHOWN)));
                 break;
             }
-            match PlannedBox::new(copy, bits, &program.knobs) {
+            match PlannedBox::new(copy, program.widths, &program.knobs) {
                 Ok(PlannedBox::Nest(nest)) => nest_in_words(text, &nest),
-                Ok(PlannedBox::SubByte(copy)) => line(text, format_args!("  {}", sub_byte_in_words(&copy, bits))),
+                Ok(PlannedBox::SubByte(copy)) => {
+                    line(text, format_args!("  {}", sub_byte_in_words(&copy, program.widths.source)));
+                }
+                Ok(PlannedBox::Width(copy)) => width_in_words(text, &copy),
                 Err(_) => {}
             }
         }
@@ -218,6 +222,37 @@ fn sub_byte_in_words(copy: &SubByteBox, bits: u32) -> String {
     }
 }
 
+/// The parts of a box whose elements change their width.
+fn width_in_words(text: &mut String, copy: &WidthBox) {
+    let verb = width_change_in_words(&copy.change.row(0));
+    for WidthPart { outer, rows, staged } in &copy.parts {
+        let loops: Vec<String> = outer.loops.iter().map(|step| step.extent().to_string()).collect();
+        let times = if loops.is_empty() { String::new() } else { format!(", {} times", loops.join(" x ")) };
+        let row = match rows {
+            WidthRows::Whole(nest) => match &nest.kernel {
+                MicroKernel::ChangeWidth(row) => Size::of(row.packed).to_string(),
+                _ => String::new(),
+            },
+            WidthRows::Anywhere { row, .. } => format!("{row} elements that begin inside bytes"),
+        };
+        line(text, format_args!("  {verb} rows of {row}{times}"));
+        if let Some(nest) = staged {
+            let side = if copy.change.unpacks() { "from" } else { "to" };
+            let stage = format!("{side} a stage of {}", Size(nest.bytes));
+            line(text, format_args!("    {stage}: {}", kernel_in_words(&nest.kernel)));
+        }
+    }
+}
+
+fn width_change_in_words(row: &WidthRow) -> String {
+    let bits = row.bits;
+    match row.change {
+        WidthChange::Unpack { signed: true } => format!("unpack {bits} bits to 8, sign-extended,"),
+        WidthChange::Unpack { signed: false } => format!("unpack {bits} bits to 8, zero-extended,"),
+        WidthChange::Pack => format!("pack 8 bits to {bits}"),
+    }
+}
+
 fn nest_in_words(text: &mut String, nest: &Nest) {
     line(
         text,
@@ -257,6 +292,9 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
             format!("{verb} {rows} rows of {} by elements of {bits} bits: row pitch {pitch}", Size::of(*row))
         }
         MicroKernel::Transpose(plane) => plane_in_words(plane),
+        MicroKernel::ChangeWidth(row) => {
+            format!("{} a row of {}", width_change_in_words(row), Size::of(row.packed))
+        }
     }
 }
 

@@ -67,6 +67,9 @@ impl Relayout {
     /// The boxes of a copy that moves elements in pairs.
     fn exchanges(&self) -> Result<Vec<CopyBox>, Error> {
         let refused = |reason| Err(Error::NotInPlace { reason });
+        if self.changes_width() {
+            return refused("its elements change their storage width");
+        }
         if !self.destination.element_bits().is_multiple_of(8) {
             return refused("its elements share bytes with their neighbours");
         }

@@ -41,6 +41,8 @@ impl CopyPass<'_> {
     }
 
     /// The boxes: loop nests that together copy every element once. They are made as they are asked for.
+    ///
+    /// They count elements: where the copy [changes their width](Relayout::changes_width), both sides have one of their own.
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.program.boxes.iter()
     }

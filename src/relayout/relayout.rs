@@ -9,6 +9,7 @@ use super::kernel::{Available, KernelLevel, Machine};
 use super::padding::Padding;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
+use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
 
 /// A planned copy of every element from one layout to another.
@@ -16,6 +17,9 @@ use super::tuning::{Trial, Tuning};
 /// The source may repeat elements (broadcast); the destination may not. Buffers are plain bytes of any
 /// alignment; elements of fewer than 8 bits lie low bits first. Any element of 1, 2, 4 or a multiple of 8 bits can
 /// be moved, and any other width up to 128 bits.
+///
+/// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs it: signed integers are
+/// extended by their sign, all others by zeros, and packing keeps the low bits. No other pair of widths or types is converted.
 ///
 /// ```
 /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape, BufferTensorDesc, DataType};
@@ -63,12 +67,12 @@ impl Relayout {
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         check_pair(&source, &destination)?;
         destination.check_injective()?;
-        let bits = source.element_bits();
+        let (bits, to_bits) = (source.element_bits(), destination.element_bits());
         if !bits.is_multiple_of(8) && bits > 128 {
             return Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, or up to 128 bits" });
         }
         let source_needs = checked::bytes_for(source.min_elements(), bits)?;
-        let destination_needs = checked::bytes_for(destination.min_elements(), bits)?;
+        let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &machine.knobs)?;
         Ok(Relayout {
@@ -92,7 +96,7 @@ impl Relayout {
     ///
     /// [`Error::FillTooWide`] if a pattern has bits outside an element.
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
-        padding.check(self.source.element_bits())?;
+        padding.check(self.destination.element_bits())?;
         let direct = matches!(self.passes, Passes::Direct(_));
         let fill = Fill::new(&self.destination, padding.pattern(), direct);
         Ok(Relayout { padding, fill, ..self })
@@ -118,6 +122,23 @@ impl Relayout {
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source.physical_size_in_bytes()
+    }
+
+    /// Does the copy change the storage width of its elements: unpack 1, 2 or 4 bits to a byte each, or pack them?
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (packed, bytes): (ArrayShape, ArrayShape) = ("s4[4]{0:E(4)}".parse()?, "s4[4]{0}".parse()?);
+    /// let unpack = Relayout::new(&packed, &bytes)?;
+    /// let mut numbers = [0; 4];
+    /// unpack.run(&[0x21, 0xf7], &mut numbers)?;
+    /// assert!(unpack.changes_width() && numbers == [1, 2, 7, 0xff]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn changes_width(&self) -> bool {
+        self.source.element_bits() != self.destination.element_bits()
     }
 
     /// The bytes of the whole destination buffer, padding included.
@@ -183,8 +204,10 @@ impl Relayout {
     /// ```
     pub fn run_typed<T: bytemuck::Pod>(&self, source: &[T], destination: &mut [T]) -> Result<(), Error> {
         let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
-        if found != self.source.element_bits() {
-            return Err(Error::ElementBitsMismatch { expected: self.source.element_bits(), found });
+        for expected in [self.source.element_bits(), self.destination.element_bits()] {
+            if found != expected {
+                return Err(Error::ElementBitsMismatch { expected, found });
+            }
         }
         self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
     }
@@ -204,7 +227,7 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
             found: destination.data_type().xla_name(),
         });
     }
-    if source.element_bits() != destination.element_bits() {
+    if !Widths::between(source, destination).can_hold(source.data_type()) {
         return Err(Error::ElementBitsMismatch { expected: source.element_bits(), found: destination.element_bits() });
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! the other one has it.
 
 use proptest::prelude::*;
-use tensor_layout::element::{read_bits, write_bits};
+use tensor_layout::element::{ElementKind, read_bits, write_bits};
 use tensor_layout::relayout::Padding;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
@@ -116,8 +116,8 @@ pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
 }
 
 pub(crate) fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8], padding: Padding) {
-    let bits = from.map.element_bits();
-    let at = |offset: usize| offset as u64 * u64::from(bits);
+    let (bits, to_bits) = (from.map.element_bits(), to.map.element_bits());
+    let at = |offset: usize, bits: u32| offset as u64 * u64::from(bits);
     let pattern = match padding {
         Padding::Keep => None,
         Padding::Zero => Some(0),
@@ -126,11 +126,15 @@ pub(crate) fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &
     if let Some(pattern) = pattern {
         destination[..to.bytes()].fill(0);
         for offset in 0..to.elements {
-            write_bits(destination, at(offset), bits, pattern).unwrap();
+            write_bits(destination, at(offset, to_bits), to_bits, pattern).unwrap();
         }
     }
+    let signed = from.map.data_type().kind() == ElementKind::Signed;
     for (&a, &b) in from.offsets.iter().zip(&to.offsets) {
-        let value = read_bits(source, at(a), bits).unwrap();
-        write_bits(destination, at(b), bits, value).unwrap();
+        let mut value = read_bits(source, at(a, bits), bits).unwrap();
+        if bits < to_bits && signed && value >> (bits - 1) == 1 {
+            value |= u128::MAX << bits;
+        }
+        write_bits(destination, at(b, to_bits), to_bits, value).unwrap();
     }
 }

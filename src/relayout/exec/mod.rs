@@ -7,3 +7,4 @@ pub(super) mod fill;
 pub(super) mod passes;
 pub(super) mod program;
 mod subbyte;
+mod width;

@@ -34,14 +34,13 @@ fn staged(
     pattern: Option<u128>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let bits = stages.bits;
     let Some((last, before)) = stages.passes.split_last() else { return Ok(()) };
     let mut buffers = Vec::with_capacity(before.len());
     for pass in before {
-        let length: usize = checked::narrow(checked::bytes_for(pass.elements, bits)?, checked::BYTES)?;
+        let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
         let mut buffer = vec![0; length];
         if let Some(pattern) = pattern {
-            fill::whole(&mut buffer, pass.elements, bits, pattern);
+            fill::whole(&mut buffer, pass.elements, pass.bits, pattern);
         }
         buffers.push(buffer);
     }

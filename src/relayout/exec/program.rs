@@ -8,7 +8,8 @@ use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{Nest, NestLoop, Stride};
 use super::super::plan::program::{PlannedBox, Program};
-use super::subbyte;
+use super::super::plan::width::Widths;
+use super::{subbyte, width};
 
 /// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
 ///
@@ -22,17 +23,17 @@ pub(crate) fn run(
     destination: &mut [u8],
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let Program { boxes, bits, streaming, prefetch, knobs, prepared, .. } = program;
+    let Program { boxes, widths, streaming, prefetch, knobs, prepared, .. } = program;
     // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
     let fence = streaming.then(|| StreamFence::new(level));
     let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level, knobs };
     let mut written = 0_u64;
     for planned in prepared {
-        run_box(planned, *bits, &mut call, &mut written, progress);
+        run_box(planned, *widths, &mut call, &mut written, progress);
     }
     if prepared.is_empty() {
         for copy in boxes.iter() {
-            run_box(&PlannedBox::new(copy, *bits, knobs)?, *bits, &mut call, &mut written, progress);
+            run_box(&PlannedBox::new(copy, *widths, knobs)?, *widths, &mut call, &mut written, progress);
         }
     }
     Ok(())
@@ -48,7 +49,7 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let nests = || {
         program.prepared.iter().map(|planned| match planned {
             PlannedBox::Nest(nest) => Some(nest),
-            PlannedBox::SubByte(_) => None,
+            PlannedBox::SubByte(_) | PlannedBox::Width(_) => None,
         })
     };
     let can_share = |nest: Option<&Nest>| nest.is_some_and(|nest| pool::loop_to_share(nest, level, threads).is_some());
@@ -77,15 +78,23 @@ pub(crate) fn run_alone(
     destination: &mut [u8],
 ) -> Result<(), Error> {
     let mut call = Call { source, destination, streaming: None, prefetch: false, level, knobs };
-    run_box(&PlannedBox::new(copy, bits, knobs)?, bits, &mut call, &mut 0, &mut |_| {});
+    let widths = Widths::same(bits);
+    run_box(&PlannedBox::new(copy, widths, knobs)?, widths, &mut call, &mut 0, &mut |_| {});
     Ok(())
 }
 
 /// Copies one box; `progress` hears how many bytes that makes in all.
-fn run_box(planned: &PlannedBox, bits: u32, call: &mut Call<'_>, written: &mut u64, progress: &mut dyn FnMut(u64)) {
+fn run_box(
+    planned: &PlannedBox,
+    widths: Widths,
+    call: &mut Call<'_>,
+    written: &mut u64,
+    progress: &mut dyn FnMut(u64),
+) {
     let before = *written;
     let bytes = match planned {
-        PlannedBox::SubByte(copy) => subbyte::run(copy, bits, call),
+        PlannedBox::SubByte(copy) => subbyte::run(copy, widths.source, call),
+        PlannedBox::Width(copy) => width::run(copy, call),
         PlannedBox::Nest(nest) => {
             run_nest(nest, call, &mut |done| progress(before.saturating_add(done)));
             nest.bytes

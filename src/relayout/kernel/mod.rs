@@ -27,4 +27,4 @@ pub(super) use call::{Call, StreamFence};
 pub(super) use level::Available;
 pub use level::KernelLevel;
 pub(super) use machine::Machine;
-pub(super) use portable::bit_rows;
+pub(super) use portable::{bit_rows, width};

@@ -133,6 +133,20 @@ pub(crate) const BIT_BUFFER: usize = 1 << 14;
 /// Bytes of the shorter side of such a block, at most. By trial.
 pub(crate) const BIT_BLOCK: usize = 64;
 
+// --- Changes of the storage width --------------------------------------------------------------------------------------
+
+/// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a byte for each.
+pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
+
+/// Bytes of the stage between a packed side and one of bytes: it stays in an L1 cache of 48 KiB.
+pub(crate) const WIDTH_STAGE: u64 = 1 << 15;
+
+/// Elements that follow each other on the packed side and are staged together, at least: a line of 4-bit ones.
+pub(crate) const STAGED_PACKED_RUN: u64 = 128;
+
+/// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
+pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
+
 // --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
 
 /// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan.

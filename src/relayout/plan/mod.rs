@@ -12,3 +12,4 @@ pub(super) mod passes;
 pub(super) mod program;
 pub(super) mod select;
 pub(super) mod subbyte;
+pub(super) mod width;

@@ -12,6 +12,7 @@ use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
 
 use super::machine::Knobs;
 use super::program::{Program, Traffic};
+use super::width::Widths;
 
 /// The passes of a copy.
 #[derive(Debug, Clone)]
@@ -26,8 +27,6 @@ pub(crate) enum Passes {
 /// Passes that each fill a buffer of their own; the last one fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedPasses {
-    /// Of an element.
-    pub(crate) bits: u32,
     pub(crate) passes: Vec<Pass>,
 }
 
@@ -35,8 +34,9 @@ pub(crate) struct StagedPasses {
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Program,
-    /// The elements of the buffer this pass fills.
+    /// The elements of the buffer this pass fills, and the bits of one.
     pub(crate) elements: u64,
+    pub(crate) bits: u32,
     /// Brings the old contents of this buffer back out of the one that the next pass fills: only for buffers that hold padding of
     /// an Irreducible destination.
     pub(crate) recover: Option<Program>,
@@ -73,7 +73,7 @@ impl Passes {
                 }
             }
         }
-        Ok(Passes::Staged(StagedPasses { bits: source.element_bits(), passes }))
+        Ok(Passes::Staged(StagedPasses { passes }))
     }
 
     /// The programs in order.
@@ -96,7 +96,8 @@ impl Passes {
 
 impl Pass {
     fn new(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Pass, Error> {
-        Ok(Pass { program: pass(from, to, knobs)?, elements: to.physical_elements(), recover: None })
+        let (elements, bits) = (to.physical_elements(), to.element_bits());
+        Ok(Pass { program: pass(from, to, knobs)?, elements, bits, recover: None })
     }
 }
 
@@ -155,13 +156,12 @@ fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error>
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {
-    let bits = from.element_bits();
-    let bytes = |elements: u64| checked::bytes_for(elements, bits);
+    let widths = Widths::between(from, to);
     let elements = from.logical_elements();
     let traffic = Traffic {
-        read: bytes(elements.min(from.physical_elements()))?,
-        written: bytes(elements)?,
+        read: checked::bytes_for(elements.min(from.physical_elements()), widths.source)?,
+        written: checked::bytes_for(elements, widths.destination)?,
         buffers: from.physical_size_in_bytes().saturating_add(to.physical_size_in_bytes()),
     };
-    Program::new(boxes, bits, traffic, knobs)
+    Program::new(boxes, widths, traffic, knobs)
 }

@@ -8,13 +8,14 @@ use super::machine::Knobs;
 use super::nest::{MicroKernel, Nest};
 use super::select;
 use super::subbyte::{self, SubByteBox};
+use super::width::{self, WidthBox, Widths};
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) boxes: BoxGroups,
-    /// Of an element.
-    pub(crate) bits: u32,
+    /// Bits of an element.
+    pub(crate) widths: Widths,
     /// Store whole lines past the cache.
     pub(crate) streaming: bool,
     /// Prefetch what will be read.
@@ -45,20 +46,22 @@ pub(crate) enum PlannedBox {
     Nest(Nest),
     /// Elements that begin inside bytes.
     SubByte(SubByteBox),
+    /// Elements that are unpacked or packed.
+    Width(WidthBox),
 }
 
 impl Program {
-    pub(crate) fn new(boxes: BoxGroups, bits: u32, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
+    pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
             for copy in boxes.iter() {
-                prepared.push(PlannedBox::new(copy, bits, knobs)?);
+                prepared.push(PlannedBox::new(copy, widths, knobs)?);
             }
         }
         let streaming = traffic.buffers >= knobs.streaming_from;
         let prefetch = traffic.buffers >= knobs.prefetch_from;
-        Ok(Program { boxes, bits, streaming, prefetch, traffic, knobs: *knobs, prepared })
+        Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
     }
 
     /// Are planes transposed panel by panel?
@@ -71,14 +74,21 @@ impl Program {
 
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
-        let planned = |copy| PlannedBox::new(copy, self.bits, &self.knobs);
+        let planned = |copy| PlannedBox::new(copy, self.widths, &self.knobs);
         let prepared = boxes.into_iter().map(planned).collect::<Result<_, _>>()?;
         Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 }
 
 impl PlannedBox {
-    pub(crate) fn new(copy: CopyBox, bits: u32, knobs: &Knobs) -> Result<PlannedBox, Error> {
+    pub(crate) fn new(copy: CopyBox, widths: Widths, knobs: &Knobs) -> Result<PlannedBox, Error> {
+        if let Some(change) = widths.change() {
+            return match width::nest(&copy, &change) {
+                Some(nest) => Ok(PlannedBox::Nest(nest)),
+                None => WidthBox::new(copy, change, knobs).map(PlannedBox::Width),
+            };
+        }
+        let bits = widths.source;
         if bits.is_multiple_of(8) {
             select::nest(&copy, u64::from(bits / 8), knobs).map(PlannedBox::Nest)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {

@@ -100,10 +100,10 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
 impl SubByteBox {
     pub(crate) fn new(copy: CopyBox, bits: u32) -> SubByteBox {
         let mut outer = copy;
-        let elements = outer.loops.iter().fold(1, |elements: u64, step| elements.saturating_mul(extent(step)));
+        let elements = outer.loops.iter().fold(1, |elements: u64, step| elements.saturating_mul(step.extent()));
         let width = u64::from(bits);
         let inner = if let Some(place) = packed(&outer, |source, destination| source == 1 && destination == 1) {
-            let row = extent(&outer.loops.remove(place));
+            let row = outer.loops.remove(place).extent();
             let (count, source, destination) = match outer.loops.pop() {
                 Some(Loop::Strided { extent, source, destination }) => (extent, source, destination),
                 table => {
@@ -124,13 +124,6 @@ impl SubByteBox {
             Inner::Element
         };
         SubByteBox { outer, elements, inner }
-    }
-}
-
-fn extent(step: &Loop) -> u64 {
-    match step {
-        Loop::Strided { extent, .. } => *extent,
-        Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
     }
 }
 

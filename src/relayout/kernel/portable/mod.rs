@@ -3,5 +3,6 @@
 pub(in super::super) mod bit_rows;
 mod interleave_bits;
 mod run;
+pub(in super::super) mod width;
 
 pub(super) use run::run;

@@ -2,6 +2,7 @@
 
 use super::super::super::plan::nest::{MicroKernel, MicroTile, Plane, Stride};
 use super::interleave_bits::interleave_bits;
+use super::width::change_width;
 
 /// Runs one iteration of a kernel, whose span both slices hold.
 pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &mut [u8]) {
@@ -19,6 +20,7 @@ pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &m
             None => transpose(source, destination, plane),
         },
         MicroKernel::InterleaveBits(rows) => interleave_bits(source, destination, rows),
+        MicroKernel::ChangeWidth(row) => change_width(source, destination, row),
     }
 }
 

@@ -24,6 +24,7 @@ mod stage;
 mod transpose;
 mod vector;
 mod walk;
+mod width;
 
 pub(super) use copy::short;
 pub(super) use run::RunNest;

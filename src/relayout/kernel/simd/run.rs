@@ -7,6 +7,7 @@ use super::runs::transpose_runs;
 use super::transpose::{TransposeUnits, few_lanes, transpose_lanes_one_by_one};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
+use super::width::ChangeWidth;
 
 /// A kernel in all iterations of a walk.
 pub(in super::super) struct RunNest<'a> {
@@ -34,6 +35,11 @@ impl Operation for RunNest<'_> {
                     4 => V::vectorize(InterleaveBits::<4> { walk, rows }),
                     2 => V::vectorize(InterleaveBits::<2> { walk, rows }),
                     _ => V::vectorize(InterleaveBits::<1> { walk, rows }),
+                },
+                MicroKernel::ChangeWidth(row) => match row.bits {
+                    4 => V::vectorize(ChangeWidth::<4, 2> { walk, row }),
+                    2 => V::vectorize(ChangeWidth::<2, 4> { walk, row }),
+                    _ => V::vectorize(ChangeWidth::<1, 8> { walk, row }),
                 },
                 MicroKernel::Transpose(plane) => match plane.unit {
                     1 => V::vectorize(TransposeUnits::<1, 16> { walk, plane }),

@@ -177,6 +177,15 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let sign = _mm256_set1_epi8(1 << (BITS - 1));
+            Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }

@@ -236,6 +236,15 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let sign = _mm512_set1_epi8(1 << (BITS - 1));
+            Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }

@@ -13,10 +13,12 @@ use smallvec::SmallVec;
 mod bits;
 mod plane;
 mod stride;
+mod width;
 
 pub(crate) use bits::{BitInterleave, BitPlane, BitRows, Direction};
 pub(crate) use plane::{Axis, MicroTile, Plane};
 pub(crate) use stride::Stride;
+pub(crate) use width::{WidthChange, WidthRow};
 
 /// A loop nest around a micro-kernel.
 #[derive(Debug, Clone)]
@@ -53,6 +55,8 @@ pub(crate) enum MicroKernel {
     Transpose(Plane),
     /// Interleaves rows of sub-byte elements, or deinterleaves them.
     InterleaveBits(BitInterleave),
+    /// Unpacks a row of sub-byte elements, or packs it.
+    ChangeWidth(WidthRow),
 }
 
 impl Nest {
@@ -117,11 +121,12 @@ impl MicroKernel {
             MicroKernel::CopyTable { run, offsets, count } => [*run, offsets.len(), count.extent],
             MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
             MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
+            MicroKernel::ChangeWidth(row) => [row.span().1, 1, 1],
         }
     }
 
     /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns are not empty, and that
-    /// bits are interleaved of as many rows as there are loops for.
+    /// bits are interleaved of as many rows as there are loops for, and a packed element is a part of a byte.
     pub(crate) fn is_well_formed(&self) -> bool {
         match self {
             MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
@@ -129,6 +134,7 @@ impl MicroKernel {
             MicroKernel::InterleaveBits(rows) => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
+            MicroKernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
     }
 
@@ -164,6 +170,7 @@ impl MicroKernel {
                     Direction::Deinterleave => (joined, apart),
                 }
             }
+            MicroKernel::ChangeWidth(row) => row.span(),
         }
     }
 
@@ -191,6 +198,7 @@ impl MicroKernel {
                     *row
                 }
             },
+            MicroKernel::ChangeWidth(row) => row.span().1,
         }
     }
 }

@@ -1,0 +1,80 @@
+//! Elements that are unpacked or packed: 1, 2 or 4 bits against a byte each, the first element in the lowest bits.
+
+use super::super::super::plan::nest::{WidthChange, WidthRow};
+
+/// Unpacks a row, or packs it.
+pub(super) fn change_width(source: &[u8], destination: &mut [u8], row: &WidthRow) {
+    match row.bits {
+        4 => row_of::<4, 2>(source, destination, row),
+        2 => row_of::<2, 4>(source, destination, row),
+        _ => row_of::<1, 8>(source, destination, row),
+    }
+}
+
+fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mut [u8], row: &WidthRow) {
+    const { assert!(BITS * PARTS == 8) };
+    match row.change {
+        WidthChange::Unpack { signed } => {
+            let (elements, _) = destination[..row.packed * PARTS].as_chunks_mut::<PARTS>();
+            for (elements, byte) in elements.iter_mut().zip(&source[..row.packed]) {
+                let mut rest = *byte;
+                for element in elements {
+                    *element = unpacked::<BITS>(rest, signed);
+                    rest >>= BITS;
+                }
+            }
+        }
+        WidthChange::Pack => {
+            let (elements, _) = source[..row.packed * PARTS].as_chunks::<PARTS>();
+            for (elements, byte) in elements.iter().zip(&mut destination[..row.packed]) {
+                *byte = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
+            }
+        }
+    }
+}
+
+/// The low `BITS` bits of a byte, the bits above them copies of the sign or zero.
+#[inline(always)]
+fn unpacked<const BITS: usize>(byte: u8, signed: bool) -> u8 {
+    let low = byte & mask(BITS);
+    if signed { (low ^ (1 << (BITS - 1))).wrapping_sub(1 << (BITS - 1)) } else { low }
+}
+
+/// A mask of the low `bits` bits.
+const fn mask(bits: usize) -> u8 {
+    u8::MAX >> (8 - bits)
+}
+
+/// Unpacks one element that begins at a bit of the source, or packs it to one of the destination: where the other side counts
+/// bytes. Bits around it stay as they are.
+///
+/// # Panics
+///
+/// If it lies outside a buffer.
+pub(in super::super::super) fn change_element(
+    source: &[u8],
+    from: usize,
+    destination: &mut [u8],
+    to: usize,
+    row: &WidthRow,
+) {
+    let bits = row.bits;
+    // Where an element lies that is packed: its byte, and the bits before it.
+    let place = |element: usize| (element / (8 / bits), element % (8 / bits) * bits);
+    match row.change {
+        WidthChange::Unpack { signed } => {
+            let (byte, before) = place(from);
+            let low = source[byte] >> before;
+            destination[to] = match bits {
+                4 => unpacked::<4>(low, signed),
+                2 => unpacked::<2>(low, signed),
+                _ => unpacked::<1>(low, signed),
+            };
+        }
+        WidthChange::Pack => {
+            let (byte, before) = place(to);
+            let value = (source[from] & mask(bits)) << before;
+            destination[byte] = (destination[byte] & !(mask(bits) << before)) | value;
+        }
+    }
+}
