@@ -13,7 +13,7 @@ pub mod interop;
 pub mod map;
 pub mod notation;
 pub mod relayout;
-mod shader;
+pub mod shader;
 pub mod strided;
 pub mod tiled;
 pub mod upload;

@@ -65,6 +65,13 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::Tuning>();
+    shared::<shader::BoundWindow>();
+    shared::<shader::Pass>();
+    shared::<shader::PipelineKey>();
+    shared::<shader::Profile>();
+    shared::<shader::Program>();
+    shared::<shader::ProgramOptions>();
+    shared::<shader::ShaderFault>();
     shared::<upload::AxisPiece>();
     shared::<upload::AxisPieces>();
     shared::<upload::Binding<'_>>();

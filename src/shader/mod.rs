@@ -3,3 +3,8 @@
 
 #[allow(dead_code, unused_imports, reason = "what the text of relayout programs is made of, ahead of its first user")]
 mod code;
+mod profile;
+mod program;
+
+pub use profile::Profile;
+pub use program::{BoundBuffer, BoundWindow, Form, Pass, PipelineKey, Program, ProgramOptions, ShaderFault};

@@ -1,0 +1,168 @@
+//! The general form: each invocation makes one word of the destination, whatever the two layouts are.
+
+use super::super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr};
+use super::gather::Gather;
+use super::words::{Pattern, Width, low_ones, ones};
+
+/// What a shader does with the words of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Elements, and the padding if there is a pattern.
+    Both,
+    /// The elements whose bits begin in a window of the source; everything else stays.
+    Elements,
+    /// Padding alone.
+    Padding,
+}
+
+pub(super) struct General<'a> {
+    pub(super) gather: Gather<'a>,
+    pub(super) width: Width,
+    pub(super) pattern: Option<Pattern>,
+    pub(super) task: Task,
+    pub(super) invocations: u32,
+    /// How many words the destination has in all.
+    pub(super) words: u32,
+}
+
+/// The words of the uniform block, in their order.
+pub(super) struct Uniforms {
+    /// Workgroups along x and y.
+    groups_x: Expr,
+    groups_y: Expr,
+    /// How many words of the destination there are to make.
+    words: Expr,
+    /// Which word of the tensor the first of them is.
+    first: Expr,
+    /// Where it is in its binding.
+    destination_base: Expr,
+    /// Which word of the source the first of its binding is, and the words whose bits are read: by the first one and how many.
+    source: Option<[Expr; 3]>,
+}
+
+/// The bytes of the destination end inside a word, or its elements inside a byte.
+struct Tail {
+    /// The last word.
+    word: u32,
+    /// Its bits that belong to the destination's bytes.
+    bytes: u32,
+    /// Its bits that belong to elements, or places for them.
+    elements: u32,
+}
+
+impl General<'_> {
+    pub(super) fn shader(&self) -> ComputeShader {
+        let mut shader = ComputeShader::new("relayout", [self.invocations, 1, 1]);
+        let source = (self.task != Task::Padding).then(|| shader.buffer("source", Access::Read));
+        let destination = shader.buffer("destination", Access::ReadWrite);
+        let words = self.words;
+        let uniforms = Uniforms {
+            groups_x: shader.uniform("groups_x", 65_535),
+            groups_y: shader.uniform("groups_y", 65_535),
+            words: shader.uniform("words", words),
+            first: shader.uniform("first_word", words),
+            destination_base: shader.uniform("destination_base", 1 << 28),
+            source: source.as_ref().map(|_| {
+                let mut word = |name| shader.uniform(name, u32::MAX);
+                [word("source_first"), word("source_from"), word("source_words")]
+            }),
+        };
+        let mut code = shader.code();
+        let row = shader.workgroup_id(1) + &uniforms.groups_y * shader.workgroup_id(2);
+        let group = code.bind("group", shader.workgroup_id(0) + &uniforms.groups_x * row);
+        let own = code.bind("own", group * self.invocations + shader.local_invocation_index());
+        code.when(own.less(&uniforms.words), |code| {
+            let word = code.bind("word", (&uniforms.first + &own).at_most(words.saturating_sub(1)));
+            let place = code.bind("place", &uniforms.destination_base + own);
+            self.word(code, &uniforms, source.as_ref(), &destination, &word, &place);
+        });
+        shader.with_body(code)
+    }
+
+    fn tail(&self) -> Option<Tail> {
+        let bits = u128::from(self.gather.destination.physical_elements()).saturating_mul(self.width.bits.into());
+        let rest = u32::try_from(bits.checked_rem(32).unwrap_or(0)).unwrap_or(0);
+        let word = u32::try_from(bits.div_euclid(32)).unwrap_or(u32::MAX);
+        (rest > 0).then(|| Tail { word, bytes: low_ones(rest.next_multiple_of(8)), elements: low_ones(rest) })
+    }
+
+    /// Makes word `word` of the tensor, and puts it to `place` of the binding.
+    fn word(
+        &self,
+        code: &mut Code,
+        uniforms: &Uniforms,
+        source: Option<&Buffer>,
+        destination: &Buffer,
+        word: &Expr,
+        place: &Expr,
+    ) {
+        let value = code.variable("value", 0, u32::MAX);
+        let covered = code.variable("covered", 0, u32::MAX);
+        self.width.parts(code, word, |code, part| {
+            let (element, from, bits, at) = (part.element, part.from, part.bits, part.at);
+            self.gather.element(code, &element, |code, offset| {
+                let mask = ones(&bits);
+                let cover = Expr::from(&covered) | (mask.clone() << &at);
+                let (Some(source), Some([first, owned, count])) = (source, &uniforms.source) else {
+                    return code.assign(&covered, cover);
+                };
+                let (word, shift) = self.width.place(code, offset, from);
+                let read = |code: &mut Code| {
+                    let index = code.bind("index", word.clone().wrapping_sub(first));
+                    let found = code.variable("bits", code.load(source, &index) >> &shift, u32::MAX);
+                    code.when(self.width.straddles(&shift, &bits), |code| {
+                        let next = code.load(source, &index + 1).wrapping_shl(Expr::from(32) - &shift);
+                        code.assign(&found, Expr::from(&found) | next);
+                    });
+                    code.assign(&value, Expr::from(&value) | ((Expr::from(&found) & &mask) << &at));
+                    code.assign(&covered, cover.clone());
+                };
+                let owns = match self.task {
+                    Task::Elements => word.clone().wrapping_sub(owned).less(count),
+                    _ => Condition::True,
+                };
+                code.when(owns, read);
+            });
+        });
+        self.store(code, destination, word, place, [(&value).into(), (&covered).into()]);
+    }
+
+    /// Puts the elements of a word and the padding between them where they belong.
+    fn store(&self, code: &mut Code, destination: &Buffer, word: &Expr, place: &Expr, [value, covered]: [Expr; 2]) {
+        let Some(pattern) = &self.pattern else {
+            return put(code, destination, place, value, covered);
+        };
+        let mut padding = pattern.word(word);
+        let mut own = Expr::from(u32::MAX);
+        if let Some(tail) = self.tail() {
+            let last = || word.equal(tail.word);
+            padding = Expr::select(last(), padding.clone() & tail.elements, padding);
+            own = Expr::select(last(), tail.bytes, own);
+        }
+        let uncovered = code.bind("uncovered", covered ^ u32::MAX);
+        let padding = padding & &uncovered;
+        match self.task {
+            Task::Padding => put(code, destination, place, padding, own & uncovered),
+            _ => put(code, destination, place, value | padding, own),
+        }
+    }
+}
+
+/// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not written whole is
+/// read first; one without any bit to write is left alone.
+fn put(code: &mut Code, buffer: &Buffer, place: &Expr, value: Expr, mask: Expr) {
+    if mask.constant() == Some(u32::MAX) {
+        return code.store(buffer, place, value);
+    }
+    let mask = code.bind("mask", mask);
+    code.when_else(
+        mask.equal(u32::MAX),
+        |code| code.store(buffer, place, &value),
+        |code| {
+            code.when(mask.not_equal(0), |code| {
+                let old = code.load(buffer, place) & (&mask ^ u32::MAX);
+                code.store(buffer, place, old | &value);
+            });
+        },
+    );
+}

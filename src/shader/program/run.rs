@@ -1,0 +1,91 @@
+//! Running a program on the CPU, as a device would.
+
+use std::fmt;
+
+use super::super::code::dispatch;
+use super::pass::BoundBuffer;
+use super::plan::Program;
+
+/// What a device would have done silently: a read or write outside a binding, arithmetic that wraps round, two invocations on one
+/// word. A program has none; this is how its tests know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShaderFault {
+    pass: usize,
+    sentence: String,
+}
+
+impl ShaderFault {
+    /// The pass, counted from 0.
+    #[must_use]
+    pub fn pass(&self) -> usize {
+        self.pass
+    }
+}
+
+impl fmt::Display for ShaderFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pass {}: {}", self.pass, self.sentence)
+    }
+}
+
+impl std::error::Error for ShaderFault {}
+
+impl Program {
+    /// Runs the passes on the CPU: the same statements that [`wgsl`](super::Pass::wgsl) prints, for every invocation of every workgroup,
+    /// with each binding as long as it is. Slow, and for tests. `source` and `destination` are whole buffers; a last word that is cut
+    /// short is filled up with zeros and cut again.
+    ///
+    /// # Errors
+    ///
+    /// [`ShaderFault`] where a device would have done something else silently, and for a buffer that is too short.
+    pub fn interpret(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ShaderFault> {
+        let from = words(source);
+        let mut to = words(destination);
+        for (place, pass) in self.passes().iter().enumerate() {
+            let fault = |sentence: String| ShaderFault { pass: place, sentence };
+            let mut bound = Vec::new();
+            for window in pass.bindings() {
+                let buffer = match window.buffer {
+                    BoundBuffer::Source => &from,
+                    BoundBuffer::Destination => &to,
+                    BoundBuffer::Uniforms => continue,
+                };
+                let range = window.bytes.start.div_euclid(4)..window.bytes.end.div_euclid(4);
+                let range = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+                let part = range.and_then(|(start, end)| buffer.get(start..end));
+                let too_short = || {
+                    fault(format!(
+                        "bytes {:?} of {:?} are bound, and it has {} words",
+                        window.bytes,
+                        window.buffer,
+                        buffer.len()
+                    ))
+                };
+                bound.push(part.ok_or_else(too_short)?.to_vec());
+            }
+            dispatch(&pass.shader.shader, pass.workgroups, &pass.uniforms, &mut bound)
+                .map_err(|f| fault(f.to_string()))?;
+            let start = usize::try_from(pass.destination.start.div_euclid(4)).unwrap_or(usize::MAX);
+            let written = bound.pop().unwrap_or_default();
+            if let Some(part) = to.get_mut(start..start.saturating_add(written.len())) {
+                part.copy_from_slice(&written);
+            }
+        }
+        for (bytes, word) in destination.chunks_mut(4).zip(to) {
+            for (byte, new) in bytes.iter_mut().zip(word.to_le_bytes()) {
+                *byte = new;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes as little endian words; the last is filled up with zeros.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 4];
+        word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+        u32::from_le_bytes(word)
+    };
+    bytes.chunks(4).map(word).collect()
+}
