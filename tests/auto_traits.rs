@@ -65,7 +65,9 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::Tuning>();
+    shared::<shader::BoundBuffer>();
     shared::<shader::BoundWindow>();
+    shared::<shader::Form>();
     shared::<shader::Pass>();
     shared::<shader::PipelineKey>();
     shared::<shader::Profile>();
