@@ -1,4 +1,6 @@
-//! Where every element of a tensor lies in its buffer.
+#![doc = include_str!("guide.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod checked;
 mod cursor;
 mod dims;
