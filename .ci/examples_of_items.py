@@ -1,0 +1,79 @@
+"""Is every public item shown by an example?
+
+    python3 .ci/examples_of_items.py target/doc/tensor_layout.json
+
+reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits, functions, methods and constants without an example.
+One example may show several: an item counts if its own documentation has an example, or if one on the page where it is listed uses it by
+name: that is the page of its type for a method, otherwise that of its module. Fields and variants belong to their type.
+"""
+
+import json
+import re
+import sys
+
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.M | re.S)
+
+
+def examples(docs):
+    """The Rust code of a documentation."""
+    blocks = FENCE.findall(docs or "")
+    return "\n".join(code for words, code in blocks if not re.search(r"text|toml|json|sh\b|console|ignore", words))
+
+
+def main(path):
+    with open(path) as file:
+        data = json.load(file)
+    index = data["index"]
+    missing, seen, total = [], set(), 0
+
+    def shown(item, page):
+        return bool(examples(item["docs"])) or bool(re.search(rf"\b{re.escape(item['name'])}\b", page))
+
+    def note(item, path, page):
+        nonlocal total
+        total += 1
+        if not shown(item, page):
+            missing.append((item["span"]["filename"], item["span"]["begin"][0], path))
+
+    def methods(item, inner):
+        """The public functions of a type or a trait."""
+        if "trait" in item["inner"]:
+            return [index[str(id)] for id in inner["items"] if "function" in index[str(id)]["inner"]]
+        found = []
+        for id in inner["impls"]:
+            block = index.get(str(id), {}).get("inner", {}).get("impl")
+            if block and block["trait"] is None:
+                found += [index[str(id)] for id in block["items"] if str(id) in index]
+        return [method for method in found if method["visibility"] == "public" and "function" in method["inner"]]
+
+    def visit(id, path, page):
+        item = index.get(str(id))
+        if item is None or id in seen:
+            return
+        kind, inner = next(iter(item["inner"].items()))
+        if kind == "use":
+            return visit(inner["id"], path, page) if inner["id"] is not None else None
+        seen.add(id)
+        name = f"{path}::{item['name']}" if path else item["name"]
+        if kind == "module":
+            own = examples(item["docs"])
+            note(item, name, page)
+            for child in inner["items"]:
+                visit(child, name, own)
+        elif kind in ("struct", "enum", "union", "trait"):
+            listed = methods(item, inner)
+            own = "\n".join(examples(part["docs"]) for part in [item, *listed])
+            note(item, name, page + own)
+            for method in listed:
+                note(method, f"{name}::{method['name']}", own)
+        elif kind in ("function", "constant", "static", "type_alias", "macro"):
+            note(item, name, page)
+
+    visit(data["root"], "", "")
+    for file, line, name in sorted(missing):
+        print(f"{file}:{line}: no example shows {name}")
+    print(f"{total - len(missing)} of {total} public items are shown by an example")
+    return bool(missing)
+
+
+sys.exit(main(sys.argv[1]))
