@@ -54,6 +54,12 @@ impl Dims {
     }
 
     /// The numbers.
+    ///
+    /// ```
+    /// let dims = tensor_layout::Dims::from(vec![2, 3]);
+    /// assert_eq!(dims.as_slice(), [2, 3]);
+    /// assert_eq!(dims.into_vec(), vec![2, 3]);
+    /// ```
     #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.0

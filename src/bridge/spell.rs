@@ -15,6 +15,17 @@ use wanted::Wanted;
 
 /// The most tiles that are tried to find the shortest spelling of one map. Two or three digits take a few dozen, all of them
 /// some ten milliseconds. Where they do not suffice, the spelling is longer than it has to be.
+///
+/// ```
+/// use tensor_layout::bridge::{spell, SPELLING_SEARCH_LIMIT};
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+///
+/// // Two digits to place: far below the limit.
+/// let map = "f32[4,8]{1,0:T(2,4)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+/// assert_eq!(spell(&map)?.to_index_map()?, map);
+/// assert_eq!(SPELLING_SEARCH_LIMIT, 16_384);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 
 /// The shortest tiled layout with the places, the element width and the physical size of a map, whatever the order of its

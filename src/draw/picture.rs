@@ -8,6 +8,19 @@ use crate::map::IndexMap;
 use super::extents::{Extent, extents, own_component, row_length, tile_length};
 
 /// The most elements, logical or physical, that a picture shows.
+///
+/// ```
+/// use tensor_layout::draw::{Picture, MAX_COLUMNS, MAX_ELEMENTS};
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+///
+/// let draw = |text: &str| Picture::new(&text.parse::<ArrayShape>()?.to_index_map()?, text);
+/// let picture = draw("f32[3,5]{1,0:T(2,2)}")?;
+/// assert!(picture.to_text().contains("15 elements in 24 places: 9 of them are padding"));
+/// assert!(picture.to_svg().starts_with("<svg"));
+/// assert_eq!((MAX_ELEMENTS, MAX_COLUMNS), (1024, 64));
+/// assert_eq!(draw("f32[64,64]").unwrap_err().code(), "out_of_limits");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 pub const MAX_ELEMENTS: u64 = 1024;
 
 /// The most columns that a picture shows: the size of the last dimension.

@@ -148,6 +148,13 @@ impl DataType {
 
     /// The bits XLA spends on an element when the layout has no `E(n)`: the value's own, rounded
     /// up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
+    ///
+    /// ```
+    /// use tensor_layout::DataType;
+    ///
+    /// let s4 = DataType::S4;
+    /// assert_eq!((s4.bits(), s4.xla_storage_bits()), (4, 8));
+    /// ```
     #[must_use]
     pub const fn xla_storage_bits(self) -> u32 {
         self.row().bits.next_multiple_of(8)
@@ -160,6 +167,18 @@ impl DataType {
     }
 
     /// The name in XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`.
+    ///
+    /// ```
+    /// use tensor_layout::{element::ElementKind, DataType};
+    ///
+    /// let data_type = DataType::BF16;
+    /// assert_eq!((data_type.xla_name(), data_type.kind()), ("bf16", ElementKind::Float));
+    /// assert_eq!(DataType::from_xla_name("bf16"), Some(data_type));
+    /// // DirectML has no such type; safetensors has, and .npy files have no word of their own for it.
+    /// assert_eq!((data_type.directml_name(), data_type.directml_value()), (None, None));
+    /// assert_eq!(data_type.safetensors_name(), Some("BF16"));
+    /// assert_eq!(data_type.numpy_descr(), None);
+    /// ```
     #[must_use]
     pub const fn xla_name(self) -> &'static str {
         self.row().xla
@@ -185,6 +204,15 @@ impl DataType {
 
     /// The data type behind a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
     /// values DirectML does not define.
+    ///
+    /// ```
+    /// use tensor_layout::DataType;
+    ///
+    /// // DML_TENSOR_DATA_TYPE_FLOAT16 is 2.
+    /// assert_eq!(DataType::from_directml_value(2), Some(DataType::F16));
+    /// assert_eq!(DataType::from_directml_name("DML_TENSOR_DATA_TYPE_FLOAT16"), Some(DataType::F16));
+    /// assert_eq!(DataType::from_directml_value(0), None);
+    /// ```
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {
         Self::find(|row| row.directml.is_some_and(|(_, v)| v == value))
@@ -223,6 +251,15 @@ impl DataType {
     }
 
     /// The data type with this NumPy dtype name.
+    ///
+    /// ```
+    /// use tensor_layout::DataType;
+    ///
+    /// assert_eq!(DataType::from_numpy_name("float16"), Some(DataType::F16));
+    /// assert_eq!(DataType::from_numpy_descr("<f2"), Some(DataType::F16));
+    /// assert_eq!(DataType::from_numpy_descr(">f2"), None, "the bytes in the other order");
+    /// assert_eq!(DataType::from_safetensors_name("F16"), Some(DataType::F16));
+    /// ```
     #[must_use]
     pub fn from_numpy_name(name: &str) -> Option<DataType> {
         Self::find(|row| row.numpy == Some(name))

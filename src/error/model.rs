@@ -5,6 +5,18 @@ use std::fmt;
 /// What is wrong with a model: see [`Error::Model`](super::Error::Model).
 ///
 /// Names from the file are printed with their control characters escaped, and long texts are cut.
+///
+/// ```
+/// # #[cfg(feature = "safetensors")] {
+/// use tensor_layout::interop::safetensors::Model;
+/// use tensor_layout::{Error, ModelFault};
+///
+/// let Err(Error::Model(fault)) = Model::read(b"no model") else { panic!("read it") };
+/// assert!(matches!(fault, ModelFault::Header { .. }));
+/// assert_eq!(fault.code(), Error::Model(fault.clone()).code());
+/// println!("{fault}");
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelFault {

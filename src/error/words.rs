@@ -64,6 +64,14 @@ impl Error {
     }
 
     /// The column a parse error points at (bytes from the start of the text, the first is 1).
+    ///
+    /// ```
+    /// let error = "f32[3,5]{1,0:T(2,x)}".parse::<tensor_layout::ArrayShape>().unwrap_err();
+    /// assert_eq!(error.column(), Some(18));
+    /// println!("{error}\n{}", error.pointer().unwrap()); // the text, with a mark below the place
+    /// let other = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::F32, &[u64::MAX, 2]).unwrap_err();
+    /// assert_eq!((other.code(), other.kind(), other.column()), ("overflow", tensor_layout::ErrorKind::Overflow, None));
+    /// ```
     #[must_use]
     pub fn column(&self) -> Option<usize> {
         match self {

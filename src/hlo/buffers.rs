@@ -13,6 +13,20 @@ use super::memory::Module;
 use super::reader::{Record, UnreadableLine};
 
 /// One array that an instruction leaves in memory.
+///
+/// ```
+/// use tensor_layout::hlo::{BufferRow, BufferTable, Module};
+///
+/// let dump = "ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
+///   %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
+///   ROOT %negate = f32[1000,1]{1,0:T(8,128)S(1)} negate(%p)
+/// }";
+/// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+/// let row: &BufferRow = table.rows()[0];
+/// assert_eq!((row.wasted_bytes(), row.expansion()), (508_000, 128.0));
+/// assert!(row.memory_space() <= 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferRow {
@@ -83,6 +97,18 @@ impl PartialOrd for Ranked {
 }
 
 /// What all buffers of one memory come to. The sum of their sizes is not the peak: XLA reuses memory.
+///
+/// ```
+/// use tensor_layout::hlo::{BufferTable, Module, SpaceTotal};
+///
+/// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
+///   ROOT %p = f32[8,100]{1,0:T(8,128)} parameter(0)
+/// }";
+/// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+/// let SpaceTotal { buffers, logical_bytes, padded_bytes, .. } = table.total(0).expect("a buffer in HBM");
+/// assert_eq!((buffers, logical_bytes, padded_bytes), (1, 3200, 4096));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceTotal {
@@ -99,6 +125,28 @@ pub struct SpaceTotal {
 /// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
 /// are only another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
 /// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside fusions ([`Inlined`]).
+///
+/// ```
+/// use tensor_layout::hlo::{BufferTable, Inlined, Reader};
+///
+/// // Read line by line, for dumps that are larger than memory. The other pass finds what fusions compute and never store.
+/// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
+///   %p = f32[8,100]{1,0:T(8,128)} parameter(0)
+///   ROOT %q = f32[8,100]{1,0:T(8,128)} sine(%p)
+///   what is this?
+/// }";
+/// let mut table = BufferTable::new(10);
+/// let inlined = Inlined::read(dump.as_bytes())?;
+/// for record in Reader::new(dump.as_bytes()) {
+///     table.add(&record?, &inlined);
+/// }
+/// assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (2, 1, 0));
+/// assert_eq!((table.unreadable_lines()[0].line, table.refused().len()), (4, 0));
+/// let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
+/// assert_eq!(spaces, [0]);
+/// assert_eq!(table.total(0).unwrap().padded_bytes, 8192);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BufferTable {
     kept: usize,

@@ -6,6 +6,25 @@ use crate::error::Error;
 use super::attributes;
 
 /// What the line `HloModule name, is_scheduled=true, input_output_alias={..}, ..` says.
+///
+/// ```
+/// use tensor_layout::hlo::{InputOutputAlias, Module};
+///
+/// let dump = "HloModule step, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias) }
+///
+/// ENTRY %main (p: f32[4], q: f32[4]) -> (f32[4]) {
+///   %p = f32[4]{0} parameter(0)
+///   %q = f32[4]{0} parameter(1)
+///   %sum = f32[4]{0} add(%p, %q)
+///   ROOT %out = (f32[4]{0}) tuple(%sum)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let header = module.header();
+/// assert_eq!((header.name.as_str(), header.is_scheduled), ("step", true));
+/// let alias: &InputOutputAlias = &header.aliases[0];
+/// assert_eq!((&alias.output[..], alias.parameter), (&[0][..], 1));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleHeader {

@@ -10,6 +10,30 @@ use super::reader::{Reader, Record};
 /// applies: their values live in registers, not in buffers.
 ///
 /// A dump prints a computation before what calls it, so the names take a pass of their own; only they are kept.
+///
+/// ```
+/// use tensor_layout::hlo::{Inlined, Reader, Record};
+///
+/// let dump = "%fused (x: f32[4]) -> f32[4] {
+///   %x = f32[4]{0} parameter(0)
+///   ROOT %y = f32[4]{0} sine(%x)
+/// }
+///
+/// ENTRY %main (p: f32[4]) -> f32[4] {
+///   %p = f32[4]{0} parameter(0)
+///   ROOT %f = f32[4]{0} fusion(%p), kind=kLoop, calls=%fused
+/// }";
+/// assert!(Inlined::read(dump.as_bytes())?.contains("fused"));
+/// // The same from records that are read anyway.
+/// let mut inlined = Inlined::default();
+/// for record in Reader::new(dump.as_bytes()) {
+///     if let Record::Instruction(instruction) = record? {
+///         inlined.add(&instruction);
+///     }
+/// }
+/// assert!(inlined.contains("fused") && !inlined.contains("main"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inlined(HashSet<String>);
 

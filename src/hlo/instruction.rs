@@ -11,6 +11,25 @@ use super::header::tuple_index;
 use super::sources::{SourceLine, Sources};
 
 /// One instruction of an HLO dump.
+///
+/// ```
+/// use tensor_layout::hlo::{Instruction, Reader, Record};
+///
+/// let dump = r#"ENTRY %main (p: f32[6]) -> f32[2,3] {
+///   %p = f32[6]{0} parameter(0)
+///   ROOT %b = f32[2,3]{1,0} bitcast(%p), metadata={op_name="jit(f)/reshape" source_file="f.py" source_line=7}
+/// }"#;
+/// let mut records = Reader::new(dump.as_bytes());
+/// records.next();
+/// let Some(Ok(Record::Instruction(bitcast))) = records.next() else { panic!("no instruction") };
+/// let Instruction { name, opcode, is_root, .. } = &*bitcast;
+/// assert_eq!((name.as_str(), opcode.as_str(), is_root), ("b", "bitcast", &true));
+/// // Its result is the memory of its operand; a `get-tuple-element` would be an element of it.
+/// assert!(bitcast.is_alias() && bitcast.aliased_element().is_none());
+/// assert!(bitcast.operand_aliases.is_empty());
+/// let source = bitcast.source.as_ref().unwrap();
+/// assert_eq!((&*source.file, source.line), ("f.py", 7));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instruction {
@@ -47,6 +66,16 @@ pub struct Instruction {
 }
 
 /// A part of a result that lies in the memory of an operand.
+///
+/// ```
+/// use tensor_layout::hlo::{OperandAlias, Reader, Record};
+///
+/// let line = r#"  %c = f32[4]{0} custom-call(%a, %b), custom_call_target="k", output_to_operand_aliasing={{}: (1, {})}"#;
+/// let dump = format!("ENTRY %main {{\n{line}\n}}");
+/// let Some(Ok(Record::Instruction(call))) = Reader::new(dump.as_bytes()).next() else { panic!("no instruction") };
+/// let alias: &OperandAlias = &call.operand_aliases[0];
+/// assert_eq!((alias.operand, alias.output.len()), (1, 0));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OperandAlias {

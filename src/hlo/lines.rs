@@ -5,6 +5,12 @@ use std::io::{self, BufRead};
 /// The most bytes of a line (or of an instruction that goes over several) that are kept: 1 MiB.
 ///
 /// Longer lines are large constants, whose values nobody needs here.
+///
+/// ```
+/// use tensor_layout::hlo::MAX_LINE_BYTES;
+///
+/// println!("a line of more than {MAX_LINE_BYTES} bytes is unreadable, and the next one is read");
+/// ```
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// One line without its end.

@@ -13,6 +13,24 @@ use super::lines::{Line, Lines, MAX_LINE_BYTES};
 use super::sources::{SourceTable, Sources};
 
 /// What one or more lines of a dump say.
+///
+/// ```
+/// use tensor_layout::hlo::{Reader, Record};
+///
+/// let dump = "HloModule m
+///
+/// ENTRY %main (p: f32[4]) -> f32[4] {
+///   ROOT %p = f32[4]{0} parameter(0)
+///   what is this?
+/// }";
+/// let mut reader = Reader::new(dump.as_bytes());
+/// let records: Vec<Record> = reader.by_ref().collect::<Result<_, _>>()?;
+/// assert!(matches!(&records[0], Record::Instruction(parameter) if parameter.opcode == "parameter"));
+/// let Record::Unreadable(line) = &records[1] else { panic!("read it") };
+/// assert_eq!((line.line, line.text.trim()), (5, "what is this?"));
+/// assert_eq!(reader.header().map(|header| header.name.as_str()), Some("m"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Record {
@@ -24,6 +42,16 @@ pub enum Record {
 }
 
 /// A line that could not be read.
+///
+/// ```
+/// use tensor_layout::hlo::{Reader, Record, UnreadableLine};
+///
+/// let dump = "ENTRY %main {\n  %p = f32[4,{0} parameter(0)\n}";
+/// let Some(Ok(Record::Unreadable(line))) = Reader::new(dump.as_bytes()).next() else { panic!("read it") };
+/// let UnreadableLine { line, column, error, .. } = line;
+/// println!("line {line}, column {column}: {error}");
+/// assert_eq!(line, 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableLine {

@@ -4,6 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A line of the source program.
+///
+/// ```
+/// use tensor_layout::hlo::{Reader, Record, SourceLine};
+///
+/// let line = r#"  %p = f32[4]{0} parameter(0), metadata={source_file="train.py" source_line=12}"#;
+/// let dump = format!("ENTRY %main {{\n{line}\n}}");
+/// let Some(Ok(Record::Instruction(parameter))) = Reader::new(dump.as_bytes()).next() else { panic!("no instruction") };
+/// let source: SourceLine = parameter.source.unwrap();
+/// assert_eq!((&*source.file, source.line), ("train.py", 12));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SourceLine {

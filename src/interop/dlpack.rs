@@ -3,6 +3,21 @@
 //! Shape and strides count elements; strides may be negative, which the descriptors here do not have. Types
 //! below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An
 //! element of several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
+//!
+//! ```
+//! use tensor_layout::interop::dlpack::{BorrowedDlTensor, DlDevice, DlLayout, DlTensor};
+//! use tensor_layout::{BufferTensorDesc, DataType};
+//!
+//! let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
+//! let mut data = vec![0_u16; 384];
+//! let layout = DlLayout::new(&desc)?;
+//! let cpu = DlDevice { device_type: 1, device_id: 0 };
+//! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
+//! let raw: &DlTensor = borrowed.get();
+//! assert_eq!((raw.ndim, raw.byte_offset), (4, 0));
+//! println!("{:?}", layout.fields().to_desc()?.strides());
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 #![allow(unsafe_code, reason = "the C structure points to its lists")]
 
 use std::ffi::c_void;

@@ -1,4 +1,10 @@
 //! `NativeElement`: Rust types whose bytes are a tensor's elements.
+//!
+//! ```
+//! use tensor_layout::{interop::native::NativeElement, DataType};
+//!
+//! assert_eq!(<f32 as NativeElement>::DATA_TYPE, DataType::F32);
+//! ```
 
 use crate::element::DataType;
 

@@ -1,5 +1,22 @@
 //! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the offsets of a
 //! layout as an array.
+//!
+//! ```
+//! use tensor_layout::interop::ndarray::{array_from_bytes, view_bytes, view_bytes_mut};
+//! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+//!
+//! let columns = BufferTensorDesc::new(DataType::U16, &[2, 3], Some(&[1, 2]))?;
+//! let mut bytes = [1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0];
+//! if bytes.as_ptr().cast::<u16>().is_aligned() {
+//!     view_bytes_mut::<u16>(&columns, &mut bytes)?[[0, 0]] = 7;
+//!     assert_eq!(view_bytes::<u16>(&columns, &bytes)?[[0, 0]], 7);
+//! }
+//! // A tiled layout is no view: its elements are copied.
+//! let tiled: ArrayShape = "u16[1,3]{1,0:T(2,2)}".parse()?;
+//! let array = array_from_bytes::<u16>(&tiled, &[1, 0, 2, 0, 9, 9, 9, 9, 3, 0, 9, 9, 9, 9, 9, 9])?;
+//! assert_eq!(array.as_slice(), Some(&[1, 2, 3][..]));
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 use ndarray::{ArrayD, ArrayRef, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};

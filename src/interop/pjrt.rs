@@ -3,6 +3,28 @@
 //! PJRT has two ways to say a layout: a dimension order with tiles, and byte strides. Neither has words for
 //! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*` as
 //! `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
+//!
+//! ```
+//! use tensor_layout::interop::pjrt::{BorrowedPjrtLayout, PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
+//! use tensor_layout::interop::pjrt::{PjrtTiledLayout, PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED};
+//! use tensor_layout::{notation::AnyLayout, ArrayShape, DataType};
+//!
+//! let shape: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
+//! let layout = PjrtLayout::tiled(&shape)?;
+//! let borrowed: BorrowedPjrtLayout<'_> = layout.raw();
+//! let raw: &PjrtMemoryLayout = borrowed.get();
+//! assert_eq!(raw.layout_type, PJRT_LAYOUT_TILED);
+//! let parts: PjrtLayoutUnion = raw.layout;
+//! // SAFETY: the type of the layout says which part of the union is meant, and `layout` owns what it points to.
+//! let (tiled, back): (PjrtTiledLayout, AnyLayout) = unsafe { (parts.tiled, raw.to_layout(DataType::BF16, &[300, 500])?) };
+//! assert_eq!((tiled.num_tiles, back), (2, AnyLayout::Tiled(shape)));
+//!
+//! // Strides, which are in bytes here.
+//! let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
+//! assert_eq!(layout.raw().get().layout_type, PJRT_LAYOUT_STRIDES);
+//! # fn part(_: PjrtStridesLayout) {}
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 #![allow(unsafe_code, reason = "the C structures point to their lists")]
 
 use std::ffi::c_void;

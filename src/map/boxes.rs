@@ -21,6 +21,22 @@ use super::refine::{Loop, Loops, Segment, refine};
 /// Offsets and strides are in elements.
 ///
 /// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together copy each element once.
+///
+/// ```
+/// use tensor_layout::{map::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
+///
+/// // Rows of three, packed and then four apart.
+/// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+/// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[4, 1]))?;
+/// let plan = Relayout::new(&packed, &rows)?;
+/// let pass = plan.passes().next().expect("one pass");
+/// assert_eq!((pass.source_elements(), pass.destination_elements(), pass.box_count()), (6, 7, 1));
+/// let copied: CopyBox = pass.boxes().next().expect("one box");
+/// assert_eq!((copied.source(), copied.destination(), copied.elements()), (0, 0, 6));
+/// let Loop::Strided { extent, source, destination } = copied.loops()[0] else { panic!("a table") };
+/// assert_eq!((extent, source, destination), (2, 3, 4));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyBox {
     pub(crate) source: u64,

@@ -15,6 +15,16 @@ use super::levels::next_index;
 const SEARCH_LIMIT: u64 = 1 << 20;
 
 /// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
+///
+/// ```
+/// use tensor_layout::{map::RowAccess, ArrayShape, ToIndexMap};
+///
+/// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
+/// let RowAccess { in_one_piece, stride, .. } = rows("f32[16,256]{1,0}")?;
+/// assert_eq!((in_one_piece, stride), (true, Some(256)));
+/// assert!(!rows("f32[16,256]{1,0:T(8,128)}")?.in_one_piece, "a row of 256 lies in two tiles");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RowAccess {

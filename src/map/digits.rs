@@ -12,6 +12,19 @@ use crate::checked::{self, OFFSET};
 use crate::error::Error;
 
 /// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
+///
+/// ```
+/// use tensor_layout::{map::ToIndexMap, ArrayShape};
+///
+/// // Five columns in tiles of two: the number of the tile, 4 places each, and the place in it.
+/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+/// let chain = map.components()[1].chain();
+/// let digits: Vec<(u64, u64)> = chain.digits().iter().map(|digit| (digit.divisor(), digit.stride())).collect();
+/// assert_eq!(digits, [(2, 4), (1, 1)]);
+/// assert!(chain.is_exact(), "2 is a multiple of 1");
+/// assert_eq!(chain.offset(3)?, 4 + 1);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digit {
     divisor: NonZeroU64,

@@ -46,6 +46,16 @@ impl IndexMap {
     /// # Errors
     ///
     /// As for [`same_places`](Self::same_places).
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
+    /// let (tiled, plain, other) = (map("f32[4,128]{1,0:T(8,128)}")?, map("f32[4,128]")?, map("f32[4,128]{0,1}")?);
+    /// assert!(tiled.same_layout(&plain)?, "one tile, and more padding behind it");
+    /// assert_eq!(plain.first_difference(&other)?, Some(vec![0, 1]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn same_layout(&self, other: &IndexMap) -> Result<bool, Error> {
         let element = |map: &IndexMap| (map.data_type, map.element_bits);
         if element(self) == element(other) { self.same_places(other) } else { Ok(false) }

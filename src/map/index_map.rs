@@ -14,6 +14,16 @@ use super::digits::Chain;
 use super::levels::Levels;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
+///
+/// ```
+/// use tensor_layout::{map::ToIndexMap, ArrayShape};
+///
+/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+/// let columns = &map.components()[1];
+/// assert_eq!((columns.dims(), columns.extent()), (&[1][..], 5));
+/// assert_eq!(columns.chain().offset(3)?, 5);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 2]>,
@@ -136,6 +146,17 @@ pub struct IndexMap {
 }
 
 /// Anything that says where the elements of a tensor lie.
+///
+/// ```
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
+///
+/// fn bytes(layout: &impl ToIndexMap) -> Result<u64, tensor_layout::Error> {
+///     Ok(layout.to_index_map()?.physical_size_in_bytes())
+/// }
+/// assert_eq!(bytes(&BufferTensorDesc::packed(DataType::F32, &[3, 100])?)?, 1200);
+/// assert_eq!(bytes(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)?, 4096);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 pub trait ToIndexMap {
     /// The index map of this layout.
     ///
@@ -177,6 +198,18 @@ impl IndexMap {
     }
 
     /// The type of an element.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, DataType, ToIndexMap};
+    ///
+    /// let map = "s4[3,5]{1,0:T(2,2)E(4)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!((map.data_type(), map.element_bits(), map.sizes()), (DataType::S4, 4, &[3, 5][..]));
+    /// assert_eq!((map.logical_elements(), map.physical_elements()), (15, 24));
+    /// // Whole tiles, at half a byte an element; the last element lies at offset 20.
+    /// assert_eq!((map.physical_size_in_bytes(), map.min_elements(), map.base()), (12, 21, 0));
+    /// assert_eq!((map.strides(), map.class().name()), (None, "split"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn data_type(&self) -> DataType {
         self.data_type

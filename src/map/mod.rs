@@ -18,6 +18,23 @@
 //!    can be left out. A chain of an extent of at most 1 is empty.
 //! 3. Components are disjoint, sorted by their first dimension, and hold no dimension of size 1.
 //!    An empty tensor has no components.
+//!
+//! ```
+//! use tensor_layout::map::{LayoutClass, ToIndexMap, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
+//! use tensor_layout::ArrayShape;
+//!
+//! let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+//! assert_eq!(map.class(), LayoutClass::Split);
+//! assert_eq!(map.class().name(), "split");
+//! // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
+//! assert_eq!((map.offset(&[0, 1])?, map.offset(&[1, 0])?, map.offset(&[2, 0])?), (2, 1, 256));
+//! let rows = map.components()[0].chain().digits();
+//! assert_eq!(rows.iter().map(|digit| digit.stride()).collect::<Vec<_>>(), [2048, 256, 1]);
+//!
+//! // Questions that may take long stop at a limit and say so (`Error::TooHard`).
+//! assert!(INVERSE_WORK_LIMIT < EQUALITY_WORK_LIMIT || PADDING_SEARCH_LIMIT > 0);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod atoms;

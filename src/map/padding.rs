@@ -14,6 +14,19 @@ use super::index_map::IndexMap;
 use super::levels::next_index;
 
 /// Offsets at regular distances: `base`, and from there any number of steps of each loop.
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+///
+/// // Two rows of three, five apart: the padding of the first row lies at 3 and 4.
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+/// let boxes = desc.to_index_map()?.buffer_boxes()?;
+/// let rows = &boxes.elements[0];
+/// assert_eq!((rows.base(), rows.elements(), rows.loops()), (0, 6, &[(2, 5), (3, 1)][..]));
+/// let gaps: Vec<(u64, u64)> = boxes.padding.iter().flat_map(|padding| padding.runs()).collect();
+/// assert_eq!(gaps, [(3, 2)]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OffsetBox {
     base: u64,
@@ -68,6 +81,16 @@ impl OffsetBox {
 }
 
 /// What a buffer holds where.
+///
+/// ```
+/// use tensor_layout::{map::BufferBoxes, ArrayShape, ToIndexMap};
+///
+/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+/// let boxes: BufferBoxes = map.buffer_boxes()?;
+/// let count: u64 = boxes.elements.iter().chain(&boxes.padding).map(|part| part.elements()).sum();
+/// assert_eq!(count, map.physical_elements());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferBoxes {

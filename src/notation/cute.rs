@@ -4,6 +4,16 @@
 //! level is a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one
 //! first. CuTe has no element type, no padding behind the last element and no partial blocks. Source:
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
+//!
+//! ```
+//! use tensor_layout::{notation::cute, ArrayShape, DataType, ToIndexMap};
+//!
+//! let blocked = cute::layout(DataType::F32, "((8,2),128):((1,1024),8)")?;
+//! assert_eq!(blocked.offset(&[9, 3])?, 1024 + 1 + 24);
+//! let tiled = "f32[16,128]{0,1:T(128,8)}".parse::<ArrayShape>()?;
+//! println!("{}", cute::text(&tiled.to_index_map()?)?);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 
 use std::fmt::Write;
 

@@ -13,6 +13,18 @@ use super::strided::{Strided, list};
 use super::{AnyLayout, Notation, cute, directml, numpy, onednn, type_and_sizes};
 
 /// A layout in one notation, or why that notation cannot say it: one line of [`all`].
+///
+/// ```
+/// use tensor_layout::notation::{all, Line, Notation};
+/// use tensor_layout::ArrayShape;
+///
+/// let lines: Vec<Line> = all("f32[4,8]{1,0:T(2,4)}".parse::<ArrayShape>()?);
+/// let cute = lines.iter().find(|line| line.notation == Notation::CuTe).unwrap();
+/// assert_eq!((cute.text.is_ok(), cute.reason()), (true, None));
+/// let strides = lines.iter().find(|line| line.notation == Notation::Strides).unwrap();
+/// assert!(strides.text.is_err() && strides.reason().is_some());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The notation.

@@ -81,6 +81,14 @@ impl Notation {
     ];
 
     /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy` or `directml`.
+    ///
+    /// ```
+    /// use tensor_layout::notation::Notation;
+    ///
+    /// assert_eq!((Notation::OneDnn.name(), Notation::OneDnn.title()), ("onednn", "oneDNN tag"));
+    /// assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -132,6 +140,16 @@ impl FromStr for Notation {
 }
 
 /// A layout of either model.
+///
+/// ```
+/// use tensor_layout::{notation::{AnyLayout, Notated}, ArrayShape, ToIndexMap};
+///
+/// let Notated { .. } = "f32[2,3]:[5,1]".parse()?;
+/// let layout = AnyLayout::from("f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?);
+/// assert!(matches!(layout, AnyLayout::Tiled(_)));
+/// assert_eq!(layout.to_index_map()?.physical_elements(), 24);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnyLayout {
@@ -174,6 +192,19 @@ enum Spelling {
 
 impl Notated {
     /// The layout.
+    ///
+    /// ```
+    /// use tensor_layout::notation::{AnyLayout, Notated, Notation};
+    ///
+    /// let read: Notated = "f32[2,3]:[5,1]".parse()?;
+    /// assert_eq!(read.notation(), Notation::Strides);
+    /// assert!(matches!(read.layout(), AnyLayout::Strided(_)));
+    /// assert_eq!(read.text_in(Notation::Xla)?, "f32[2,3]{1,0:T(5)}");
+    /// for line in read.lines() {
+    ///     println!("{line}");
+    /// }
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn layout(&self) -> &AnyLayout {
         &self.layout

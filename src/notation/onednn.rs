@@ -5,6 +5,15 @@
 //! dimension: `OIhw4i16o4i` ends in blocks of 4 i, in them 16 o, in them 4 i. A dimension is padded
 //! to a multiple of the product of its blocks. Source: oneDNN's *Understanding Memory Formats*
 //! and `memory_desc_wrapper::off_v`.
+//!
+//! ```
+//! use tensor_layout::{notation::onednn, DataType};
+//!
+//! let blocks = onednn::shape(DataType::F32, &[2, 35, 9, 9], "nChw16c")?;
+//! assert_eq!(blocks.physical_elements()?, 2 * 48 * 9 * 9);
+//! assert_eq!(onednn::tag(&blocks)?, "aBcd16b");
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 
 use std::fmt::{self, Write};
 

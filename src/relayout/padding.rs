@@ -3,6 +3,19 @@
 use crate::error::Error;
 
 /// What the bytes of the destination that hold no element are set to.
+///
+/// ```
+/// use tensor_layout::relayout::{Padding, Relayout};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let packed = BufferTensorDesc::packed(DataType::U8, &[2, 3])?;
+/// let rows = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[4, 1]))?;
+/// let plan = Relayout::new(&packed, &rows)?.with_padding(Padding::Fill(0xff))?;
+/// let mut buffer = [0; 8];
+/// plan.run(b"abcdef\0\0", &mut buffer)?;
+/// assert_eq!(&buffer[..7], b"abc\xffdef");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// Nothing is written there.

@@ -69,6 +69,21 @@ impl Relayout {
     /// # Errors
     ///
     /// [`Error::Overflow`] if the destination has more bytes than memory has addresses.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let nchw = BufferTensorDesc::nchw(DataType::U8, [4, 3, 8, 8])?;
+    /// let nhwc = BufferTensorDesc::nhwc(DataType::U8, [4, 3, 8, 8])?;
+    /// let (source, mut buffer) = (vec![1; 768], vec![0; 768]);
+    /// // Each piece by itself, in any order, on any thread, into its own range.
+    /// for piece in Relayout::new(&nchw, &nhwc)?.partition(4)? {
+    ///     let range = piece.destination_range();
+    ///     piece.run(&source, &mut buffer[range])?;
+    /// }
+    /// assert_eq!(buffer, source);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn partition(&self, pieces: usize) -> Result<Vec<Piece>, Error> {
         self.partition_aligned(pieces, 1)
     }

@@ -119,6 +119,27 @@ impl Relayout {
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
     /// holds padding only.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{KernelLevel, Relayout}, ArrayShape, BufferTensorDesc, DataType};
+    ///
+    /// let packed = BufferTensorDesc::packed(DataType::F32, &[3, 100])?;
+    /// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
+    /// let plan = Relayout::new(&packed, &tiled)?;
+    /// assert_eq!((plan.source_size_in_bytes(), plan.destination_size_in_bytes()), (1200, 4096));
+    /// println!("{}", plan.explain());
+    ///
+    /// // In safe Rust and with ordinary stores, whatever the CPU has: the same bytes.
+    /// let plain = plan.clone().with_kernel_level(KernelLevel::Portable).with_streaming(false);
+    /// let (source, mut a, mut b) = (vec![7; 1200], vec![0; 4096], vec![0; 4096]);
+    /// let mut done = 0;
+    /// plan.run_with_progress(&source, &mut a, &mut |bytes| done += bytes)?;
+    /// plain.run(&source, &mut b)?;
+    /// assert!(a == b && done > 0);
+    /// plan.run_in_pieces(4, &source, &mut b)?;
+    /// assert!(a == b);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source.physical_size_in_bytes()

@@ -60,6 +60,16 @@ impl AxisOrder {
     /// [`Error::BadAxisOrder`] if a letter is repeated, there are more than
     /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
     /// nor to a run a, b, c, ...
+    ///
+    /// ```
+    /// use tensor_layout::AxisOrder;
+    ///
+    /// // The axis that lies outermost in memory first.
+    /// let order = AxisOrder::new("nhwc")?;
+    /// assert_eq!((order, order.rank()), (AxisOrder::NHWC, 4));
+    /// assert_eq!(order.axes().collect::<Vec<_>>(), [0, 2, 3, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn new(letters: &str) -> Result<AxisOrder, Error> {
         let bad = |reason: String| Error::BadAxisOrder { order: letters.to_owned(), reason };
         let upper = letters.to_ascii_uppercase();

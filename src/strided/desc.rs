@@ -11,6 +11,14 @@ use super::axis_list::AxisList;
 use super::size::{extent, size_in_bytes};
 
 /// Who owns the buffer (`DML_TENSOR_FLAGS`).
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+///
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDml);
+/// assert_eq!(weights.flags(), TensorFlags::OwnedByDml);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum TensorFlags {
@@ -138,6 +146,16 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
+    /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
+    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
+    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCHW)
     }
@@ -245,6 +263,19 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+    /// assert_eq!((rows.rank(), rows.logical_elements(), rows.min_elements()), (2, 6, 8));
+    /// assert_eq!((rows.explicit_strides(), rows.base_offset_alignment()), (Some(&[5, 1][..]), 0));
+    /// assert_eq!(rows.min_size_in_bytes(), 32);
+    /// // With the padding behind the last row.
+    /// assert_eq!(rows.clone().with_total_size_in_bytes(40)?.total_tensor_size_in_bytes(), 40);
+    /// assert_eq!(rows.with_total_size_in_bytes(28).unwrap_err().code(), "total_size_too_small");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         let min = self.min_size_in_bytes();
         if total < min {

@@ -24,6 +24,18 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 /// | `[1,3]:[99,1]` odd stride on size 1 | yes | - | - | - | yes | yes |
 /// | `[]:[]` one element | yes | - | - | - | yes | yes |
 /// | `[0,3]:[7,7]` no elements | yes | - | - | - | yes | yes |
+///
+/// ```
+/// use tensor_layout::{strided::{Facts, Overlap}, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+/// let facts: Facts = desc.facts()?;
+/// assert!(facts.padded && !facts.packed && !facts.broadcast && !facts.overlapping);
+/// // Or one at a time.
+/// assert!(desc.is_padded() && desc.is_in_order() && desc.is_inner_packed());
+/// assert!(!desc.is_packed() && !desc.is_broadcast() && desc.overlap() == Overlap::No);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Facts {

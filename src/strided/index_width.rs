@@ -9,6 +9,13 @@ use crate::error::Error;
 use super::desc::BufferTensorDesc;
 
 /// The narrowest integer type that holds every element offset of a tensor.
+///
+/// ```
+/// use tensor_layout::strided::IndexWidth;
+///
+/// assert_eq!(IndexWidth::for_elements(1 << 20), IndexWidth::I32);
+/// assert_eq!(IndexWidth::for_elements(3 << 30).name(), "u32");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IndexWidth {
     /// Every offset is at most 2³¹−1.

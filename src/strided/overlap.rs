@@ -5,6 +5,17 @@ use smallvec::SmallVec;
 use crate::checked::Dims;
 
 /// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
+///
+/// ```
+/// use tensor_layout::strided::{Overlap, OVERLAP_WORK_LIMIT};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // Strides that do not nest, and no overlap: found well within the limit.
+/// let interleaved = BufferTensorDesc::new(DataType::F32, &[4, 4], Some(&[3, 4]))?;
+/// assert_eq!(interleaved.overlap(), Overlap::No);
+/// println!("undecided after {OVERLAP_WORK_LIMIT} steps");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 
 /// The answer to "do two different indices share an offset?".

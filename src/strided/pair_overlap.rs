@@ -31,6 +31,16 @@ impl BufferTensorDesc {
     }
 
     /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger one.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
+    ///
+    /// // The even and the odd places of one buffer.
+    /// let every_other = BufferTensorDesc::new(DataType::F32, &[8], Some(&[2]))?;
+    /// assert_eq!(every_other.overlap_with_at(0, &every_other, 4), Overlap::No);
+    /// assert!(matches!(every_other.overlap_with_at(0, &every_other, 8), Overlap::Yes { .. }));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
         if self.logical_elements() == 0 || other.logical_elements() == 0 {

@@ -38,6 +38,16 @@ impl ArrayShape {
     ///
     /// [`Error::RankMismatch`] if the layout orders another number of dimensions, [`Error::Overflow`]
     /// if the elements cannot be counted in 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
+    ///
+    /// let shape = ArrayShape::new(DataType::F32, &[2, 3], Layout::new(&[0, 1])?)?;
+    /// assert_eq!((shape.data_type(), shape.sizes(), shape.logical_elements()), (DataType::F32, &[2, 3][..], 6));
+    /// let rows = shape.with_layout(Layout::row_major(2))?;
+    /// assert_eq!((rows.to_string().as_str(), rows.element_bits(), rows.dynamic()), ("f32[2,3]{1,0}", 32, &[false, false][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
         check_rank(&layout, sizes.len())?;
         checked::product(sizes, ELEMENTS)?;

@@ -113,6 +113,15 @@ impl ArrayShape {
     /// # Errors
     ///
     /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::ArrayShape;
+    ///
+    /// let shape: ArrayShape = "s4[3,5]{1,0:T(2,2)E(4)}".parse()?;
+    /// assert_eq!((shape.padding_elements()?, shape.buffer_size_in_bytes()?), (9, 12));
+    /// assert!(shape.is_packed_below_a_byte() && !shape.is_dynamic() && shape.layout().is_row_major());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn padding_elements(&self) -> Result<u64, Error> {
         // A divided dimension can make the buffer smaller than the array.
         Ok(self.physical_elements()?.saturating_sub(self.logical_elements()))

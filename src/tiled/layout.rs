@@ -12,6 +12,16 @@ use crate::error::Error;
 const MAX_MEMORY_SPACE: u64 = 127;
 
 /// One entry of a tile.
+///
+/// ```
+/// use tensor_layout::tiled::{Tile, TileSize};
+///
+/// // `*` joins a dimension with the next.
+/// let tile: Tile = "(*,128)".parse()?;
+/// assert_eq!(tile.entries()[0], TileSize::Combine);
+/// assert_eq!(Tile::from_entries(tile.entries())?, tile);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TileSize {
     /// The dimension is cut into blocks of this many elements.
@@ -83,6 +93,16 @@ impl Tile {
 }
 
 /// `SC(1:50,200)`: one dimension divided among several memories.
+///
+/// ```
+/// use tensor_layout::tiled::{Layout, SplitConfig};
+///
+/// // Dimension 1 is divided among three memories, before the indices 4 and 8.
+/// let split = SplitConfig::new(1, &[4, 8]);
+/// assert_eq!((split.dimension(), split.indices()), (1, &[4, 8][..]));
+/// let layout = Layout::row_major(2).with_split_configs(&[split]);
+/// assert_eq!(layout.split_configs().len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
     dimension: u64,
@@ -141,6 +161,25 @@ impl Layout {
     /// # Errors
     ///
     /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    ///
+    /// ```
+    /// use tensor_layout::{tiled::{Layout, Tile}, DataType};
+    ///
+    /// let layout = Layout::row_major(2)
+    ///     .with_minor_to_major(&[0, 1])?
+    ///     .with_tiles(&[Tile::new(&[8, 128])?])
+    ///     .with_tail_padding_alignment(1024)?
+    ///     .with_element_bits(4)
+    ///     .with_memory_space(1)?
+    ///     .with_metadata_prefix_bytes(4)
+    ///     .with_index_type(Some(DataType::U32))?
+    ///     .with_pointer_type(Some(DataType::U32))?;
+    /// assert_eq!((layout.minor_to_major(), layout.tiles().len()), (&[0, 1][..], 1));
+    /// assert_eq!((layout.tail_padding_alignment(), layout.element_bits(), layout.memory_space()), (1024, Some(4), 1));
+    /// assert_eq!(layout.metadata_prefix_bytes(), 4);
+    /// assert_eq!((layout.index_type(), layout.pointer_type()), (Some(DataType::U32), Some(DataType::U32)));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
         let rank = minor_to_major.len();
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);

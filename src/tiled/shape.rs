@@ -106,6 +106,17 @@ impl From<ArrayShape> for Shape {
 }
 
 /// The size of a dimension that may have none.
+///
+/// ```
+/// use tensor_layout::tiled::{Extent, Layout, UnboundedArray};
+/// use tensor_layout::{DataType, Shape};
+///
+/// let shape = UnboundedArray::new(DataType::F32, &[Extent::Unbounded, Extent::Static(8)], Layout::row_major(2))?;
+/// assert_eq!(shape.to_string(), "f32[?,8]{1,0}");
+/// assert_eq!((shape.data_type(), shape.extents().len(), shape.layout()), (DataType::F32, 2, &Layout::row_major(2)));
+/// assert_eq!("f32[?,8]{1,0}".parse::<Shape>()?, Shape::Unbounded(shape));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// `5`.
@@ -128,6 +139,14 @@ impl Extent {
 
 /// An array with at least one dimension that has no bound. It has a layout, but no size and no
 /// offsets, so it is a type of its own beside [`ArrayShape`].
+///
+/// ```
+/// use tensor_layout::{tiled::UnboundedArray, DataType};
+///
+/// let shape: UnboundedArray = "f32[?,<=16]".parse()?;
+/// assert_eq!(shape.data_type(), DataType::F32);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnboundedArray {
     data_type: DataType,

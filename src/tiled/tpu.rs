@@ -19,6 +19,15 @@ use super::layout::{Layout, Tile};
 use super::shape::Shape;
 
 /// A generation of TPU, as far as default tiles go.
+///
+/// ```
+/// use tensor_layout::{tiled::TpuGeneration, ArrayShape};
+///
+/// let generation: TpuGeneration = "v5e".parse()?;
+/// let shape = "bf16[300,500]".parse::<ArrayShape>()?.with_tpu_layout(generation)?;
+/// assert_eq!(shape.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TpuGeneration {

@@ -11,6 +11,19 @@ use super::limits::Limits;
 use super::validate::{common_multiple, piece_alignment};
 
 /// One piece of a tensor: some of the indices of an axis, all of the others.
+///
+/// ```
+/// use tensor_layout::upload::{pieces_along, AxisPiece, Limits};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
+/// let mut pieces = pieces_along(&desc, 0, &Limits::webgpu())?;
+/// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
+/// let first: AxisPiece = pieces.next().unwrap();
+/// assert_eq!((first.indices, first.desc.sizes(), first.bound), (0..1 << 15, &[1 << 15, 1024][..], 0..1 << 27));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AxisPiece {

@@ -139,6 +139,14 @@ impl FeatureLevel {
     }
 
     /// The level with this value of `DML_FEATURE_LEVEL`.
+    ///
+    /// ```
+    /// use tensor_layout::{upload::FeatureLevel, DataType};
+    ///
+    /// let level = FeatureLevel::from_value(0x5000).unwrap();
+    /// assert_eq!((level, level.value(), level.ranks()), (FeatureLevel::V5_0, 0x5000, (1, 8)));
+    /// assert!(level.data_types().contains(&DataType::F64) && !level.data_types().contains(&DataType::S4));
+    /// ```
     #[must_use]
     pub fn from_value(value: u32) -> Option<FeatureLevel> {
         Self::ALL.iter().copied().find(|level| level.value() == value)

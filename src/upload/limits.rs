@@ -76,6 +76,17 @@ impl Limits {
     pub const NAMES: &'static [&'static str] = &["directml", "d3d12", "webgpu", "vulkan", "none"];
 
     /// No limits beyond those of the arithmetic: the start of a custom set.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{FeatureLevel, Limits};
+    ///
+    /// assert_eq!(Limits::none().offset_alignment, 1);
+    /// assert_eq!(Limits::directml(FeatureLevel::LATEST).offset_alignment, 16);
+    /// assert_eq!((Limits::d3d12().offset_alignment, Limits::webgpu().offset_alignment), (16, 256));
+    /// // Plain data: set what the device reports.
+    /// let mut limits = Limits::vulkan();
+    /// limits.max_binding = 1 << 31;
+    /// ```
     #[must_use]
     pub fn none() -> Limits {
         Limits {

@@ -45,6 +45,14 @@ impl Pieces {
     }
 
     /// How many pieces are left.
+    ///
+    /// ```
+    /// use tensor_layout::upload::Pieces;
+    ///
+    /// let pieces = Pieces::new(0..1000, 300, 16)?;
+    /// assert_eq!((pieces.number(), pieces.step()), (4, 288));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn number(&self) -> u64 {
         let left = self.end.saturating_sub(self.next);

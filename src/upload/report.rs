@@ -12,6 +12,16 @@ use super::pieces::Pieces;
 
 /// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
 /// otherwise.
+///
+/// ```
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role, UploadReport};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1]))?;
+/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// assert_eq!((report.exact_bytes, report.rounded_bytes, report.cpu_bytes, report.bound), (16, 16, 16, 32..48));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UploadReport {
@@ -148,6 +158,19 @@ impl fmt::Display for UploadReport {
 
 /// Everything that is wrong with a tensor in its buffer; at least one error. The numbers are still
 /// there, in [`Errors::report`].
+///
+/// ```
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
+/// let errors = validate(&desc, &Buffer::new(200, 4, Role::Input), &Limits::d3d12()).unwrap_err();
+/// assert_eq!(errors.codes(), ["offset_unaligned", "binding_outside_buffer"]);
+/// assert_eq!(errors.iter().count(), 2);
+/// assert_eq!(errors.report().bound, 4..260); // every number that could be found
+/// println!("{errors}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Errors {
     errors: Vec<Error>,

@@ -45,6 +45,21 @@ struct Space {
 }
 
 /// A value in temporary memory.
+///
+/// ```
+/// use tensor_layout::hlo::{AssignedValue, BufferAssignment};
+///
+/// let dump = "BufferAssignment:
+/// allocation 2: size 128, preallocated-temp:
+///  value: <1 t @0> (size=64,offset=64): f32[16]{0}
+/// ";
+/// let assignment = BufferAssignment::read(dump.as_bytes())?;
+/// let value: &AssignedValue = &assignment.largest_temporaries(0)[0];
+/// assert_eq!((value.name.as_str(), value.bytes, value.offset), ("t", 64, 64));
+/// assert_eq!((assignment.allocations(), assignment.unreadable()), (1, 0));
+/// assert_eq!(assignment.spaces().collect::<Vec<_>>(), [0]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssignedValue {

@@ -13,6 +13,34 @@ use super::sharing::share;
 use super::uses::{Buffer, Use, all_uses};
 
 /// Which buffers a program has, and when it needs them.
+///
+/// ```
+/// use tensor_layout::hlo::{BufferUse, LiveMemory, MemoryTotal, Module};
+///
+/// let dump = "HloModule m, is_scheduled=true
+///
+/// ENTRY %main (p: f32[256]) -> f32[256] {
+///   %p = f32[256]{0} parameter(0)
+///   %a = f32[256]{0} sine(%p)
+///   %b = f32[256]{0} dot(%a, %p)
+///   ROOT %c = f32[256]{0} dot(%b, %p)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory: LiveMemory<'_> = module.live_memory().ok_or("no entry computation")?;
+/// assert!(memory.is_scheduled() && memory.unknown_operands() == 0);
+/// let MemoryTotal { argument_bytes, temp_bytes, peak_bytes, .. } = memory.total();
+/// assert_eq!((argument_bytes, temp_bytes, peak_bytes), (1024, 1024, 3072));
+///
+/// // Where is the peak, and what is alive there?
+/// let space = memory.spaces()[0].clone();
+/// let peak = space.peak_time.ok_or("no peak")?;
+/// let instruction = memory.instruction(peak).ok_or("no instruction")?;
+/// println!("{} of {}: {}", peak, memory.instructions(), instruction.instruction);
+/// let alive = memory.live_at(space.space, peak);
+/// assert_eq!(alive.iter().filter(|buffer| buffer.used_as == BufferUse::Argument).count(), 1);
+/// assert!(memory.profile(space.space).iter().any(|&(_, bytes)| bytes == peak_bytes));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct LiveMemory<'a> {
     pub(super) module: &'a Module,

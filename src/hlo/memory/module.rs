@@ -134,6 +134,25 @@ impl Module {
     }
 
     /// What the first line says, for a module that is filled by [`add`](Module::add).
+    ///
+    /// ```
+    /// use tensor_layout::hlo::{Module, Reader};
+    ///
+    /// let dump = "HloModule m, is_scheduled=true
+    ///
+    /// ENTRY %main (p: f32[4]) -> f32[4] {
+    ///   ROOT %p = f32[4]{0} parameter(0)
+    ///   what is this?
+    /// }";
+    /// let (mut module, mut reader) = (Module::default(), Reader::new(dump.as_bytes()));
+    /// for record in reader.by_ref() {
+    ///     module.add(&record?)?;
+    /// }
+    /// module.set_header(reader.header().cloned().unwrap_or_default());
+    /// assert_eq!((module.header().name.as_str(), module.instructions()), ("m", 1));
+    /// assert_eq!((module.unreadable(), module.unreadable_lines()[0].line), (1, 5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_header(&mut self, header: ModuleHeader) {
         self.header = header;
     }

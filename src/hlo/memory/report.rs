@@ -9,6 +9,20 @@ use crate::hlo::sources::SourceLine;
 /// Parameters and results have their memory for the whole program; a result that is written over a parameter is
 /// counted among both, and once more as aliased. So `peak_bytes` is `argument_bytes + output_bytes - alias_bytes +
 /// temp_bytes`.
+///
+/// ```
+/// use tensor_layout::hlo::{MemoryTotal, Module};
+///
+/// let dump = "ENTRY %main (p: f32[256]) -> f32[256] {
+///   %p = f32[256]{0} parameter(0)
+///   ROOT %a = f32[256]{0} sine(%p)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let total: MemoryTotal = module.live_memory().ok_or("no entry computation")?.total();
+/// assert_eq!((total.argument_bytes, total.output_bytes, total.alias_bytes), (1024, 1024, 0));
+/// assert_eq!((total.constant_bytes, total.temp_bytes, total.peak_bytes), (0, 0, 2048));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryTotal {
@@ -27,6 +41,19 @@ pub struct MemoryTotal {
 }
 
 /// One memory space.
+///
+/// ```
+/// use tensor_layout::hlo::{Module, SpaceUse};
+///
+/// let dump = "ENTRY %main (p: f32[256]) -> f32[256] {
+///   ROOT %p = f32[256]{0} parameter(0)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory = module.live_memory().ok_or("no entry computation")?;
+/// let hbm: &SpaceUse = &memory.spaces()[0];
+/// assert_eq!((hbm.space, hbm.buffers, hbm.total.argument_bytes), (0, 1, 1024));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceUse {
@@ -42,6 +69,12 @@ pub struct SpaceUse {
 }
 
 /// What a buffer is for.
+///
+/// ```
+/// use tensor_layout::hlo::BufferUse;
+///
+/// assert_eq!(BufferUse::Temporary.name(), "temporary");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BufferUse {
@@ -72,6 +105,20 @@ impl BufferUse {
 }
 
 /// Where an instruction comes from.
+///
+/// ```
+/// use tensor_layout::hlo::{InstructionPlace, Module};
+///
+/// let dump = r#"ENTRY %main (p: f32[256]) -> f32[256] {
+///   ROOT %p = f32[256]{0} parameter(0), metadata={op_name="weights"}
+/// }"#;
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory = module.live_memory().ok_or("no entry computation")?;
+/// let place: InstructionPlace = memory.instruction(0).ok_or("no instruction")?;
+/// assert_eq!((place.instruction.as_str(), place.opcode.as_str(), place.line), ("p", "parameter", 2));
+/// assert_eq!(place.op_name.as_deref(), Some("weights"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstructionPlace {
@@ -90,6 +137,21 @@ pub struct InstructionPlace {
 }
 
 /// A buffer that is in use at some time.
+///
+/// ```
+/// use tensor_layout::hlo::{BufferUse, LiveBuffer, Module};
+///
+/// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
+///   ROOT %p = f32[8,100]{1,0:T(8,128)} parameter(0)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory = module.live_memory().ok_or("no entry computation")?;
+/// let alive: Vec<LiveBuffer> = memory.live_at(0, 0);
+/// assert_eq!((alive[0].bytes, alive[0].place.instruction.as_str()), (4096, "p"));
+/// println!("{}: {}", alive[0].used_as.name(), alive[0].shape);
+/// # let _ = BufferUse::Argument;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LiveBuffer {

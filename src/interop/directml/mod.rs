@@ -4,6 +4,29 @@
 //!   `DML_TENSOR_DESC`; for the `windows` crate the feature `windows` has a `From` both ways.
 //! * [`DirectmlFields`] and [`DmlBufferTensorDesc::to_desc`] read them back, checked.
 //! * `JsonTensor` (feature `serde`) is the form of DxDispatch's models.
+//!
+//! ```
+//! use tensor_layout::interop::directml::{DirectmlTensor, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER};
+//! use tensor_layout::interop::directml::{DmlBufferTensorDesc, DmlTensorDesc, LentTensor, LentTensorDesc};
+//! use tensor_layout::upload::FeatureLevel;
+//! use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+//!
+//! let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?.with_flags(TensorFlags::OwnedByDml);
+//! let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
+//! assert_eq!((tensor.offset_in_bytes(), tensor.total_size_in_bytes()), (0, 384));
+//!
+//! // Both structures point into `tensor`, and cannot outlive it.
+//! let lent: LentTensor<'_> = tensor.lend();
+//! let raw: &DmlBufferTensorDesc = lent.raw();
+//! assert_eq!((raw.data_type, raw.flags), (2, DML_TENSOR_FLAG_OWNED_BY_DML));
+//! let outer: LentTensorDesc<'_> = lent.tensor_desc();
+//! let for_operators: &DmlTensorDesc = outer.raw();
+//! assert_eq!(for_operators.tensor_type, DML_TENSOR_TYPE_BUFFER);
+//!
+//! // SAFETY: the arrays belong to `tensor`.
+//! assert_eq!(unsafe { raw.to_desc() }?, desc);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(unsafe_code, reason = "raw pointers of a C interface; each block says why it is sound")]
 

@@ -6,6 +6,25 @@
 use std::ffi::c_void;
 
 /// `DML_BUFFER_TENSOR_DESC`.
+///
+/// ```
+/// use tensor_layout::interop::directml::DmlBufferTensorDesc;
+///
+/// let sizes = [1_u32, 1, 2, 3];
+/// let raw = DmlBufferTensorDesc {
+///     data_type: 1,
+///     flags: 0,
+///     dimension_count: 4,
+///     sizes: sizes.as_ptr(),
+///     strides: std::ptr::null(),
+///     total_tensor_size_in_bytes: 24,
+///     guaranteed_base_offset_alignment: 0,
+/// };
+/// // SAFETY: `sizes` holds four numbers.
+/// let desc = unsafe { raw.to_desc() }?;
+/// assert_eq!(desc.to_string(), "f32[1,1,2,3]");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct DmlBufferTensorDesc {
@@ -36,6 +55,13 @@ pub struct DmlTensorDesc {
 }
 
 /// `DML_BUFFER_BINDING`.
+///
+/// ```
+/// use tensor_layout::interop::directml::DmlBufferBinding;
+///
+/// let binding = DmlBufferBinding { buffer: std::ptr::null_mut(), offset: 256, size_in_bytes: 64 };
+/// assert_eq!(binding.offset + binding.size_in_bytes, 320);
+/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct DmlBufferBinding {

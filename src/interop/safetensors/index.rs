@@ -68,6 +68,23 @@ impl Index {
     ///
     /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts, [`ModelFault::PartName`],
     /// [`ModelFault::RepeatedName`] for two parts of one name; [`Error::Overflow`] for more than 2^64 bytes.
+    ///
+    /// ```
+    /// use tensor_layout::interop::safetensors::{Header, Index, Model, Tensor};
+    ///
+    /// let layout = "u8[4]:[1]".parse()?;
+    /// let header = Header::new([("a", &layout)], &[])?;
+    /// assert_eq!((header.names().collect::<Vec<_>>(), header.data_size_in_bytes()), (vec!["a"], 4));
+    /// let index = Index::new([("1.safetensors", &header)], None)?;
+    /// assert_eq!(index.tensors().collect::<Vec<_>>(), [("a", "1.safetensors")]);
+    /// assert!(index.to_json().contains("weight_map"));
+    ///
+    /// // Does a part hold what the index says?
+    /// let mut file = Vec::new();
+    /// Model::new(vec![Tensor::new("a", layout, b"abcd")?], Vec::new())?.write(&mut file)?;
+    /// index.check_part("1.safetensors", &Model::read(&file)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new<'p>(
         parts: impl IntoIterator<Item = (&'p str, &'p Header)>,
         old: Option<&Index>,

@@ -12,6 +12,20 @@ use super::{header, layout_key};
 /// The tensors of a safetensors file, each in its layout, and what else the metadata says.
 ///
 /// Of a sharded model it is one part; see [`Index`](super::Index).
+///
+/// ```
+/// use tensor_layout::interop::safetensors::{Model, Tensor};
+///
+/// let tensors = vec![Tensor::new("a", "u8[2]:[1]".parse()?, b"ab")?, Tensor::new("b", "u8[2]:[1]".parse()?, b"cd")?];
+/// let mut file = Vec::new();
+/// Model::new(tensors, vec![("format".into(), "pt".into())])?.write(&mut file)?;
+///
+/// let model = Model::read(&file)?;
+/// assert_eq!(model.tensors().len(), 2);
+/// assert_eq!(model.tensor("b").map(|tensor| tensor.bytes()), Some(&b"cd"[..]));
+/// assert_eq!(model.metadata(), [("format".to_owned(), "pt".to_owned())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Model<'a> {
     tensors: Vec<Tensor<'a>>,

@@ -13,6 +13,22 @@ use super::{check_places, layout_fault, map_of};
 /// A tensor of a model: its name, the layout of its bytes, and these bytes.
 ///
 /// The bytes are those of the file or buffer it was made from, padding included.
+///
+/// ```
+/// use tensor_layout::{interop::safetensors::{Model, Tensor}, DataType};
+///
+/// let tensor = Tensor::new("a", "u8[2,2]{0,1:T(4)}".parse()?, b"a\0\0\0b\0\0\0")?;
+/// assert_eq!((tensor.name(), tensor.sizes(), tensor.data_type()), ("a", &[2, 2][..], Some(DataType::U8)));
+/// let mut file = Vec::new();
+/// Model::new(vec![tensor], Vec::new())?.write(&mut file)?;
+///
+/// // In the file it is a row of bytes, and the metadata names its layout.
+/// let model = Model::read(&file)?;
+/// let tensor = model.tensor("a").unwrap();
+/// assert!(tensor.is_layout_named());
+/// assert_eq!((tensor.type_name(), tensor.layout()?.to_string().as_str()), ("U8", "u8[2,2]{0,1:T(4)}"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Tensor<'a> {
     name: String,

@@ -8,6 +8,15 @@ use crate::cursor::one_of;
 use crate::error::Error;
 
 /// A set of kernels, by the instructions they need.
+///
+/// ```
+/// use tensor_layout::relayout::KernelLevel;
+///
+/// let level = KernelLevel::in_use();
+/// assert!(level.is_available() && KernelLevel::Portable.is_available());
+/// assert_eq!(KernelLevel::Avx2.name(), "avx2");
+/// println!("relayout runs at {}", level.name());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum KernelLevel {

@@ -32,6 +32,16 @@ pub enum Blocks {
 }
 
 /// `count` stretches of `length` elements, the first at `start`, each `stride` after the one before.
+///
+/// ```
+/// use tensor_layout::strided::{Blocks, UniformBlocks};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let rows = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
+/// let Blocks::Uniform(UniformBlocks { start, length, count, stride }) = rows.blocks() else { panic!() };
+/// assert_eq!((start, length, count, stride), (0, 6, 4, 8));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniformBlocks {
     /// Where the first one begins.
@@ -45,6 +55,18 @@ pub struct UniformBlocks {
 }
 
 /// Stretches of `length` elements whose starts take more than one loop to walk.
+///
+/// ```
+/// use tensor_layout::strided::Blocks;
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // Two matrices, whose rows are padded and which lie further apart than their rows.
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 6], Some(&[100, 8, 1]))?;
+/// let Blocks::Many(blocks) = desc.blocks() else { panic!() };
+/// assert_eq!(blocks.length(), 6);
+/// assert_eq!(blocks.starts().collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManyBlocks {
     length: u64,
@@ -82,6 +104,16 @@ impl Blocks {
 }
 
 /// Walks the stretches of [`Blocks`] in row-major order.
+///
+/// ```
+/// use tensor_layout::strided::BlockIter;
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let rows = BufferTensorDesc::new(DataType::F32, &[2, 6], Some(&[8, 1]))?;
+/// let blocks: BlockIter = rows.blocks().iter();
+/// assert_eq!(blocks.collect::<Vec<_>>(), [0..6, 8..14]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BlockIter(Starts);
 

@@ -8,6 +8,19 @@ use crate::strided::view::join_axes;
 
 /// A tensor as a BLAS-style matrix multiplication takes it: row-major matrices with a leading
 /// dimension, perhaps transposed, repeated over a batch.
+///
+/// ```
+/// use tensor_layout::strided::GemmOperand;
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // One matrix for every element of the batch.
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[64, 32])?.broadcast_to(&[8, 64, 32])?;
+/// let operand: GemmOperand = weights.gemm_operand()?;
+/// assert_eq!((operand.rows, operand.columns, operand.leading_dimension, operand.transposed), (64, 32, 32, false));
+/// assert_eq!((operand.batch(), operand.batch_count()), (&[(8, 0)][..], 8));
+/// assert!(operand.batch_broadcast() && operand.batch_stride() == Some(0));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GemmOperand {
@@ -88,6 +101,16 @@ impl BufferTensorDesc {
     ///
     /// [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] if the axes are the same, and
     /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// // Sequence and width of [sequence, heads, width], a matrix for each head.
+    /// let heads = BufferTensorDesc::packed(DataType::F16, &[128, 8, 64])?;
+    /// let operand = heads.gemm_operand_at(0, 2)?;
+    /// assert_eq!((operand.rows, operand.leading_dimension, operand.batch_stride()), (128, 512, Some(64)));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
         if rows == columns {
             return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: columns });

@@ -17,6 +17,15 @@ use super::offsets::Offsets;
 /// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs
 /// of the inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
 /// offset are held as one.
+///
+/// ```
+/// use tensor_layout::{strided::MemoryOrder, BufferTensorDesc, DataType};
+///
+/// let transposed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
+/// let offsets: MemoryOrder = transposed.offsets_in_memory_order();
+/// assert!(offsets.is_sorted());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct MemoryOrder {
     offsets: Counted,

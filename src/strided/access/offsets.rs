@@ -8,6 +8,15 @@ use crate::strided::BufferTensorDesc;
 
 /// The offsets of all elements, in elements from the start of the buffer. One addition a step for
 /// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
+///
+/// ```
+/// use tensor_layout::{strided::Offsets, BufferTensorDesc, DataType};
+///
+/// let columns = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
+/// let offsets: Offsets = columns.offsets();
+/// assert_eq!(offsets.collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offsets {
     /// Size, stride and how far the index is, innermost axis first.

@@ -5,6 +5,16 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 /// At which end axes are added or joined.
+///
+/// ```
+/// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 1, 5])?;
+/// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 3, 1, 5]);
+/// assert_eq!(desc.rank_at_least(4, Side::Back).sizes(), [3, 1, 5, 1]);
+/// assert_eq!(desc.squeeze_all().sizes(), [3, 5]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Before the first axis: the last axes stay where they are.
