@@ -65,9 +65,11 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::Tuning>();
+    shared::<shader::Access>();
     shared::<shader::BoundBuffer>();
     shared::<shader::BoundWindow>();
     shared::<shader::Form>();
+    shared::<shader::IndexFunctions>();
     shared::<shader::Pass>();
     shared::<shader::PipelineKey>();
     shared::<shader::Profile>();

@@ -17,6 +17,7 @@ mod output;
 mod pieces;
 mod progress;
 mod same;
+mod shader;
 mod table;
 mod view;
 
@@ -65,6 +66,8 @@ enum Command {
     Hlo(hlo::Arguments),
     /// A picture of the memory, as text or SVG.
     Draw(draw::Arguments),
+    /// Where the elements of a layout lie, as functions for a shader.
+    Shader(shader::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Same(arguments) => same::run(arguments, &mut output),
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
+        Command::Shader(arguments) => shader::run(arguments, &mut output),
     };
     match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => ExitCode::SUCCESS,

@@ -12,12 +12,27 @@ use super::races::Uses;
 use super::statement::Statement;
 use super::wgsl;
 
+/// The words of a storage buffer.
+pub(crate) enum Words<'a> {
+    Read(&'a [u32]),
+    Write(&'a mut [u32]),
+}
+
+impl Words<'_> {
+    fn get(&self) -> &[u32] {
+        match self {
+            Words::Read(words) => words,
+            Words::Write(words) => words,
+        }
+    }
+}
+
 /// Where expressions get their values from.
 pub(super) struct Machine<'a> {
     lanes: Lanes,
-    buffers: &'a mut [Vec<u32>],
+    buffers: Vec<Words<'a>>,
     uniforms: &'a [u32],
-    /// Who touched the buffers that may be written, in the order of the buffers; empty where one invocation runs alone.
+    /// Who touched the buffers that are written, in the order of the buffers; empty where one invocation runs alone.
     uses: Vec<Option<Uses>>,
     shared: Vec<Shared>,
     workgroup: [u32; 3],
@@ -64,9 +79,13 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
     let shared = shader.shared.iter();
     let shared =
         shared.map(|array| Shared { words: vec![None; size(array.words)], uses: Uses::new(size(array.words)) });
+    let bound = buffers.iter_mut().zip(&shader.buffers).map(|(words, buffer)| match buffer.access {
+        Access::Read => Words::Read(words),
+        Access::ReadWrite => Words::Write(words),
+    });
     let mut machine = Machine {
         lanes: Lanes::new(shader.slots, invocations),
-        buffers,
+        buffers: bound.collect(),
         uniforms,
         uses,
         shared: shared.collect(),
@@ -90,7 +109,7 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
 
 impl<'a> Machine<'a> {
     /// One invocation outside any dispatch, with `slots` variables.
-    pub(super) fn single(slots: usize, buffers: &'a mut [Vec<u32>]) -> Machine<'a> {
+    pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let lanes = Lanes::new(slots, 1);
         Machine {
             lanes,
@@ -250,7 +269,7 @@ impl<'a> Machine<'a> {
 
     fn load(&mut self, buffer: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
         let invocation = self.invocation(lane);
-        let words = self.buffers.get(buffer).map_or(&[][..], Vec::as_slice);
+        let words = self.buffers.get(buffer).map_or(&[][..], Words::get);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(&value) = words.get(place) else { return Err(out_of_range(name, index, words.len())) };
         let uses = self.uses.get_mut(buffer).and_then(Option::as_mut);
@@ -262,23 +281,15 @@ impl<'a> Machine<'a> {
 
     fn store(&mut self, buffer: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
         let invocation = self.invocation(lane);
-        let words = self.buffers.get_mut(buffer).map_or(&mut [][..], Vec::as_mut_slice);
+        let Some(Words::Write(words)) = self.buffers.get_mut(buffer) else {
+            return Err(Box::new(Fault::ReadOnly { buffer: name.to_owned() }));
+        };
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let count = words.len();
         let Some(word) = words.get_mut(place) else { return Err(out_of_range(name, index, count)) };
         *word = value;
-        match self.uses.get_mut(buffer) {
-            // Nobody else runs.
-            None => Ok(()),
-            Some(None) => Err(Box::new(Fault::ReadOnly { buffer: name.to_owned() })),
-            Some(Some(uses)) => {
-                if uses.write(place, invocation) {
-                    Ok(())
-                } else {
-                    Err(race(name, index, invocation))
-                }
-            }
-        }
+        let uses = self.uses.get_mut(buffer).and_then(Option::as_mut);
+        if uses.is_none_or(|uses| uses.write(place, invocation)) { Ok(()) } else { Err(race(name, index, invocation)) }
     }
 
     fn load_shared(&mut self, array: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {

@@ -39,6 +39,7 @@ fn operator(op: Op) -> (&'static str, Binding) {
 
 fn binding(expr: &Expr) -> Binding {
     match &*expr.node {
+        Node::Binary(Op::Xor, _, ones) if ones.constant() == Some(u32::MAX) => Binding::Unary,
         Node::Binary(op, ..) => operator(*op).1,
         _ => Binding::Unary,
     }
@@ -75,6 +76,11 @@ fn write_expression(text: &mut String, expr: &Expr) {
             text.push_str(", ");
             write_expression(text, b);
             text.push(')');
+            Ok(())
+        }
+        Node::Binary(Op::Xor, a, b) if b.constant() == Some(u32::MAX) => {
+            text.push('~');
+            write_operand(text, a, Binding::Unary);
             Ok(())
         }
         Node::Binary(op, a, b) => {

@@ -1,0 +1,70 @@
+//! `shader`: the index functions of a layout as WGSL.
+
+use clap::Args;
+use tensor_layout::notation::Notated;
+use tensor_layout::shader::{Access, IndexFunctions};
+use tensor_layout::{Error, ErrorKind};
+
+use crate::output::{Object, Output, Stop, Verdict};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The layout.
+    layout: String,
+    /// A name in front of every function: x_offset instead of offset.
+    #[arg(long)]
+    name: Option<String>,
+    /// The offset of index 0 becomes the first argument: for a buffer that is bound in part.
+    #[arg(long)]
+    base_argument: bool,
+    /// Also functions that walk along this axis by adding strides. May be given several times.
+    #[arg(long, value_name = "AXIS")]
+    walk: Vec<usize>,
+    /// Also functions that load and store elements of the array<u32> of this name.
+    #[arg(long, value_name = "NAME")]
+    buffer: Option<String>,
+    /// With --buffer: no stores.
+    #[arg(long, requires = "buffer")]
+    read_only: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let text = match text(arguments) {
+        Ok(text) => text,
+        Err(error) => return output.refuse(&arguments.layout, &error),
+    };
+    if output.is_json() {
+        output.line(Object::default().with("input", arguments.layout.as_str()).with("wgsl", text))?;
+    } else {
+        output.line(text.trim_end())?;
+    }
+    Ok(Verdict::Well)
+}
+
+fn text(arguments: &Arguments) -> Result<String, Error> {
+    let layout: Notated = arguments.layout.parse()?;
+    let mut functions = match arguments.base_argument {
+        false => IndexFunctions::new(&layout)?,
+        true => IndexFunctions::with_base_argument(&layout)?,
+    };
+    if let Some(name) = &arguments.name {
+        functions = functions.named(name)?;
+    }
+    let mut note = String::new();
+    functions = match functions.clone().with_inverse() {
+        // The way back is not what was asked for by name: all else is printed without it.
+        Err(error) if error.kind() == ErrorKind::Undecided => {
+            note = format!("// There is no function from offsets to indices: {error}.\n\n");
+            functions
+        }
+        with_inverse => with_inverse?,
+    };
+    for &axis in &arguments.walk {
+        functions = functions.with_walk(axis)?;
+    }
+    if let Some(buffer) = &arguments.buffer {
+        let access = if arguments.read_only { Access::Read } else { Access::ReadWrite };
+        functions = functions.with_access(buffer, access)?;
+    }
+    Ok(note + &functions.wgsl())
+}

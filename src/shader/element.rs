@@ -1,0 +1,104 @@
+//! One element out of words of 32 bits, and into them.
+
+use crate::element::{DataType, ElementKind};
+use crate::error::Error;
+
+use super::code::{Buffer, Code, Expr};
+
+/// The widths that can be told apart inside a word without reaching over its end.
+const WIDTHS: &str = "1, 2, 4, 8, 16 and 32 bits in a shader";
+
+/// How elements of at most 32 bits lie in an `array<u32>`: the first in the low bits, as in [`crate::element`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packing {
+    /// 1, 2, 4, 8, 16 or 32.
+    bits: u32,
+}
+
+impl Packing {
+    pub(crate) fn new(bits: u32) -> Result<Packing, Error> {
+        if bits.is_power_of_two() && bits <= 32 {
+            Ok(Packing { bits })
+        } else {
+            Err(Error::UnsupportedElementBits { bits, supported: WIDTHS })
+        }
+    }
+
+    /// How many elements a word holds.
+    pub(crate) fn per_word(self) -> u32 {
+        32_u32.checked_div(self.bits).unwrap_or(1)
+    }
+
+    /// The bits of an element, at the low end.
+    pub(crate) fn mask(self) -> u32 {
+        u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
+    }
+
+    /// The word of an element, and how far up in it the element lies.
+    fn place(self, code: &mut Code, offset: &Expr) -> (Expr, Expr) {
+        let shift = offset % self.per_word() * self.bits;
+        (offset / self.per_word(), code.bind("shift", shift))
+    }
+
+    /// The bits of the element at an offset.
+    pub(crate) fn load(self, code: &mut Code, buffer: &Buffer, offset: &Expr) -> Expr {
+        let (word, shift) = self.place(code, offset);
+        code.load(buffer, word) >> shift & self.mask()
+    }
+
+    /// Puts the low bits of `value` where the element lies, and leaves the other bits of its word as they are.
+    pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
+        let (word, shift) = self.place(code, offset);
+        if self.bits == 32 {
+            code.store(buffer, word, value);
+            return;
+        }
+        let word = code.bind("word", word);
+        let field = Expr::from(self.mask()).wrapping_shl(&shift);
+        let others = code.load(buffer, &word) & (field ^ u32::MAX);
+        code.store(buffer, word, others | (value & self.mask()).wrapping_shl(shift));
+    }
+}
+
+/// A value of WGSL, and how it is made of an element's bits.
+pub(crate) struct Value {
+    /// `f32`, `i32` or `u32`.
+    pub(crate) kind: &'static str,
+    /// The value of `bits`.
+    pub(crate) from_bits: String,
+    /// The bits of `value`; statements in front of the expression, if any.
+    pub(crate) to_bits: (Vec<&'static str>, &'static str),
+}
+
+impl Value {
+    /// `None` for types that WGSL has no words for, such as floats of 8 bits.
+    pub(crate) fn of(data_type: DataType) -> Option<Value> {
+        let value = |kind, from_bits: &str, before: &[&'static str], to_bits| {
+            Some(Value { kind, from_bits: from_bits.to_owned(), to_bits: (before.to_vec(), to_bits) })
+        };
+        match (data_type, data_type.kind()) {
+            (DataType::F32, _) => value("f32", "bitcast<f32>(bits)", &[], "bitcast<u32>(value)"),
+            (DataType::F16, _) => value("f32", "unpack2x16float(bits).x", &[], "pack2x16float(vec2<f32>(value, 0.0))"),
+            (DataType::BF16, _) => value(
+                "f32",
+                "bitcast<f32>(bits << 16u)",
+                &[
+                    "let bits = bitcast<u32>(value);",
+                    "// To the nearest, ties to even; a NaN stays one.",
+                    "let rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;",
+                    "let is_nan = (bits & 0x7fffffffu) > 0x7f800000u;",
+                ],
+                "select(rounded, (bits >> 16u) | 0x40u, is_nan)",
+            ),
+            (_, ElementKind::Unsigned | ElementKind::Bool) if data_type.bits() <= 32 => {
+                value("u32", "bits", &[], "value")
+            }
+            (DataType::S32, _) => value("i32", "bitcast<i32>(bits)", &[], "bitcast<u32>(value)"),
+            (_, ElementKind::Signed) if data_type.bits() < 32 => {
+                let from_bits = format!("extractBits(bitcast<i32>(bits), 0u, {}u)", data_type.bits());
+                value("i32", &from_bits, &[], "bitcast<u32>(value)")
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The command `shader`.
+#![cfg(feature = "cli")]
+
+mod command_line;
+
+use command_line::run;
+
+#[test]
+fn index_functions_are_printed_ready_for_a_shader() {
+    let text = run(&["shader", "bf16[4,300]{1,0:T(8,128)(2,1)}", "--name", "x", "--walk", "1", "--buffer", "weights"]);
+    println!("{}", text.stdout);
+    assert_eq!(text.status, 0, "{text:?}");
+    for line in [
+        "fn x_offset(i0: u32, i1: u32) -> u32 {",
+        "fn x_index(offset: u32) -> XIndex {",
+        "fn x_step_1(at: XWalk1) -> XWalk1 {",
+        "    return (weights[offset >> 1u] >> shift) & 0xffffu;",
+        "fn x_set(i0: u32, i1: u32, value: f32) {",
+    ] {
+        assert!(text.stdout.lines().any(|printed| printed == line), "{line} in\n{}", text.stdout);
+    }
+    let read_only = run(&["shader", "bf16[4]", "--buffer", "weights", "--read-only"]).stdout;
+    assert!(read_only.contains("fn load(") && !read_only.contains("fn store("));
+    let object = run(&["--json", "shader", "f32[4,6]", "--base-argument"]).object();
+    assert!(object["wgsl"].as_str().unwrap().contains("fn offset(base: u32, i0: u32, i1: u32) -> u32 {"));
+}
+
+#[test]
+fn what_no_shader_can_say_is_refused_in_a_sentence() {
+    for (arguments, status, sentence) in [
+        (
+            &["shader", "u8[65536,65537]"][..],
+            1,
+            "spans 4295032832 elements, but the device addresses at most 4294967296",
+        ),
+        (&["shader", "f64[4]", "--buffer", "b"], 1, "64 bits"),
+        (&["shader", "f32[4]", "--walk", "1"], 1, "axis 1"),
+        (&["shader", "f32[4]", "--name", "9"], 1, "a name of letters"),
+        (&["shader", "f32[4", "--walk", "1"], 1, "expected"),
+    ] {
+        let run = run(arguments);
+        assert!(run.status == status && run.stderr.contains(sentence), "{run:?}");
+    }
+    // Overlapping strides that do not nest: everything but the way back.
+    let run = run(&["shader", "f32[300,300,300,300]:[7,5,3,2]"]);
+    assert!(run.status == 0 && run.stdout.starts_with("// There is no function from offsets to indices:"), "{run:?}");
+    assert!(run.stdout.contains("return i0 * 7u + i1 * 5u + i2 * 3u + (i3 << 1u);"), "{run:?}");
+}
