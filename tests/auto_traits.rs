@@ -86,6 +86,8 @@ fn public_types_are_send_and_sync() {
     shared::<upload::Pieces>();
     shared::<upload::Role>();
     shared::<upload::UploadReport>();
+    shared::<upload::Window>();
+    shared::<upload::Windows>();
     shared::<notation::AnyLayout>();
     shared::<notation::Line>();
     shared::<notation::Notated>();

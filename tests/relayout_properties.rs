@@ -82,6 +82,18 @@ proptest! {
             own.extend([0xa5; 3]);
             piece.run(&source, &mut own).unwrap();
             prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote behind its range");
+            // Nothing outside the source's range counts; its first and its last byte do.
+            let reads = piece.source_range();
+            let piece_of = |inverted: &dyn Fn(usize) -> bool| {
+                let other: Vec<u8> = (0..).zip(&source).map(|(at, &byte)| if inverted(at) { !byte } else { byte }).collect();
+                let mut own = start[range.clone()].to_vec();
+                piece.run(&other, &mut own).unwrap();
+                own
+            };
+            prop_assert!(piece_of(&|at| !reads.contains(&at)) == own, "{reads:?} is not all that is read");
+            if pieces.len() > 1 && !reads.is_empty() {
+                prop_assert!(piece_of(&|at| at == reads.start) != own && piece_of(&|at| at + 1 == reads.end) != own);
+            }
             joined[range].copy_from_slice(&own);
         }
         prop_assert!(joined == expected, "{}", relayout.explain());

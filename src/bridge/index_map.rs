@@ -21,6 +21,10 @@ impl ToIndexMap for BufferTensorDesc {
         };
         IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), physical)
     }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        Some(self)
+    }
 }
 
 impl ToIndexMap for ArrayShape {

@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -79,6 +80,23 @@ impl CopyBox {
     pub fn elements(&self) -> u64 {
         // Cannot saturate: each is an element of one tensor, whose number was checked.
         self.loops.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent()))
+    }
+
+    /// The elements of the source from the first that the box reads to one past the last; none for a box without iterations.
+    pub(crate) fn source_span(&self) -> Range<u64> {
+        let mut span = self.source..self.source + 1;
+        for step in &self.loops {
+            let (least, most) = match step {
+                Loop::Strided { extent: 0, .. } => return self.source..self.source,
+                Loop::Strided { extent, source, .. } => (0, (extent - 1) * source),
+                Loop::Table(entries) => {
+                    let offsets = || entries.iter().map(|&(source, _)| source);
+                    (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0))
+                }
+            };
+            span = span.start + least..span.end + most;
+        }
+        span
     }
 
     /// The same box with its loops in the order that [`BoxGroups::iter`] gives them.

@@ -9,6 +9,7 @@ use crate::checked::{self, Dims};
 use crate::cursor::one_of;
 use crate::element::DataType;
 use crate::error::Error;
+use crate::strided::BufferTensorDesc;
 
 use super::digits::Chain;
 use super::levels::Levels;
@@ -165,6 +166,12 @@ pub trait ToIndexMap {
     /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which
     /// lies in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
+
+    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a guaranteed alignment and a total
+    /// size set by hand. `None` for layouts of other models, even those that have strides.
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        None
+    }
 }
 
 impl ToIndexMap for IndexMap {

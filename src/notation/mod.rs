@@ -169,6 +169,13 @@ impl ToIndexMap for AnyLayout {
             AnyLayout::Mapped(map) => Ok(map.clone()),
         }
     }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        match self {
+            AnyLayout::Strided(desc) => Some(desc),
+            AnyLayout::Tiled(_) | AnyLayout::Mapped(_) => None,
+        }
+    }
 }
 
 /// A layout, and the notation it was read in. `Display` writes it back in the same notation, canonically.
@@ -248,6 +255,10 @@ impl Notated {
 impl ToIndexMap for Notated {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         self.layout.to_index_map()
+    }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        self.layout.as_descriptor()
     }
 }
 

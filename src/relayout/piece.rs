@@ -37,6 +37,8 @@ use super::relayout::{Relayout, require};
 #[derive(Debug, Clone)]
 pub struct Piece {
     range: Range<usize>,
+    /// The bytes of the source that are read.
+    reads: Range<usize>,
     /// What the range's buffer must hold for every element to be inside it.
     needs: u64,
     copy: PieceCopy,
@@ -122,7 +124,9 @@ impl Relayout {
             }
         }
         let size: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
-        Ok(vec![Piece { range: 0..size, needs: self.writes_to(), copy: PieceCopy::Whole(Box::new(self.clone())) }])
+        let (reads, copy) =
+            (0..checked::narrow(self.source_needs, checked::BYTES)?, PieceCopy::Whole(Box::new(self.clone())));
+        Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
     }
 
     /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to the other. `false`
@@ -209,10 +213,12 @@ impl Relayout {
             let first = checked::bytes_for(start, bits)?;
             let last = checked::bytes_for(end, bits)?;
             let Some(fill) = self.fill.clipped(&(start..end), left) else { return Ok(None) };
+            let reads = source_bytes(&parts, bits)?;
             let program = program.of_boxes(parts)?;
             let part = Part { level: self.level, source_needs: self.source_needs, program, fill };
             pieces.push(Piece {
                 range: checked::narrow(first, checked::BYTES)?..checked::narrow(last, checked::BYTES)?,
+                reads,
                 needs: self.writes_to().min(last).saturating_sub(first),
                 copy: PieceCopy::Part(Box::new(part)),
             });
@@ -226,6 +232,23 @@ impl Piece {
     #[must_use]
     pub fn destination_range(&self) -> Range<usize> {
         self.range.clone()
+    }
+
+    /// The bytes of the source that the piece reads, from the first to the last: those that a device has to have. (`run` still takes
+    /// the whole source.) Empty if no element lands in the destination's range.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
+    /// let padded = rows.with_strides(&[20, 1])?;
+    /// let pieces = Relayout::new(&rows, &padded)?.partition(2)?;
+    /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn source_range(&self) -> Range<usize> {
+        self.reads.clone()
     }
 
     /// Copies what belongs into the range: `source` is the whole source, `destination` the bytes of the
@@ -248,4 +271,14 @@ impl Piece {
         exec::fill::after(fill, destination);
         Ok(())
     }
+}
+
+/// The bytes from the first to the last that these boxes read.
+fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
+    let spans = || boxes.iter().map(CopyBox::source_span).filter(|span| !span.is_empty());
+    let (Some(first), Some(last)) = (spans().map(|span| span.start).min(), spans().map(|span| span.end).max()) else {
+        return Ok(0..0);
+    };
+    let first = u128::from(first).saturating_mul(bits.into()).div_euclid(8);
+    Ok(checked::narrow(first, checked::BYTES)?..checked::narrow(checked::bytes_for(last, bits)?, checked::BYTES)?)
 }

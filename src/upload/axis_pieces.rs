@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
-use super::validate::{common_multiple, piece_alignment};
+use super::tensor::{common_multiple, whole_elements};
+use super::validate::piece_alignment;
 
 /// One piece of a tensor: some of the indices of an axis, all of the others.
 ///
@@ -135,7 +136,10 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     let (Some(&size), Some(&stride)) = (desc.sizes().get(axis), desc.strides().get(axis)) else {
         return Err(Error::AxisOutOfRange { axis, rank });
     };
-    let alignment = common_multiple(piece_alignment(desc, limits), desc.base_offset_alignment().into())?;
+    let alignment = common_multiple(
+        piece_alignment(whole_elements(desc.data_type().bits()), limits),
+        desc.base_offset_alignment().into(),
+    )?;
     let size_multiple = limits.size_multiple.max(1);
     let whole = AxisPieces { desc: desc.clone(), axis, next: 0, step: size, alignment, size_multiple };
     if desc.logical_elements() == 0 {

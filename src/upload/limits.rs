@@ -56,6 +56,9 @@ pub struct Limits {
     pub max_buffer: u64,
     /// The most bytes copied through CPU-visible memory at once.
     pub max_copy: u64,
+    /// The device is told sizes and strides, and nothing else: a layout without strides (tiles) is refused. Elsewhere a shader does
+    /// the indexing, and a tensor is so many bytes.
+    pub told_strides: bool,
     /// The description has no base offset: a tensor's own is added to the offset it is bound at.
     /// (A shader that is told the base offset needs no such thing.)
     pub base_offset_in_binding: bool,
@@ -104,6 +107,7 @@ impl Limits {
             offset_alignment: 1,
             max_buffer: u64::MAX,
             max_copy: u64::MAX,
+            told_strides: false,
             base_offset_in_binding: false,
             writes_padding: false,
             exclusive_ranges: false,
@@ -130,6 +134,7 @@ impl Limits {
             max_size: U32_MAX,
             max_stride: U32_MAX,
             max_elements: U32_MAX,
+            told_strides: true,
             base_offset_in_binding: true,
             writes_padding: true,
             ..Self::d3d12()

@@ -28,7 +28,9 @@ mod limits;
 mod pack;
 mod pieces;
 mod report;
+mod tensor;
 mod validate;
+mod windows;
 mod write_units;
 
 pub use axis_pieces::{AxisPiece, AxisPieces, pieces_along};
@@ -39,3 +41,4 @@ pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
 pub use validate::{Buffer, Role, validate, validate_description};
+pub use windows::{Window, Windows, windows_of};

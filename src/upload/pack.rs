@@ -2,11 +2,11 @@
 
 use crate::checked::{self, BYTES};
 use crate::error::Error;
-use crate::strided::BufferTensorDesc;
+use crate::map::ToIndexMap;
 
 use super::limits::Limits;
-use super::report::Errors;
-use super::validate::{common_multiple, element_bytes, validate_description};
+use super::tensor::{Tensor, common_multiple};
+use super::validate::check_unplaced;
 
 /// Where [`pack_buffer`] puts the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub struct PackedBuffer {
 /// # Errors
 ///
 /// [`Error::BindingLimit`] for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
-/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit.
+/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit; those of
+/// [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, Limits};
@@ -39,14 +40,14 @@ pub struct PackedBuffer {
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 36));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn pack_buffer<'a>(
-    descs: impl IntoIterator<Item = &'a BufferTensorDesc>,
+pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
+    layouts: impl IntoIterator<Item = &'a L>,
     limits: &Limits,
 ) -> Result<PackedBuffer, Error> {
     let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
-    for desc in descs {
-        let report = validate_description(desc, limits);
-        let report = report.as_ref().unwrap_or_else(Errors::report);
+    for layout in layouts {
+        let tensor = Tensor::of(layout)?;
+        let (report, _) = check_unplaced(&tensor, limits);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
         if report.total_bytes > limits.max_binding {
             return Err(Error::BindingLimit { size: report.total_bytes, max: limits.max_binding });
@@ -54,7 +55,7 @@ pub fn pack_buffer<'a>(
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
         // Where the device asks for no alignment, elements still begin at multiples of their size.
-        let alignment = common_multiple(report.alignment_asked, element_bytes(desc.data_type()))?;
+        let alignment = common_multiple(report.alignment_asked, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
         packed.offsets.push(start.saturating_sub(base_bytes));
         packed.len = checked::add(start, report.total_bytes, BYTES)?;

@@ -8,6 +8,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::IndexWidth;
 
+use super::limits::Limits;
 use super::pieces::Pieces;
 
 /// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
@@ -75,6 +76,30 @@ pub struct UploadReport {
 }
 
 impl UploadReport {
+    /// The report of a layout that has no index map: no bytes at all.
+    pub(super) fn of_nothing(limits: &Limits) -> UploadReport {
+        UploadReport {
+            limits: limits.name.clone(),
+            data_type: DataType::U8,
+            logical_elements: 0,
+            span_elements: 0,
+            exact_bits: 0,
+            exact_bytes: 0,
+            rounded_bytes: 0,
+            total_bytes: 0,
+            cpu_bytes: 0,
+            padding: 0..0,
+            bound: 0..0,
+            gap_bits: 0,
+            overwrites_gaps: false,
+            alignment_asked: 1,
+            alignment_had: None,
+            index_width: IndexWidth::for_elements(0),
+            pieces: None,
+            copies: None,
+        }
+    }
+
     /// Checks that a CPU slice of `len` bytes can fill the tensor, and returns how many zero bytes
     /// have to follow it.
     ///
@@ -193,7 +218,8 @@ impl Errors {
         self.errors.iter().map(Error::code).collect()
     }
 
-    /// The numbers that were checked. A bound range that does not fit 64 bits ends at the largest number.
+    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or `SC(..)`), of which there
+    /// is nothing to check. A bound range that does not fit 64 bits ends at the largest number.
     #[must_use]
     pub fn report(&self) -> &UploadReport {
         &self.report

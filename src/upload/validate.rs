@@ -1,13 +1,14 @@
 //! `validate`: one tensor in one buffer, held against the limits of a device.
 
 use crate::checked::{self, BYTES};
-use crate::element::DataType;
 use crate::error::Error;
-use crate::strided::{BufferTensorDesc, IndexWidth, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
+use crate::map::ToIndexMap;
+use crate::strided::IndexWidth;
 
 use super::limits::Limits;
 use super::pieces::Pieces;
 use super::report::{Errors, UploadReport};
+use super::tensor::{Tensor, byte_of, common_multiple};
 
 /// What a device does with a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +39,10 @@ impl Buffer {
     }
 }
 
-/// Holds one tensor in one buffer against `limits`.
+/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has one.
+///
+/// A device that is told sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The others are bound as bytes,
+/// which a shader indexes; then the padding of tiles is part of the binding.
 ///
 /// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
 /// the number of elements; the size of the binding (multiple, smallest, largest); its offset
@@ -53,7 +57,7 @@ impl Buffer {
 ///
 /// ```
 /// use tensor_layout::upload::{self, Buffer, Limits, Role};
-/// use tensor_layout::{BufferTensorDesc, DataType};
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::BF16, &[2, 3], Some(&[0, 1]))?;
 /// let buffer = Buffer::new(16, 12, Role::Output);
@@ -63,15 +67,23 @@ impl Buffer {
 ///     ["unsupported_data_type", "rank_limit", "offset_unaligned", "binding_outside_buffer", "overlapping_destination"],
 /// );
 /// assert_eq!(errors.report().bound, 12..20);
+///
+/// // 3 x 100 elements in tiles of 8 x 128.
+/// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
+/// let buffer = Buffer::new(4096, 0, Role::Input);
+/// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 4096);
+/// let errors = upload::validate(&tiled, &buffer, &Limits::by_name("directml")?).unwrap_err();
+/// assert_eq!(errors.codes(), ["not_expressible"]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
+pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
+    let tensor = tensor(layout, limits)?;
     let mut errors = Vec::new();
-    check_description(desc, limits, &mut errors);
-    let mut report = check_binding(desc, Some(buffer), limits, &mut errors);
-    if check_role(desc, buffer.role, &mut errors) {
+    check_description(&tensor, limits, &mut errors);
+    let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
+    if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
-        let used = u128::from(desc.logical_elements()).saturating_mul(desc.data_type().bits().into());
+        let used = u128::from(tensor.logical_elements()).saturating_mul(tensor.element_bits().into());
         report.gap_bits = report.exact_bits.saturating_sub(used);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
@@ -84,9 +96,11 @@ pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Re
 /// # Errors
 ///
 /// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`], [`Error::RankLimit`],
-/// [`Error::ZeroSize`], [`Error::SizeLimit`], [`Error::StrideLimit`] and [`Error::ElementLimit`] for what the device is told;
+/// [`Error::UnsupportedElementBits`], [`Error::ZeroSize`], [`Error::SizeLimit`], [`Error::StrideLimit`], [`Error::NotExpressible`] (no
+/// strides) and [`Error::ElementLimit`] for what the device is told;
 /// [`Error::OffsetInsideByte`], [`Error::BindingUnaligned`], [`Error::BindingTooSmall`] and [`Error::BindingLimit`] for the range
 /// it takes; [`Error::Overflow`] if a byte offset or a size passes 64 bits.
+/// What [`ToIndexMap::to_index_map`] refuses is the only error on the list.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_description, Limits};
@@ -96,44 +110,66 @@ pub fn validate(desc: &BufferTensorDesc, buffer: &Buffer, limits: &Limits) -> Re
 /// assert_eq!(validate_description(&desc, &Limits::by_name("directml")?).unwrap().bound, 96..160);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate_description(desc: &BufferTensorDesc, limits: &Limits) -> Result<UploadReport, Errors> {
-    let mut errors = Vec::new();
-    check_description(desc, limits, &mut errors);
-    let report = check_binding(desc, None, limits, &mut errors);
+pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &Limits) -> Result<UploadReport, Errors> {
+    let (report, errors) = check_unplaced(&tensor(layout, limits)?, limits);
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
+/// The checks of a tensor that is not in a buffer yet.
+pub(super) fn check_unplaced(tensor: &Tensor<'_>, limits: &Limits) -> (UploadReport, Vec<Error>) {
+    let mut errors = Vec::new();
+    check_description(tensor, limits, &mut errors);
+    (check_binding(tensor, None, limits, &mut errors), errors)
+}
+
+fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &Limits) -> Result<Tensor<'a>, Errors> {
+    Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
+}
+
 /// What the device is told: type, rank, sizes, strides.
-fn check_description(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) {
-    if limits.data_types.as_ref().is_some_and(|types| !types.contains(&desc.data_type())) {
-        errors.push(Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: limits.name.clone() });
+fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) {
+    if let Some(types) = &limits.data_types {
+        let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
+        if !types.contains(&data_type) {
+            errors.push(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: limits.name.clone() });
+        } else if bits != data_type.bits() {
+            errors.push(Error::UnsupportedElementBits { bits, supported: "those as wide as their type" });
+        }
     }
-    let rank = desc.rank();
+    let rank = tensor.sizes().len();
     if rank < limits.min_rank || rank > limits.max_rank {
         errors.push(Error::RankLimit { rank, min: limits.min_rank, max: limits.max_rank });
     }
-    for (axis, (&size, &stride)) in desc.sizes().iter().zip(desc.strides()).enumerate() {
+    for (axis, &size) in tensor.sizes().iter().enumerate() {
         if size == 0 && !limits.zero_sizes {
             errors.push(Error::ZeroSize { axis });
         }
         if size > limits.max_size {
             errors.push(Error::SizeLimit { axis, size, max: limits.max_size });
         }
-        if stride > limits.max_stride {
-            errors.push(Error::StrideLimit { axis, stride, max: limits.max_stride });
+    }
+    match tensor.strides() {
+        Some(strides) => {
+            for (axis, &stride) in strides.iter().enumerate() {
+                if stride > limits.max_stride {
+                    errors.push(Error::StrideLimit { axis, stride, max: limits.max_stride });
+                }
+            }
         }
+        None if limits.told_strides => errors.push(tensor.has_no_strides()),
+        None => {}
     }
 }
 
 /// What is bound: every number on the way, and what is wrong with it.
 fn check_binding(
-    desc: &BufferTensorDesc,
+    tensor: &Tensor<'_>,
     buffer: Option<&Buffer>,
     limits: &Limits,
     errors: &mut Vec<Error>,
 ) -> UploadReport {
-    let bits = desc.data_type().bits();
-    let region = Region::of(desc, limits, errors);
+    let bits = tensor.element_bits();
+    let region = Region::of(tensor, limits, errors);
     if region.elements > limits.max_elements {
         errors.push(Error::ElementLimit { elements: region.elements, max: limits.max_elements });
     }
@@ -145,16 +181,13 @@ fn check_binding(
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(Error::BindingUnaligned { size: total_bytes, multiple });
     }
-    let refused_as_empty = desc.logical_elements() == 0 && !limits.zero_sizes;
+    let refused_as_empty = tensor.logical_elements() == 0 && !limits.zero_sizes;
     if total_bytes < limits.min_binding && !refused_as_empty {
         errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
     }
     let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
-    // Where the base is part of the binding's offset, only what it leaves of the promise is passed on.
-    let promised =
-        if limits.base_offset_in_binding { desc.first_element_alignment() } else { desc.base_offset_alignment() };
-    let promised = u64::from(promised);
-    let alignment_asked = or_largest(common_multiple(limits.offset_alignment, promised), errors);
+    let alignment_asked =
+        or_largest(common_multiple(limits.offset_alignment, tensor.promised_alignment(limits)), errors);
     if buffer.is_some() && !start.is_multiple_of(alignment_asked) {
         errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });
     }
@@ -165,15 +198,15 @@ fn check_binding(
     let mut pieces = None;
     if total_bytes > limits.max_binding {
         errors.push(Error::BindingLimit { size: total_bytes, max: limits.max_binding });
-        pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(desc, limits)).ok();
+        pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(tensor.element_bytes(), limits)).ok();
     }
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
         errors.push(Error::BufferLimit { len, max: limits.max_buffer });
     }
     UploadReport {
         limits: limits.name.clone(),
-        data_type: desc.data_type(),
-        logical_elements: desc.logical_elements(),
+        data_type: tensor.data_type(),
+        logical_elements: tensor.logical_elements(),
         span_elements: region.elements,
         exact_bits: u128::from(region.elements).saturating_mul(u128::from(bits)),
         exact_bytes,
@@ -203,69 +236,43 @@ struct Region {
 }
 
 impl Region {
-    fn of(desc: &BufferTensorDesc, limits: &Limits, errors: &mut Vec<Error>) -> Region {
-        let bits = desc.data_type().bits();
-        let base = base_in_binding(desc, limits);
-        let base_bits = u128::from(base).saturating_mul(u128::from(bits));
-        if !base_bits.is_multiple_of(8) {
+    fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
+        let bits = tensor.element_bits();
+        let base = tensor.base_in_binding(limits);
+        if !u128::from(base).saturating_mul(bits.into()).is_multiple_of(8) {
             errors.push(Error::OffsetInsideByte { base_offset: base, bits });
         }
-        let base_bytes = or_largest(checked::narrow(base_bits.div_euclid(8), BYTES), errors);
-        let elements = desc.min_elements().saturating_sub(base);
-        // Cannot fail: no more than the size that the descriptor's third invariant bounds.
+        let base_bytes = or_largest(byte_of(base, bits), errors);
+        let elements = tensor.span_elements().saturating_sub(base);
+        // Cannot fail: no more than the size that the layout's own invariants bound.
         let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
-        let total = desc.total_tensor_size_in_bytes();
-        let chosen = (total != desc.min_size_in_bytes()).then(|| total.saturating_sub(base_bytes));
+        let chosen = tensor.chosen_total().map(|total| total.saturating_sub(base_bytes));
         Region { base_bytes, elements, exact_bytes, chosen }
     }
 }
 
-/// The part of the base offset that moves into the binding's offset, in elements. A tensor without
-/// elements lies nowhere.
-fn base_in_binding(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
-    if limits.base_offset_in_binding && desc.logical_elements() > 0 { desc.base_offset() } else { 0 }
-}
-
 /// What a device does with the elements; true for an output in which no two indices share a place.
-fn check_role(desc: &BufferTensorDesc, role: Role, errors: &mut Vec<Error>) -> bool {
+fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool {
     if role != Role::Output {
         return false;
     }
-    if desc.flags() == TensorFlags::OwnedByDml {
+    if tensor.is_owned() {
         errors.push(Error::OwnedOutput);
     }
-    match desc.overlap() {
-        Overlap::No => return true,
-        Overlap::Yes { first, second, offset } => {
-            errors.push(Error::OverlappingDestination { first, second, offset });
-        }
-        Overlap::TooHard => {
-            errors.push(Error::TooHard { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT });
+    match tensor.check_output() {
+        Ok(()) => true,
+        Err(error) => {
+            errors.push(error);
+            false
         }
     }
-    false
 }
 
-/// A piece begins where a binding may, with a whole element.
-pub(super) fn piece_alignment(desc: &BufferTensorDesc, limits: &Limits) -> u64 {
-    let element = element_bytes(desc.data_type());
+/// A piece begins where a binding may, with a whole element of this many bytes.
+pub(super) fn piece_alignment(element_bytes: u64, limits: &Limits) -> u64 {
     common_multiple(limits.offset_alignment, limits.size_multiple)
-        .and_then(|alignment| common_multiple(alignment, element))
+        .and_then(|alignment| common_multiple(alignment, element_bytes))
         .unwrap_or(u64::MAX)
-}
-
-pub(super) fn element_bytes(data_type: DataType) -> u64 {
-    data_type.bits().div_ceil(8).into()
-}
-
-/// The least common multiple; 0 counts as 1.
-pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
-    let (a, b) = (a.max(1), b.max(1));
-    let (mut gcd, mut rest) = (a, b);
-    while let Some(next) = gcd.checked_rem(rest) {
-        (gcd, rest) = (rest, next);
-    }
-    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
 }
 
 /// The value, or the largest number with the error put on the list: the other checks go on.

@@ -1,0 +1,162 @@
+//! `Tensor`: what the checks ask of a layout, whichever model it comes from.
+
+use crate::checked::{self, BYTES, Dims};
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
+
+use super::limits::Limits;
+
+/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other layout its index map.
+#[derive(Debug)]
+pub(super) enum Tensor<'a> {
+    Strided(&'a BufferTensorDesc),
+    Mapped(IndexMap),
+}
+
+impl<'a> Tensor<'a> {
+    pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
+        match layout.as_descriptor() {
+            Some(desc) => Ok(Tensor::Strided(desc)),
+            None => Ok(Tensor::Mapped(layout.to_index_map()?)),
+        }
+    }
+
+    pub(super) fn data_type(&self) -> DataType {
+        match self {
+            Tensor::Strided(desc) => desc.data_type(),
+            Tensor::Mapped(map) => map.data_type(),
+        }
+    }
+
+    /// The bits an element takes in memory: not always those of its type.
+    pub(super) fn element_bits(&self) -> u32 {
+        match self {
+            Tensor::Strided(desc) => desc.data_type().bits(),
+            Tensor::Mapped(map) => map.element_bits(),
+        }
+    }
+
+    /// The smallest number of bytes that is a whole number of elements.
+    pub(super) fn element_bytes(&self) -> u64 {
+        whole_elements(self.element_bits())
+    }
+
+    pub(super) fn sizes(&self) -> &[u64] {
+        match self {
+            Tensor::Strided(desc) => desc.sizes(),
+            Tensor::Mapped(map) => map.sizes(),
+        }
+    }
+
+    /// The strides, in elements; `None` for a layout that has none.
+    pub(super) fn strides(&self) -> Option<Dims> {
+        match self {
+            Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
+            Tensor::Mapped(map) => map.strides(),
+        }
+    }
+
+    /// Why a device that is told strides cannot be told of a layout without them.
+    pub(super) fn has_no_strides(&self) -> Error {
+        let reason = match self {
+            Tensor::Mapped(map) if map.class() == LayoutClass::Split => {
+                "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
+            }
+            _ => "strides alone do not say where its elements lie; copy it to a layout of strides",
+        };
+        Error::NotExpressible { target: "strided tensor", reason: reason.into() }
+    }
+
+    pub(super) fn logical_elements(&self) -> u64 {
+        match self {
+            Tensor::Strided(desc) => desc.logical_elements(),
+            Tensor::Mapped(map) => map.logical_elements(),
+        }
+    }
+
+    /// The elements from the start of the tensor's buffer to its end: of a descriptor to one past the last that an index has, of
+    /// another layout with the padding behind it, which XLA's size counts.
+    pub(super) fn span_elements(&self) -> u64 {
+        match self {
+            Tensor::Strided(desc) => desc.min_elements(),
+            Tensor::Mapped(map) => map.physical_elements(),
+        }
+    }
+
+    /// The elements in front of index 0. A tensor without elements lies nowhere.
+    pub(super) fn base_offset(&self) -> u64 {
+        match self {
+            _ if self.logical_elements() == 0 => 0,
+            Tensor::Strided(desc) => desc.base_offset(),
+            Tensor::Mapped(map) => map.base(),
+        }
+    }
+
+    /// The part of the base offset that moves into the binding's offset, in elements.
+    pub(super) fn base_in_binding(&self, limits: &Limits) -> u64 {
+        if limits.base_offset_in_binding { self.base_offset() } else { 0 }
+    }
+
+    /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the base is
+    /// part of the binding's offset, only what it leaves of the promise is passed on.
+    pub(super) fn promised_alignment(&self, limits: &Limits) -> u64 {
+        match self {
+            Tensor::Strided(desc) if limits.base_offset_in_binding => desc.first_element_alignment().into(),
+            Tensor::Strided(desc) => desc.base_offset_alignment().into(),
+            Tensor::Mapped(_) => 0,
+        }
+    }
+
+    /// A total size in bytes that was set by hand.
+    pub(super) fn chosen_total(&self) -> Option<u64> {
+        match self {
+            Tensor::Strided(desc) => {
+                let total = desc.total_tensor_size_in_bytes();
+                (total != desc.min_size_in_bytes()).then_some(total)
+            }
+            Tensor::Mapped(_) => None,
+        }
+    }
+
+    pub(super) fn is_owned(&self) -> bool {
+        matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDml)
+    }
+
+    /// What is wrong with writing it: two indices with one offset, or that nobody could say.
+    pub(super) fn check_output(&self) -> Result<(), Error> {
+        let overlap = match self {
+            Tensor::Strided(desc) => desc.overlap(),
+            Tensor::Mapped(map) => return map.check_injective(),
+        };
+        match overlap {
+            Overlap::No => Ok(()),
+            Overlap::Yes { first, second, offset } => Err(Error::OverlappingDestination { first, second, offset }),
+            Overlap::TooHard => {
+                Err(Error::TooHard { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT })
+            }
+        }
+    }
+}
+
+/// The smallest number of bytes that is a whole number of elements of `bits` bits.
+pub(super) fn whole_elements(bits: u32) -> u64 {
+    let bits = u64::from(bits.max(1));
+    common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)
+}
+
+/// The least common multiple; 0 counts as 1.
+pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+    let (a, b) = (a.max(1), b.max(1));
+    let (mut gcd, mut rest) = (a, b);
+    while let Some(next) = gcd.checked_rem(rest) {
+        (gcd, rest) = (rest, next);
+    }
+    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
+}
+
+/// The byte that a bit lies in.
+pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
+    checked::narrow(u128::from(element).saturating_mul(bits.into()).div_euclid(8), BYTES)
+}

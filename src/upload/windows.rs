@@ -1,0 +1,224 @@
+//! `Windows`: a range of bytes bound wherever it begins, in as many bindings as it takes.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use crate::checked::{self, BYTES};
+use crate::error::Error;
+use crate::map::ToIndexMap;
+
+use super::limits::Limits;
+use super::tensor::{Tensor, byte_of, whole_elements};
+use super::validate::piece_alignment;
+
+/// One binding, and the bytes it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Window {
+    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is a multiple of what it
+    /// asks.
+    pub bound: Range<u64>,
+    /// The bytes of the range that this window is for, no others: those from [`base`](Self::base) on.
+    pub bytes: Range<u64>,
+}
+
+impl Window {
+    /// How many bytes lie in front of those the window is for: what a shader adds to its offsets.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.bytes.start.saturating_sub(self.bound.start)
+    }
+}
+
+/// A range of bytes in bindings that a device accepts.
+///
+/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the start is rounded *down*, and
+/// the bytes in between are the base of the first window. What is longer than [`Limits::max_binding`] takes several windows, which meet at
+/// multiples of the alignment and inside no element: byte `b` of the buffer is in window `(b - start) / step`, at byte
+/// `(b - start) % step` of its binding, for every window.
+///
+/// The end is rounded up to [`Limits::size_multiple`]: the buffer has to go on to there.
+///
+/// An iterator that holds a few numbers, however many windows there are.
+///
+/// ```
+/// use tensor_layout::upload::{Limits, Windows};
+///
+/// // f32 elements 70 to 1069, in bindings of at most 2048 bytes.
+/// let mut limits = Limits::webgpu();
+/// limits.max_binding = 2048;
+/// let windows: Vec<_> = Windows::new(280..4280, 32, &limits)?.collect();
+/// assert_eq!(windows.len(), 2);
+/// assert_eq!((windows[0].bound.clone(), windows[0].base()), (256..2304, 24));
+/// assert_eq!((windows[1].bound.clone(), windows[1].base()), (2304..4280, 0));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Windows {
+    /// The first byte that no window had yet.
+    next: u64,
+    end: u64,
+    /// Where the binding of the next window begins.
+    start: u64,
+    step: u64,
+    size_multiple: u64,
+}
+
+impl Windows {
+    /// The windows of `bytes`, which hold elements of `element_bits` bits: one begins where the range does.
+    ///
+    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its `destination_range`.
+    ///
+    /// # Errors
+    ///
+    /// If the range takes several windows: [`Error::OffsetUnaligned`] if an element would lie in two of them, because the range does not begin at a
+    /// multiple of an element's bytes; [`Error::NoPieces`] if the largest binding is below the alignment. [`Error::Overflow`] if
+    /// the rounded end passes 64 bits.
+    pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
+        let Range { start: first, end } = bytes;
+        let end = end.max(first);
+        let size_multiple = limits.size_multiple.max(1);
+        let down = |value: u64, multiple: u64| value.saturating_sub(value.checked_rem(multiple).unwrap_or(0));
+        let start = down(first, limits.offset_alignment);
+        // Windows in front of the last are a multiple of that long, so the last one ends here in any case.
+        let rounded = |start| checked::round_up(end.saturating_sub(start), size_multiple, BYTES);
+        let length = rounded(start)?;
+        checked::add(start, length, BYTES)?;
+        if length <= limits.max_binding {
+            return Ok(Windows { next: first, end, start, step: length, size_multiple });
+        }
+        let element = whole_elements(element_bits);
+        if !first.is_multiple_of(element) {
+            return Err(Error::OffsetUnaligned { offset: first, alignment: element });
+        }
+        // Windows meet between elements, so the first binding begins with a whole one too.
+        let alignment = piece_alignment(element, limits);
+        let start = down(first, alignment);
+        checked::add(start, rounded(start)?, BYTES)?;
+        let step = down(limits.max_binding, alignment);
+        if step == 0 {
+            return Err(Error::NoPieces { max: limits.max_binding, alignment });
+        }
+        Ok(Windows { next: first, end, start, step, size_multiple })
+    }
+
+    /// How many windows are left.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        if self.next >= self.end { 0 } else { self.end.saturating_sub(self.start).div_ceil(self.step.max(1)) }
+    }
+
+    /// The byte of the buffer at which the next binding begins.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// How many bytes after each other the bindings begin.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+}
+
+impl Iterator for Windows {
+    type Item = Window;
+
+    fn next(&mut self) -> Option<Window> {
+        if self.next >= self.end {
+            return None;
+        }
+        let limit = self.start.saturating_add(self.step.max(1));
+        let bytes = self.next..limit.min(self.end);
+        // Cannot fail: the end of the last window was rounded before.
+        let length = bytes.end.saturating_sub(self.start).checked_next_multiple_of(self.size_multiple)?;
+        let bound = self.start..self.start.checked_add(length)?;
+        (self.start, self.next) = (limit, bytes.end);
+        Some(Window { bound, bytes })
+    }
+}
+
+impl FusedIterator for Windows {}
+
+/// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
+/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base offset
+/// ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's buffer, and the offsets of its
+/// index map count from there.
+///
+/// # Errors
+///
+/// Those of [`Windows::new`] and of [`ToIndexMap::to_index_map`].
+///
+/// ```
+/// use tensor_layout::{upload::{windows_of, Limits}, ArrayShape};
+///
+/// // 32,000 rows in tiles of 8 x 128: 256 MiB, two bindings of the default size and a little more.
+/// let weights: ArrayShape = "bf16[32000,4096]{1,0:T(8,128)(2,1)}".parse()?;
+/// let windows = windows_of(&weights, 0, &Limits::webgpu())?;
+/// assert_eq!((windows.number(), windows.step()), (2, 128 << 20));
+/// assert_eq!(windows.last().unwrap().bound, 128 << 20..32000 * 4096 * 2);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn windows_of<L: ToIndexMap + ?Sized>(layout: &L, offset: u64, limits: &Limits) -> Result<Windows, Error> {
+    let tensor = Tensor::of(layout)?;
+    let bits = tensor.element_bits();
+    let first = checked::add(offset, byte_of(tensor.base_in_binding(limits), bits)?, BYTES)?;
+    let end = checked::add(offset, checked::bytes_for(tensor.span_elements(), bits)?, BYTES)?;
+    Windows::new(first..end, bits, limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_cover_the_range_keep_the_limits_and_cut_no_element() {
+        let mut several = 0;
+        for (alignment, size_multiple, max_binding) in [(16, 4, 64), (16, 4, 70), (256, 4, 512), (1, 1, 5), (4, 12, 24)]
+        {
+            let mut limits = Limits::none();
+            (limits.offset_alignment, limits.size_multiple, limits.max_binding) =
+                (alignment, size_multiple, max_binding);
+            for bits in [1, 4, 8, 12, 16, 24, 32, 64, 128] {
+                for (start, length) in (0..40).flat_map(|start| (0..150).step_by(7).map(move |length| (start, length)))
+                {
+                    let range = start..start + length * 3;
+                    let element = whole_elements(bits);
+                    let Ok(windows) = Windows::new(range.clone(), bits, &limits) else {
+                        let least = piece_alignment(element, &limits);
+                        assert!(!start.is_multiple_of(element) || max_binding < least, "{range:?} of {bits} bits");
+                        continue;
+                    };
+                    let (from, step, number) = (windows.start(), windows.step(), windows.number());
+                    let list: Vec<Window> = windows.collect();
+                    assert_eq!(u64::try_from(list.len()), Ok(number));
+                    several += u32::from(number > 1);
+                    let mut at = range.start;
+                    for (position, window) in (0..).zip(&list) {
+                        let Window { bound, bytes } = window;
+                        assert!(bytes.start == at && bytes.end > at);
+                        assert!(bound.start.is_multiple_of(alignment) && bound.start <= bytes.start);
+                        assert!(bound.end >= bytes.end && bound.end - bytes.end < size_multiple);
+                        assert!((bound.end - bound.start).is_multiple_of(size_multiple));
+                        assert!(bound.end - bound.start <= max_binding);
+                        assert_eq!(bound.start, from + position * step);
+                        assert!(bytes.clone().all(|byte| (byte - from) / step == position));
+                        assert!(number == 1 || bytes.start.is_multiple_of(element) || bytes.start == start);
+                        at = bytes.end;
+                    }
+                    assert_eq!(at, range.end.max(range.start));
+                }
+            }
+        }
+        assert!(several > 1000, "{several}");
+    }
+
+    #[test]
+    fn the_end_of_the_address_space_is_an_error_and_no_trap() {
+        let limits = Limits::webgpu();
+        let error = Windows::new(u64::MAX - 10..u64::MAX, 8, &limits).unwrap_err();
+        assert_eq!(error.code(), "overflow");
+        let last = Windows::new(u64::MAX - 300..u64::MAX - 3, 8, &limits).unwrap().last().unwrap();
+        assert_eq!((last.bound, last.bytes.start), (u64::MAX - 511..u64::MAX - 3, u64::MAX - 300));
+    }
+}
