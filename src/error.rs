@@ -227,6 +227,11 @@ pub enum Error {
         /// The bits an element takes.
         bits: u32,
     },
+    /// Padding that is to be kept where it cannot be.
+    PaddingKept {
+        /// Why it cannot, said of the padding.
+        reason: &'static str,
+    },
     /// A copy that needs a second buffer.
     NotInPlace {
         /// Why it does, said of the copy.

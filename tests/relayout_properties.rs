@@ -1,7 +1,12 @@
 //! Relayout against the literal copy: read each element where the literal layout has it, write it where the
 //! other one has it, on random pairs of layouts, element widths and padding modes.
 
+#![allow(unsafe_code, reason = "`run_write_only`")]
+
 mod literal;
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use literal::cases;
 use literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
@@ -99,6 +104,60 @@ proptest! {
         prop_assert!(joined == expected, "{}", relayout.explain());
     }
 
+    /// Into memory that holds nothing, and into memory that is only written: whole, and in pieces.
+    #[test]
+    fn memory_that_is_not_read_gets_the_same_bytes(
+        (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,
+    ) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
+        let source = noise(from.bytes() + guard, 1);
+        let before = noise(to.bytes() + guard, 2);
+        let mut expected = before.clone();
+        relayout.run(&source, &mut expected).unwrap();
+
+        let holes = to.bytes() * 8 > to.offsets.len() * to.map.element_bits() as usize;
+        let fresh = || before.iter().map(|&byte| MaybeUninit::new(byte)).collect::<Vec<_>>();
+        let pieces = relayout.partition(pieces).unwrap();
+        if padding == Padding::Keep && holes {
+            let error = relayout.run_uninit(&source, &mut fresh()).unwrap_err();
+            prop_assert_eq!(error.code(), "padding_kept");
+            for piece in &pieces {
+                prop_assert_eq!(piece.run_uninit(&source, &mut fresh()).unwrap_err().code(), "padding_kept");
+            }
+        } else {
+            prop_assert!(!relayout.reads_destination());
+            let mut memory = fresh();
+            prop_assert_eq!(&relayout.run_uninit(&source, &mut memory).unwrap()[..], &expected[..to.bytes()]);
+            for piece in &pieces {
+                let bytes = &expected[piece.destination_range()];
+                let mut memory = fresh();
+                prop_assert_eq!(&piece.run_uninit(&source, &mut memory).unwrap()[..], bytes);
+            }
+        }
+
+        let mut written = before.clone();
+        // SAFETY: the bytes are our own.
+        let result = unsafe { relayout.run_write_only(&source, NonNull::from(&mut written[..])) };
+        if relayout.reads_destination() {
+            prop_assert!(padding == Padding::Keep && holes);
+            prop_assert_eq!(result.unwrap_err().code(), "padding_kept");
+            prop_assert_eq!(&written, &before);
+        } else {
+            prop_assert_eq!(result, Ok(()));
+            prop_assert!(written == expected, "{}", relayout.explain());
+            let mut joined = before.clone();
+            for piece in &pieces {
+                prop_assert!(!piece.reads_destination());
+                let own = NonNull::from(&mut joined[piece.destination_range()]);
+                // SAFETY: as above.
+                prop_assert_eq!(unsafe { piece.run_write_only(&source, own) }, Ok(()));
+            }
+            prop_assert!(joined == expected, "{}", relayout.explain());
+        }
+    }
+
     #[cfg(feature = "rayon")]
     #[test]
     fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
@@ -146,7 +205,15 @@ proptest! {
         prop_assert_eq!(error.code(), "buffer_too_short");
         let error = relayout.run(&source, &mut destination[..needs(&to) - 1]).unwrap_err();
         prop_assert_eq!(error.code(), "buffer_too_short");
-        prop_assert_eq!(destination, before);
+        prop_assert_eq!(&destination, &before);
+        if !relayout.reads_destination() {
+            let (short, all) = (from.bytes().min(needs(&from) - 1), destination.len().min(needs(&to) - 1));
+            // SAFETY: the bytes are our own.
+            let run = |source: &[u8], own: &mut [u8]| unsafe { relayout.run_write_only(source, NonNull::from(own)) };
+            prop_assert_eq!(run(&source[..short], &mut destination).unwrap_err().code(), "buffer_too_short");
+            prop_assert_eq!(run(&source, &mut destination[..all]).unwrap_err().code(), "buffer_too_short");
+            prop_assert_eq!(destination, before);
+        }
     }
 }
 

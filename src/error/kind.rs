@@ -65,6 +65,7 @@ impl Error {
             | Error::TotalSizeUnaligned { .. }
             | Error::BadAlignment { .. }
             | Error::FillTooWide { .. }
+            | Error::PaddingKept { .. }
             | Error::Negative { .. } => ErrorKind::InvalidArgument,
             Error::AxisOutOfRange { .. }
             | Error::IndexOutOfRange { .. }

@@ -38,6 +38,7 @@ impl Error {
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
+            Error::PaddingKept { .. } => "padding_kept",
             Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
@@ -182,6 +183,12 @@ impl fmt::Display for Error {
             Error::NotExpressible { target, reason } => write!(f, "no {target} describes this layout: {reason}"),
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
+            }
+            Error::PaddingKept { reason } => {
+                write!(
+                    f,
+                    "the padding of the destination cannot be kept here, as {reason}: set it, with `with_padding`"
+                )
             }
             Error::NotInPlace { reason } => write!(f, "this copy cannot be done inside one buffer: {reason}"),
             Error::NotAView { operation, axis, reason } => {

@@ -35,16 +35,15 @@ impl Relayout {
         match &self.passes {
             Passes::Direct(program) => self.program_in_words(&mut text, program),
             Passes::Staged(stages) => {
-                for (place, pass) in stages.passes.iter().enumerate() {
-                    let (pass_number, passes) = (place.saturating_add(1), stages.passes.len());
-                    if pass_number < passes {
-                        let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
-                        line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
-                    } else {
-                        line(&mut text, format_args!("pass {pass_number} of {passes}, into the destination"));
-                    }
+                let passes = stages.before.len().saturating_add(1);
+                for (place, pass) in stages.before.iter().enumerate() {
+                    let pass_number = place.saturating_add(1);
+                    let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
+                    line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
                     self.program_in_words(&mut text, &pass.program);
                 }
+                line(&mut text, format_args!("pass {passes} of {passes}, into the destination"));
+                self.program_in_words(&mut text, &stages.last);
             }
         }
         line(&mut text, format_args!("kernels: {}", self.level.get()));

@@ -43,7 +43,7 @@ impl Relayout {
     /// ```
     pub fn run_in_place(&self, buffer: &mut [u8]) -> Result<(), Error> {
         let boxes = self.exchanges()?;
-        require("buffer", buffer, self.source_needs.max(self.writes_to()))?;
+        require("buffer", buffer.len(), self.source_needs.max(self.writes_to()))?;
         let bits = self.destination.element_bits();
         let bytes: usize = checked::narrow(bits.div_euclid(8), checked::BYTES)?;
         let mut blocks = SquareBlocks { bits, scratch: [Vec::new(), Vec::new()] };
@@ -60,7 +60,7 @@ impl Relayout {
                 }),
             }
         }
-        exec::fill::after(&self.fill, buffer);
+        exec::fill::after(&self.fill, buffer.into());
         Ok(())
     }
 

@@ -38,6 +38,7 @@ mod plan;
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
 mod tuning;
+mod write_only;
 
 pub use descriptor_pairs::DescriptorPair;
 pub use kernel::KernelLevel;

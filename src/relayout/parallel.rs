@@ -50,13 +50,13 @@ impl Relayout {
     /// cannot be shared so, or if padding is to be set first.
     #[cfg(target_arch = "x86_64")]
     fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
-        require("source", source, self.source_needs)?;
-        require("destination", destination, self.writes_to())?;
+        require("source", source.len(), self.source_needs)?;
+        require("destination", destination.len(), self.writes_to())?;
         match &self.passes {
             Passes::Direct(program) if !self.fill.is_first() => {
-                let done = exec::program::run_shared(program, self.level, source, destination);
+                let done = exec::program::run_shared(program, self.level, source, (&mut *destination).into());
                 if done {
-                    exec::fill::after(&self.fill, destination);
+                    exec::fill::after(&self.fill, destination.into());
                 }
                 Ok(done)
             }
@@ -72,8 +72,8 @@ impl Relayout {
     /// As for [`run`](Self::run).
     pub fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         // Checked here for all pieces, so that none runs if one cannot.
-        require("source", source, self.source_needs)?;
-        require("destination", destination, self.writes_to())?;
+        require("source", source.len(), self.source_needs)?;
+        require("destination", destination.len(), self.writes_to())?;
         let pieces = self.partition(pieces)?;
         let mut rest = destination;
         let mut work = Vec::with_capacity(pieces.len());

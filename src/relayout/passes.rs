@@ -93,24 +93,24 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn passes(&self) -> impl Iterator<Item = CopyPass<'_>> + '_ {
-        let (direct, staged) = match &self.passes {
-            Passes::Direct(program) => (Some(program), None),
-            Passes::Staged(stages) => (None, Some(&stages.passes)),
+        let (before, last) = match &self.passes {
+            Passes::Direct(program) => (&[][..], program),
+            Passes::Staged(stages) => (stages.before.as_slice(), &stages.last),
         };
-        let direct = direct.map(|program| CopyPass {
-            program,
+        let mut elements = self.source.physical_elements();
+        let last = CopyPass {
+            program: last,
             recover: None,
-            source_elements: self.source.physical_elements(),
+            source_elements: before.last().map_or(elements, |pass| pass.elements),
             destination_elements: self.destination.physical_elements(),
-        });
-        let mut before = self.source.physical_elements();
-        let staged = staged.into_iter().flatten().map(move |pass| CopyPass {
+        };
+        let before = before.iter().map(move |pass| CopyPass {
             program: &pass.program,
             recover: pass.recover.as_ref(),
-            source_elements: std::mem::replace(&mut before, pass.elements),
+            source_elements: std::mem::replace(&mut elements, pass.elements),
             destination_elements: pass.elements,
         });
-        direct.into_iter().chain(staged)
+        before.chain(std::iter::once(last))
     }
 
     /// The places of the destination that hold no element, as boxes: what [`with_padding`](Self::with_padding) writes.

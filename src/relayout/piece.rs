@@ -6,13 +6,13 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::checked;
 use crate::error::Error;
 use crate::map::CopyBox;
 
 use super::exec;
-use super::kernel::Available;
 use super::plan::clip;
 use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_CUT_BOXES, PIECE_SLACK};
 use super::plan::fill::Fill;
@@ -40,25 +40,26 @@ pub struct Piece {
     /// The bytes of the source that are read.
     reads: Range<usize>,
     /// What the range's buffer must hold for every element to be inside it.
-    needs: u64,
-    copy: PieceCopy,
+    pub(super) needs: u64,
+    pub(super) copy: PieceCopy,
 }
 
 #[derive(Debug, Clone)]
-enum PieceCopy {
+pub(super) enum PieceCopy {
     /// The copy in one piece.
-    Whole(Box<Relayout>),
+    Whole(Arc<Relayout>),
     /// What lands in the range.
-    Part(Box<Part>),
+    Part(Box<Part>, Arc<Relayout>),
 }
 
+/// What lands in some elements of the destination.
 #[derive(Debug, Clone)]
-struct Part {
-    level: Available,
-    /// What the source must hold: the same for all pieces.
-    source_needs: u64,
-    program: Program,
-    fill: Fill,
+pub(super) struct Part {
+    pub(super) elements: Range<u64>,
+    /// The bytes of the source that are read.
+    reads: Range<usize>,
+    pub(super) program: Program,
+    pub(super) fill: Fill,
 }
 
 impl Relayout {
@@ -113,11 +114,12 @@ impl Relayout {
             && program.boxes.count() <= MOST_CUT_BOXES
         {
             let boxes: Vec<CopyBox> = program.boxes.iter().collect();
+            let total = self.destination.physical_elements();
             // Every piece has at least a byte and a box, and there are at most so many boxes.
             let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
             let mut wanted = pieces.min(bytes).min(MOST_CLIPPED);
             while wanted > 1 {
-                if let Some(found) = self.cut(program, &boxes, &self.bounds(wanted, alignment))? {
+                if let Some(found) = self.cut(program, &boxes, &self.bounds(0..total, wanted, alignment))? {
                     return Ok(found);
                 }
                 wanted = wanted.div_euclid(2);
@@ -125,7 +127,7 @@ impl Relayout {
         }
         let size: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let (reads, copy) =
-            (0..checked::narrow(self.source_needs, checked::BYTES)?, PieceCopy::Whole(Box::new(self.clone())));
+            (0..checked::narrow(self.source_needs, checked::BYTES)?, PieceCopy::Whole(Arc::new(self.clone())));
         Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
     }
 
@@ -160,10 +162,10 @@ impl Relayout {
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
-    /// Where pieces begin and end, in elements of the destination: at most `pieces` of them, at multiples of `alignment` bytes.
-    fn bounds(&self, pieces: usize, alignment: u64) -> Vec<u64> {
+    /// Where pieces of `range` begin and end, in elements of the destination: at most `pieces` of them, at multiples of `alignment` bytes.
+    pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
-        let total = self.destination.physical_elements();
+        let total = range.end.saturating_sub(range.start);
         let components = self.destination.components().iter();
         let mut steps: Vec<u64> =
             components.flat_map(|component| component.chain().digits().iter().map(|digit| digit.stride())).collect();
@@ -174,10 +176,10 @@ impl Relayout {
         let slack = total.checked_div(pieces.saturating_mul(PIECE_SLACK)).unwrap_or(0);
         let align_bits = alignment.saturating_mul(8);
         let aligned = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(align_bits));
-        let mut bounds = vec![0];
+        let mut bounds = vec![range.start];
         for piece in 1..pieces {
             let share = u128::from(total).saturating_mul(piece.into()).checked_div(pieces.into());
-            let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total);
+            let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
             // The nearest multiple of the largest stride that has one near enough.
             let near = steps.iter().find_map(|&step| {
                 let half = step.div_euclid(2);
@@ -190,11 +192,11 @@ impl Relayout {
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
             // Bounds ascend, since shares do and every bound is near its own; equal ones leave a piece out.
-            if bounds.last().is_some_and(|&last| last < bound) && bound < total && aligned(bound) {
+            if bounds.last().is_some_and(|&last| last < bound) && bound < range.end && aligned(bound) {
                 bounds.push(bound);
             }
         }
-        bounds.push(total);
+        bounds.push(range.end);
         bounds
     }
 
@@ -203,27 +205,37 @@ impl Relayout {
         let bits = self.destination.element_bits();
         let mut pieces = Vec::with_capacity(bounds.len());
         let mut left = MOST_CLIPPED;
+        let whole = Arc::new(self.clone());
         for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
-            let mut parts = Vec::new();
-            for copy in boxes {
-                let Some(found) = clip::clipped(copy, &(start..end), left) else { return Ok(None) };
-                left = left.saturating_sub(found.len());
-                parts.extend(found);
-            }
-            let first = checked::bytes_for(start, bits)?;
-            let last = checked::bytes_for(end, bits)?;
-            let Some(fill) = self.fill.clipped(&(start..end), left) else { return Ok(None) };
-            let reads = source_bytes(&parts, bits)?;
-            let program = program.of_boxes(parts)?;
-            let part = Part { level: self.level, source_needs: self.source_needs, program, fill };
+            let Some(part) = self.part(program, boxes, start..end, &mut left)? else { return Ok(None) };
+            let (first, last) = (checked::bytes_for(start, bits)?, checked::bytes_for(end, bits)?);
             pieces.push(Piece {
                 range: checked::narrow(first, checked::BYTES)?..checked::narrow(last, checked::BYTES)?,
-                reads,
+                reads: part.reads.clone(),
                 needs: self.writes_to().min(last).saturating_sub(first),
-                copy: PieceCopy::Part(Box::new(part)),
+                copy: PieceCopy::Part(Box::new(part), Arc::clone(&whole)),
             });
         }
         Ok(Some(pieces))
+    }
+
+    /// What lands in some elements of the destination; `None` if that takes more boxes than there are `left`.
+    pub(super) fn part(
+        &self,
+        program: &Program,
+        boxes: &[CopyBox],
+        elements: Range<u64>,
+        left: &mut usize,
+    ) -> Result<Option<Part>, Error> {
+        let mut parts = Vec::new();
+        for copy in boxes {
+            let Some(found) = clip::clipped(copy, &elements, *left) else { return Ok(None) };
+            *left = left.saturating_sub(found.len());
+            parts.extend(found);
+        }
+        let Some(fill) = self.fill.clipped(&elements, *left) else { return Ok(None) };
+        let reads = source_bytes(&parts, self.destination.element_bits())?;
+        Ok(Some(Part { elements, reads, program: program.of_boxes(parts)?, fill }))
     }
 }
 
@@ -258,18 +270,15 @@ impl Piece {
     ///
     /// [`Error::BufferTooShort`], before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        let Part { level, source_needs, program, fill } = match &self.copy {
+        let (part, whole) = match &self.copy {
             PieceCopy::Whole(relayout) => return relayout.run(source, destination),
-            PieceCopy::Part(part) => part.as_ref(),
+            PieceCopy::Part(part, whole) => (part, whole),
         };
-        require("source", source, *source_needs)?;
-        require("destination", destination, self.needs)?;
+        require("source", source.len(), whole.source_needs)?;
+        require("destination", destination.len(), self.needs)?;
         let end = self.range.len().min(destination.len());
         let destination = destination.get_mut(..end).unwrap_or_default();
-        exec::fill::before(fill, destination);
-        exec::program::run(program, *level, source, destination, &mut |_| {})?;
-        exec::fill::after(fill, destination);
-        Ok(())
+        exec::program::run_filled(&part.program, &part.fill, whole.level, source, destination)
     }
 }
 

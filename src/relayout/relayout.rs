@@ -188,8 +188,8 @@ impl Relayout {
         destination: &mut [u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        require("source", source, self.source_needs)?;
-        require("destination", destination, self.writes_to())?;
+        require("source", source.len(), self.source_needs)?;
+        require("destination", destination.len(), self.writes_to())?;
         let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
         let end = whole.min(destination.len());
         let destination = destination.get_mut(..end).unwrap_or_default();
@@ -198,7 +198,7 @@ impl Relayout {
         }
         exec::fill::before(&self.fill, destination);
         exec::passes::run(&self.passes, source, destination, self.level, self.padding.pattern(), progress)?;
-        exec::fill::after(&self.fill, destination);
+        exec::fill::after(&self.fill, destination.into());
         Ok(())
     }
 
@@ -254,7 +254,8 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) fn require(what: &'static str, buffer: &[u8], needed: u64) -> Result<(), Error> {
-    let found = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+/// Refuses a buffer of `length` bytes that lacks some of those that are needed.
+pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
+    let found = u64::try_from(length).unwrap_or(u64::MAX);
     if found < needed { Err(Error::BufferTooShort { what, needed, found }) } else { Ok(()) }
 }

@@ -50,6 +50,7 @@ const RELAYOUT: &[Room] = &[
             "src/relayout/plan/",
             "src/relayout/kernel/level.rs",
             "src/relayout/kernel/machine.rs",
+            "src/relayout/kernel/destination.rs",
         ],
     },
     Room { name: "src/relayout/exec/", may_use: &["src/relayout/plan/", "src/relayout/kernel/"] },

@@ -6,7 +6,7 @@
 //! one touch single bits.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that lies inside two buffers")]
 
-use super::super::kernel::Call;
+use super::super::kernel::{Call, Destination};
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
 use super::super::plan::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, Stride,
@@ -52,6 +52,7 @@ fn block(
     let Buffers([first, second, third]) = buffers;
     let Call { streaming, prefetch, level, knobs, .. } = *call;
     let pass = |source: &[u8], destination: &mut [u8], kernel: &MicroKernel, loops: &[NestLoop]| {
+        let destination = Destination::from(destination);
         Call { source, destination, streaming: None, prefetch: false, level, knobs }.run(kernel, loops, (0, 0));
     };
     let in_byte = 8 / bits;
@@ -81,7 +82,14 @@ fn block(
     if few_columns {
         into = BitRows { bits: into.bits * into.count, count: 1, ..into };
     }
-    let mut enter = Call { source: call.source, destination: first, streaming: None, prefetch, level, knobs };
+    let mut enter = Call {
+        source: call.source,
+        destination: Destination::from(&mut first[..]),
+        streaming: None,
+        prefetch,
+        level,
+        knobs,
+    };
     bit_rows::run(&into, &mut enter, (start.0, 0));
     if few_rows {
         pass(first, third, &interleave(Direction::Interleave, rows, source), &[]);
@@ -96,7 +104,8 @@ fn block(
         pass(first, second, &transpose_bytes((source, in_byte * destination), (rows, source)), &[]);
         pass(second, third, &interleave(Direction::Deinterleave, in_byte, destination), &groups);
     }
-    let mut leave = Call { source: third, destination: call.destination, streaming, prefetch: false, level, knobs };
+    let destination = call.destination.reborrow();
+    let mut leave = Call { source: third, destination, streaming, prefetch: false, level, knobs };
     bit_rows::run(&out, &mut leave, (0, start.1));
 }
 

@@ -22,5 +22,6 @@ pub(super) fn run(rows: &BitRows, call: &mut Call<'_>, start: (u64, u64)) {
         let kernel = MicroKernel::Copy { run: byte(bits), count };
         return call.run(&kernel, &[], (byte(start.0), byte(start.1)));
     }
-    kernel::bit_rows::copy(&rows, call.source, call.destination, start);
+    let source = call.source;
+    kernel::bit_rows::copy(&rows, source, call.destination.bytes_to_change(), start);
 }

@@ -21,46 +21,61 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     match passes {
-        Passes::Direct(program) => program::run(program, level, source, destination, progress),
-        Passes::Staged(stages) => staged(stages, source, destination, level, pattern, progress),
-    }
+        Passes::Direct(program) => program::run(program, level, source, destination.into(), progress)?,
+        Passes::Staged(stages) => {
+            let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
+            let from = all_but_last(stages, source, padding, level)?;
+            program::run(&stages.last, level, &from, destination.into(), progress)?
+        }
+    };
+    Ok(())
 }
 
-fn staged(
+/// What the padding of the buffers in between is set to.
+pub(crate) enum OldPadding<'a> {
+    /// Each padding element to this.
+    Pattern(u128),
+    /// To what will be kept: the padding of this destination.
+    Of(&'a [u8]),
+}
+
+/// Runs all passes but the last, and returns the buffer that the last one reads.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] as for [`run`].
+pub(crate) fn all_but_last(
     stages: &StagedPasses,
     source: &[u8],
-    destination: &mut [u8],
+    padding: OldPadding<'_>,
     level: Available,
-    pattern: Option<u128>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
-    let Some((last, before)) = stages.passes.split_last() else { return Ok(()) };
-    let mut buffers = Vec::with_capacity(before.len());
-    for pass in before {
+) -> Result<Vec<u8>, Error> {
+    let mut buffers = Vec::with_capacity(stages.before.len());
+    for pass in &stages.before {
         let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
         let mut buffer = vec![0; length];
-        if let Some(pattern) = pattern {
+        if let OldPadding::Pattern(pattern) = padding {
             fill::whole(&mut buffer, pass.elements, pass.bits, pattern);
         }
         buffers.push(buffer);
     }
-    if pattern.is_none() {
+    if let OldPadding::Of(destination) = padding {
         recover(stages, &mut buffers, destination, level)?;
     }
     let mut from: &[u8] = source;
-    for (pass, buffer) in before.iter().zip(&mut buffers) {
-        program::run(&pass.program, level, from, buffer, &mut |_| {})?;
+    for (pass, buffer) in stages.before.iter().zip(&mut buffers) {
+        program::run(&pass.program, level, from, buffer.as_mut_slice().into(), &mut |_| {})?;
         from = buffer;
     }
-    program::run(&last.program, level, from, destination, progress)
+    Ok(buffers.pop().unwrap_or_default())
 }
 
 /// Brings the old padding of the destination into the buffers that will be copied over it.
 fn recover(stages: &StagedPasses, buffers: &mut [Vec<u8>], destination: &[u8], level: Available) -> Result<(), Error> {
     let mut later: &[u8] = destination;
-    for (pass, buffer) in stages.passes.iter().zip(buffers).rev() {
+    for (pass, buffer) in stages.before.iter().zip(buffers).rev() {
         if let Some(recover) = &pass.recover {
-            program::run(recover, level, later, buffer, &mut |_| {})?;
+            program::run(recover, level, later, buffer.as_mut_slice().into(), &mut |_| {})?;
         }
         later = buffer;
     }

@@ -3,15 +3,17 @@
 use crate::error::Error;
 use crate::map::CopyBox;
 
-use super::super::kernel::{Available, Call, StreamFence};
+use super::super::kernel::{Available, Call, Destination, StreamFence};
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
+use super::super::plan::fill::Fill;
 use super::super::plan::machine::Knobs;
-use super::super::plan::nest::{Nest, NestLoop, Stride};
+use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Stride};
 use super::super::plan::program::{PlannedBox, Program};
 use super::super::plan::width::Widths;
-use super::{subbyte, width};
+use super::{fill, subbyte, width};
 
-/// Copies all boxes. The buffers were measured: every element of both layouts lies inside them.
+/// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element of both layouts lies
+/// inside them. A destination that cannot be read is for programs without [sub-byte boxes](Program::has_sub_byte_boxes).
 ///
 /// # Errors
 ///
@@ -20,12 +22,12 @@ pub(crate) fn run(
     program: &Program,
     level: Available,
     source: &[u8],
-    destination: &mut [u8],
+    destination: Destination<'_>,
     progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let Program { boxes, widths, streaming, prefetch, knobs, prepared, .. } = program;
     // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
-    let fence = streaming.then(|| StreamFence::new(level));
+    let fence = (*streaming || destination.is_write_only()).then(|| StreamFence::new(level));
     let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level, knobs };
     let mut written = 0_u64;
     for planned in prepared {
@@ -36,13 +38,31 @@ pub(crate) fn run(
             run_box(&PlannedBox::new(copy, *widths, knobs)?, *widths, &mut call, &mut written, progress);
         }
     }
+    Ok(written)
+}
+
+/// Copies all boxes, and sets the padding that is set with them. The buffers were measured.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] as for [`run`].
+pub(crate) fn run_filled(
+    program: &Program,
+    fill: &Fill,
+    level: Available,
+    source: &[u8],
+    destination: &mut [u8],
+) -> Result<(), Error> {
+    fill::before(fill, destination);
+    run(program, level, source, (&mut *destination).into(), &mut |_| {})?;
+    fill::after(fill, destination.into());
     Ok(())
 }
 
 /// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and nothing is done, if
 /// some box cannot be shared.
 #[cfg(all(feature = "rayon", target_arch = "x86_64"))]
-pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: &mut [u8]) -> bool {
+pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: Destination<'_>) -> bool {
     use super::super::kernel::threads as pool;
 
     let threads = rayon::current_num_threads();
@@ -65,6 +85,17 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     true
 }
 
+/// Writes bytes as they are, and stores them as a program does.
+pub(crate) fn write(program: &Program, level: Available, bytes: &[u8], destination: Destination<'_>) {
+    let knobs = &program.knobs;
+    let fence = (program.streaming || destination.is_write_only()).then(|| StreamFence::new(level));
+    if !bytes.is_empty() {
+        let kernel = MicroKernel::Copy { run: bytes.len(), count: Stride::ONCE };
+        let mut call = Call { source: bytes, destination, streaming: fence.as_ref(), prefetch: false, level, knobs };
+        call.run(&kernel, &[], (0, 0));
+    }
+}
+
 /// Copies one box that belongs to no program, through the cache.
 ///
 /// # Errors
@@ -77,6 +108,7 @@ pub(crate) fn run_alone(
     source: &[u8],
     destination: &mut [u8],
 ) -> Result<(), Error> {
+    let destination = Destination::from(destination);
     let mut call = Call { source, destination, streaming: None, prefetch: false, level, knobs };
     let widths = Widths::same(bits);
     run_box(&PlannedBox::new(copy, widths, knobs)?, widths, &mut call, &mut 0, &mut |_| {});

@@ -23,15 +23,20 @@ pub(super) fn run(copy: &SubByteBox, bits: u32, call: &mut Call<'_>) -> u64 {
             let mut buffers = Buffers::new();
             each(&mut |from, to| bit_plane::run(plane, call, &mut buffers, (from, to)));
         }
-        Inner::Element if 8_u32.is_multiple_of(bits) => {
-            each(&mut |from, to| kernel::bit_rows::copy_element(call.source, from, call.destination, to, width));
-        }
-        Inner::Element => each(&mut |from, to| {
-            // `None` only past the end of a buffer, and the buffers were measured.
-            if let Some(value) = read_bits(call.source, from, bits) {
-                let _ = write_bits(call.destination, to, bits, value);
+        Inner::Element => {
+            let source = call.source;
+            let destination = call.destination.bytes_to_change();
+            if 8_u32.is_multiple_of(bits) {
+                each(&mut |from, to| kernel::bit_rows::copy_element(source, from, destination, to, width));
+            } else {
+                each(&mut |from, to| {
+                    // `None` only past the end of a buffer, and the buffers were measured.
+                    if let Some(value) = read_bits(source, from, bits) {
+                        let _ = write_bits(destination, to, bits, value);
+                    }
+                });
             }
-        }),
+        }
     }
     elements.saturating_mul(width).div_ceil(8)
 }

@@ -1,7 +1,7 @@
 //! Unpacking and packing elements that lie otherwise on the other side, or begin inside bytes.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets of elements that lie inside two buffers")]
 
-use super::super::kernel::{self, Call};
+use super::super::kernel::{self, Call, Destination};
 use super::super::plan::cost::WIDTH_STAGE;
 use super::super::plan::nest::{MicroKernel, Nest};
 use super::super::plan::width::{Change, WidthBox, WidthPart, WidthRows};
@@ -18,22 +18,19 @@ pub(super) fn run(copy: &WidthBox, call: &mut Call<'_>) -> u64 {
     for WidthPart { outer, rows, staged } in parts {
         each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
             let Some(nest) = staged else { return run_rows(rows, change, call, (from, to)) };
-            let Call { prefetch, level, knobs, .. } = *call;
+            let Call { source, streaming, prefetch, level, knobs, .. } = *call;
+            let destination = Destination::from(&mut stage[..]);
+            let mut into = Call { source, destination, streaming: None, prefetch, level, knobs };
             if change.unpacks() {
-                let mut into =
-                    Call { source: call.source, destination: &mut stage, streaming: None, prefetch, level, knobs };
                 run_rows(rows, change, &mut into, (from, 0));
-                let streaming = call.streaming;
-                let mut out =
-                    Call { source: &stage, destination: call.destination, streaming, prefetch: false, level, knobs };
+            } else {
+                run_nest(nest, &mut into, (from, 0));
+            }
+            let destination = call.destination.reborrow();
+            let mut out = Call { source: &stage, destination, streaming, prefetch: false, level, knobs };
+            if change.unpacks() {
                 run_nest(nest, &mut out, (0, to));
             } else {
-                let mut into =
-                    Call { source: call.source, destination: &mut stage, streaming: None, prefetch, level, knobs };
-                run_nest(nest, &mut into, (from, 0));
-                let streaming = call.streaming;
-                let mut out =
-                    Call { source: &stage, destination: call.destination, streaming, prefetch: false, level, knobs };
                 run_rows(rows, change, &mut out, (0, to));
             }
         });
@@ -72,7 +69,7 @@ fn run_row(row: u64, change: &Change, call: &mut Call<'_>, (from, to): (u64, u64
     let mut elements = |range: std::ops::Range<u64>| {
         for i in range {
             let (from, to) = (number(from + i), number(to + i));
-            kernel::width::change_element(call.source, from, call.destination, to, &change.row(1));
+            kernel::width::change_element(call.source, from, &mut call.destination, to, &change.row(1));
         }
     };
     elements(0..head);

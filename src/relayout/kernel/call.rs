@@ -2,6 +2,7 @@
 
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, NestLoop};
+use super::destination::Destination;
 use super::iterations::Iterations;
 use super::level::{Available, KernelLevel};
 use super::portable;
@@ -11,7 +12,7 @@ use super::{simd, x86_64};
 /// Two buffers, and how kernels read and store.
 pub(crate) struct Call<'a> {
     pub(crate) source: &'a [u8],
-    pub(crate) destination: &'a mut [u8],
+    pub(crate) destination: Destination<'a>,
     /// Store whole lines past the cache: only under a fence, which outlives the call.
     pub(crate) streaming: Option<&'a StreamFence>,
     /// Prefetch what will be read.
@@ -35,11 +36,11 @@ impl Call<'_> {
             let buffers = (source.as_ptr(), destination.as_mut_ptr());
             let walk = simd::Walk { buffers, loops, start, streaming, prefetch, knobs: self.knobs };
             // SAFETY: `fits` was asserted, so the kernel is well formed, and each iteration reads inside `source` and writes inside
-            // `destination`, which are borrowed for the whole call and do not overlap, one of them being mutable.
+            // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         for (from, to) in Iterations::new(loops, start) {
-            portable::run(kernel, &source[from..], &mut destination[to..]);
+            portable::run(kernel, &source[from..], &mut destination.bytes()[to..]);
         }
     }
 }
@@ -155,9 +156,10 @@ mod tests {
     #[should_panic(expected = "a loop nest leaves its buffers")]
     fn a_nest_that_leaves_its_buffers_is_not_run() {
         let kernel = MicroKernel::Copy { run: 4, count: Stride { extent: 3, source: 4, destination: usize::MAX / 2 } };
+        let mut memory = [0; 12];
         let mut call = Call {
             source: &[0; 12],
-            destination: &mut [0; 12],
+            destination: Destination::from(&mut memory[..]),
             streaming: None,
             prefetch: false,
             level: Available::in_use(),

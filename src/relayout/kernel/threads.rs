@@ -60,8 +60,8 @@ pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
         // A fence orders the stores of its own thread.
         let _fence = streaming.then(|| StreamFence::new(level));
         // SAFETY: the iterations of a part are among those of the nest, for which `fits` was asserted: they read inside `source` and
-        // write inside `destination`, both of which are borrowed until all parts are done, and which do not overlap, one of
-        // them being mutable. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.
+        // write inside `destination`, both of which are borrowed until all parts are done, and which do not overlap, the latter being
+        // nobody else's. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.
         unsafe { run_at_level(&nest.kernel, &walk, level) };
     });
 }

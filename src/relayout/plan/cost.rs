@@ -168,6 +168,10 @@ pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 /// Bytes that are filled and then copied over while they are in the cache.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
+/// Bytes that are put together in a buffer before they go to memory that is not to be read, or to be written twice: with what they
+/// are read from, they stay in an L2 cache of 1 MiB.
+pub(crate) const WRITE_BLOCK: usize = 1 << 18;
+
 /// Boxes of a copy that is cut into pieces, at most. Bounds the time and the memory of cutting.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 

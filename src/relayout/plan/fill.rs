@@ -72,7 +72,7 @@ fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
 }
 
 /// Does the buffer have places without an element, or bits after the last?
-fn has_padding(map: &IndexMap) -> bool {
+pub(crate) fn has_padding(map: &IndexMap) -> bool {
     let bits = u128::from(map.physical_elements()).saturating_mul(map.element_bits().into());
     map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
 }

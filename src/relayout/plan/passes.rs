@@ -24,13 +24,14 @@ pub(crate) enum Passes {
     Staged(StagedPasses),
 }
 
-/// Passes that each fill a buffer of their own; the last one fills the destination.
+/// Passes that each fill a buffer of their own, and the last one, which fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedPasses {
-    pub(crate) passes: Vec<Pass>,
+    pub(crate) before: Vec<Pass>,
+    pub(crate) last: Program,
 }
 
-/// One pass: copies the buffer before it into its own.
+/// A pass before the last: copies the buffer before it into its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Program,
@@ -61,36 +62,48 @@ impl Passes {
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
         }
-        match destination.levels() {
-            None => passes.push(Pass::new(&at, destination, knobs)?),
+        let last = match destination.levels() {
+            None => pass(&at, destination, knobs)?,
             Some(levels) => {
                 let (first, steps) = level_steps(destination, levels)?;
-                passes.push(Pass::new(&at, &first, knobs)?);
+                let mut last = Pass::new(&at, &first, knobs)?;
                 for (place, step) in steps.iter().enumerate() {
                     let next = steps.get(place.saturating_add(1));
                     let recover = next.map(|next| pass(&next.tiled, &next.plain, knobs)).transpose()?;
-                    passes.push(Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? });
+                    passes.push(last);
+                    last = Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? };
                 }
+                last.program
             }
-        }
-        Ok(Passes::Staged(StagedPasses { passes }))
+        };
+        Ok(Passes::Staged(StagedPasses { before: passes, last }))
     }
 
     /// The programs in order.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
-        let (direct, staged) = match self {
-            Passes::Direct(program) => (Some(program), [].as_slice()),
-            Passes::Staged(stages) => (None, stages.passes.as_slice()),
+        let (before, last) = match self {
+            Passes::Direct(program) => ([].as_slice(), program),
+            Passes::Staged(stages) => (stages.before.as_slice(), &stages.last),
         };
-        direct.into_iter().chain(staged.iter().map(|pass| &pass.program))
+        before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
 
     pub(crate) fn with_streaming(mut self, streaming: bool) -> Passes {
         match &mut self {
             Passes::Direct(program) => program.streaming = streaming,
-            Passes::Staged(stages) => stages.passes.iter_mut().for_each(|pass| pass.program.streaming = streaming),
+            Passes::Staged(StagedPasses { before, last, .. }) => {
+                before.iter_mut().for_each(|pass| pass.program.streaming = streaming);
+                last.streaming = streaming;
+            }
         }
         self
+    }
+}
+
+impl StagedPasses {
+    /// Does a buffer in between hold padding that is brought back out of the destination, to be kept?
+    pub(crate) fn recovers(&self) -> bool {
+        self.before.iter().any(|pass| pass.recover.is_some())
     }
 }
 

@@ -72,6 +72,18 @@ impl Program {
         })
     }
 
+    /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned
+    /// ahead, this says so if it is possible.
+    pub(crate) fn has_sub_byte_boxes(&self) -> bool {
+        let sub_byte = |planned: &PlannedBox| match planned {
+            PlannedBox::Nest(_) => false,
+            PlannedBox::SubByte(_) => true,
+            PlannedBox::Width(copy) => !copy.change.unpacks(),
+        };
+        let planned_later = self.prepared.is_empty() && self.boxes.count() > 0;
+        !self.widths.destination.is_multiple_of(8) && (planned_later || self.prepared.iter().any(sub_byte))
+    }
+
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
         let planned = |copy| PlannedBox::new(copy, self.widths, &self.knobs);

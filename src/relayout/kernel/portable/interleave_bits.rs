@@ -1,10 +1,13 @@
 //! Interleaving sub-byte elements, eight bytes of each row at a time (see [`bit_order`](super::super::bit_order)).
 
+use std::mem::MaybeUninit;
+
 use super::super::super::plan::nest::{BitInterleave, Direction};
 use super::super::bit_order::{ordered_place, row_bit};
+use super::super::destination::written;
 
 /// Interleaves rows, or deinterleaves them.
-pub(super) fn interleave_bits(source: &[u8], destination: &mut [u8], rows: &BitInterleave) {
+pub(super) fn interleave_bits(source: &[u8], destination: &mut [MaybeUninit<u8>], rows: &BitInterleave) {
     debug_assert!(BitInterleave::ROWS.contains(&rows.rows) && [1, 2, 4].contains(&rows.bits));
     match rows.rows {
         2 => rows_of::<2>(source, destination, rows),
@@ -15,7 +18,7 @@ pub(super) fn interleave_bits(source: &[u8], destination: &mut [u8], rows: &BitI
     }
 }
 
-fn rows_of<const ROWS: usize>(source: &[u8], destination: &mut [u8], rows: &BitInterleave) {
+fn rows_of<const ROWS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], rows: &BitInterleave) {
     let BitInterleave { bits, row, pitch, direction, .. } = *rows;
     let mut words = [0; ROWS];
     for first in (0..row).step_by(8) {
@@ -33,7 +36,7 @@ fn rows_of<const ROWS: usize>(source: &[u8], destination: &mut [u8], rows: &BitI
                     exchange(&mut words, width, row_bit(width, bits, ROWS));
                 }
                 for (i, word) in words.into_iter().enumerate() {
-                    destination[i * pitch + first..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+                    destination[i * pitch + first..][..bytes].copy_from_slice(&written(&word.to_le_bytes())[..bytes]);
                 }
             }
             Direction::Interleave => {
@@ -48,7 +51,9 @@ fn rows_of<const ROWS: usize>(source: &[u8], destination: &mut [u8], rows: &BitI
                 let (to, _) = destination[joined].as_chunks_mut::<ROWS>();
                 for (i, word) in words.into_iter().enumerate() {
                     let place = ordered_place(bits, ROWS, i);
-                    to.iter_mut().zip(word.to_le_bytes()).for_each(|(group, byte)| group[place] = byte);
+                    to.iter_mut()
+                        .zip(word.to_le_bytes())
+                        .for_each(|(group, byte)| group[place] = MaybeUninit::new(byte));
                 }
             }
         }

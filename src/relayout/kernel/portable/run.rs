@@ -1,11 +1,14 @@
 //! Copies and transposes of whole bytes.
 
+use std::mem::MaybeUninit;
+
 use super::super::super::plan::nest::{MicroKernel, MicroTile, Plane, Stride};
+use super::super::destination::written;
 use super::interleave_bits::interleave_bits;
 use super::width::change_width;
 
 /// Runs one iteration of a kernel, whose span both slices hold.
-pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &mut [u8]) {
+pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &mut [MaybeUninit<u8>]) {
     match kernel {
         MicroKernel::Copy { run, count } => copy_runs(source, destination, *run, *count),
         MicroKernel::CopyTable { run, offsets, count } => {
@@ -25,7 +28,7 @@ pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &m
 }
 
 /// Copies runs of `run` bytes, of a constant length where that is a common one.
-fn copy_runs(source: &[u8], destination: &mut [u8], run: usize, count: Stride) {
+fn copy_runs(source: &[u8], destination: &mut [MaybeUninit<u8>], run: usize, count: Stride) {
     match run {
         1 => copy_runs_of::<1>(source, destination, count),
         2 => copy_runs_of::<2>(source, destination, count),
@@ -41,7 +44,7 @@ fn copy_runs(source: &[u8], destination: &mut [u8], run: usize, count: Stride) {
     }
 }
 
-fn copy_runs_of<const RUN: usize>(source: &[u8], destination: &mut [u8], count: Stride) {
+fn copy_runs_of<const RUN: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], count: Stride) {
     for i in 0..count.extent {
         copy(source, i * count.source, destination, i * count.destination, RUN);
     }
@@ -49,14 +52,14 @@ fn copy_runs_of<const RUN: usize>(source: &[u8], destination: &mut [u8], count: 
 
 /// Copies one run. Outside the buffers it does nothing; that does not happen.
 #[inline(always)]
-fn copy(source: &[u8], from: usize, destination: &mut [u8], to: usize, run: usize) {
+fn copy(source: &[u8], from: usize, destination: &mut [MaybeUninit<u8>], to: usize, run: usize) {
     if let (Some(source), Some(destination)) = (source.get(from..from + run), destination.get_mut(to..to + run)) {
-        destination.copy_from_slice(source);
+        destination.copy_from_slice(written(source));
     }
 }
 
 /// Transposes a plane.
-fn transpose(source: &[u8], destination: &mut [u8], plane: &Plane) {
+fn transpose(source: &[u8], destination: &mut [MaybeUninit<u8>], plane: &Plane) {
     match plane.unit {
         1 => transpose_blocks::<1>(source, destination, plane),
         2 => transpose_blocks::<2>(source, destination, plane),
@@ -76,7 +79,7 @@ fn transpose(source: &[u8], destination: &mut [u8], plane: &Plane) {
 }
 
 /// Square blocks of units: a cache line of the source and of the destination is used up while it is in the cache.
-fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut [u8], plane: &Plane) {
+fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], plane: &Plane) {
     let Plane { columns, rows, .. } = plane;
     let side = (64 / UNIT).max(8);
     for first_column in (0..columns.extent).step_by(side) {
@@ -92,7 +95,7 @@ fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut [u8], pl
 }
 
 /// A plane whose units are transposed themselves, byte by byte.
-fn transpose_micro_tiles(source: &[u8], destination: &mut [u8], plane: &Plane, tile: MicroTile) {
+fn transpose_micro_tiles(source: &[u8], destination: &mut [MaybeUninit<u8>], plane: &Plane, tile: MicroTile) {
     let Plane { unit, columns, rows, .. } = plane;
     let shuffle = tile.shuffle();
     for column in 0..columns.extent {

@@ -1,9 +1,12 @@
 //! Elements that are unpacked or packed: 1, 2 or 4 bits against a byte each, the first element in the lowest bits.
 
+use std::mem::MaybeUninit;
+
 use super::super::super::plan::nest::{WidthChange, WidthRow};
+use super::super::destination::Destination;
 
 /// Unpacks a row, or packs it.
-pub(super) fn change_width(source: &[u8], destination: &mut [u8], row: &WidthRow) {
+pub(super) fn change_width(source: &[u8], destination: &mut [MaybeUninit<u8>], row: &WidthRow) {
     match row.bits {
         4 => row_of::<4, 2>(source, destination, row),
         2 => row_of::<2, 4>(source, destination, row),
@@ -11,7 +14,7 @@ pub(super) fn change_width(source: &[u8], destination: &mut [u8], row: &WidthRow
     }
 }
 
-fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mut [u8], row: &WidthRow) {
+fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], row: &WidthRow) {
     const { assert!(BITS * PARTS == 8) };
     match row.change {
         WidthChange::Unpack { signed } => {
@@ -19,7 +22,7 @@ fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mu
             for (elements, byte) in elements.iter_mut().zip(&source[..row.packed]) {
                 let mut rest = *byte;
                 for element in elements {
-                    *element = unpacked::<BITS>(rest, signed);
+                    *element = MaybeUninit::new(unpacked::<BITS>(rest, signed));
                     rest >>= BITS;
                 }
             }
@@ -27,7 +30,8 @@ fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mu
         WidthChange::Pack => {
             let (elements, _) = source[..row.packed * PARTS].as_chunks::<PARTS>();
             for (elements, byte) in elements.iter().zip(&mut destination[..row.packed]) {
-                *byte = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
+                let packed = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
+                *byte = MaybeUninit::new(packed);
             }
         }
     }
@@ -50,11 +54,11 @@ const fn mask(bits: usize) -> u8 {
 ///
 /// # Panics
 ///
-/// If it lies outside a buffer.
+/// If it lies outside a buffer, or is packed into bytes that cannot be read.
 pub(in super::super::super) fn change_element(
     source: &[u8],
     from: usize,
-    destination: &mut [u8],
+    destination: &mut Destination<'_>,
     to: usize,
     row: &WidthRow,
 ) {
@@ -65,16 +69,18 @@ pub(in super::super::super) fn change_element(
         WidthChange::Unpack { signed } => {
             let (byte, before) = place(from);
             let low = source[byte] >> before;
-            destination[to] = match bits {
+            let element = match bits {
                 4 => unpacked::<4>(low, signed),
                 2 => unpacked::<2>(low, signed),
                 _ => unpacked::<1>(low, signed),
             };
+            destination.bytes()[to] = MaybeUninit::new(element);
         }
         WidthChange::Pack => {
             let (byte, before) = place(to);
             let value = (source[from] & mask(bits)) << before;
-            destination[byte] = (destination[byte] & !(mask(bits) << before)) | value;
+            let byte = &mut destination.bytes_to_change()[byte];
+            *byte = (*byte & !(mask(bits) << before)) | value;
         }
     }
 }

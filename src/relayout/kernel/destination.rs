@@ -1,0 +1,138 @@
+//! The memory that a copy writes, which kernels cannot read back.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// The bytes that a copy writes.
+///
+/// They may be uninitialised, or memory that is not to be read, such as a mapped GPU buffer. So they can be written through this type, and
+/// read only where it was made of a `&mut [u8]`. Whatever is written is initialised.
+pub(crate) struct Destination<'a> {
+    start: NonNull<u8>,
+    length: usize,
+    kind: Kind,
+    memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A `&mut [u8]`.
+    Initialised,
+    /// Ordinary memory without contents.
+    Uninitialised,
+    /// Memory that is never read: whole lines are stored past the cache, whatever the size of the copy.
+    WriteOnly,
+}
+
+impl<'a> From<&'a mut [u8]> for Destination<'a> {
+    fn from(bytes: &'a mut [u8]) -> Self {
+        let length = bytes.len();
+        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Initialised, memory: PhantomData }
+    }
+}
+
+impl<'a> Destination<'a> {
+    /// Memory without contents.
+    pub(crate) fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
+        let length = bytes.len();
+        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
+    }
+
+    /// Memory that is never read.
+    ///
+    /// # Safety
+    ///
+    /// For `'a`, all of it is writable, and nothing else accesses it.
+    pub(crate) unsafe fn write_only(bytes: NonNull<[u8]>) -> Destination<'a> {
+        Destination { start: bytes.cast(), length: bytes.len(), kind: Kind::WriteOnly, memory: PhantomData }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Is it memory that every line is to be stored to once, past the cache?
+    pub(crate) fn is_write_only(&self) -> bool {
+        self.kind == Kind::WriteOnly
+    }
+
+    /// Its bytes, if they are initialised and may be read.
+    fn readable(&mut self) -> Option<&mut [u8]> {
+        // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is here; what has been written
+        // since is initialised.
+        (self.kind == Kind::Initialised)
+            .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
+    }
+
+    /// Its bytes, where elements share them with what is to stay.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read: such a destination is given no plan with elements of this kind.
+    pub(crate) fn bytes_to_change(&mut self) -> &mut [u8] {
+        self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
+    }
+
+    /// The same bytes, for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> Destination<'_> {
+        Destination { memory: PhantomData, ..*self }
+    }
+
+    /// Some of the bytes; `None` if they lie outside.
+    pub(crate) fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
+        let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
+        // SAFETY: the range begins inside the bytes, or right behind them.
+        let start = unsafe { self.start.add(range.start) };
+        Some(Destination { start, length, kind: self.kind, memory: PhantomData })
+    }
+
+    /// Its first byte, for kernels over vectors.
+    pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Its bytes as safe Rust may write them, and not read them. Only initialised bytes are to be written.
+    pub(super) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: it was made of as many writable bytes, which are borrowed for longer than `self` is here, or which nothing else
+        // accesses so long. `MaybeUninit` promises nothing about their contents.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length) }
+    }
+
+    /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits to zero.
+    ///
+    /// # Panics
+    ///
+    /// If they lie outside.
+    pub(crate) fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
+        let bytes = &mut self.bytes()[range];
+        let pattern = pattern.to_le_bytes();
+        let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
+        let first = pattern[0];
+        if given.iter().all(|&byte| byte == first) && (beyond == 0 || first == 0) {
+            return bytes.fill(MaybeUninit::new(first));
+        }
+        for element in bytes.chunks_mut(width) {
+            let (low, high) = element.split_at_mut(given.len().min(element.len()));
+            low.copy_from_slice(&written(given)[..low.len()]);
+            high.fill(MaybeUninit::new(0));
+        }
+    }
+}
+
+/// Bytes as something to be written.
+pub(super) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
+    // SAFETY: the same number of bytes, and initialised ones are allowed.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// Bytes that were uninitialised.
+///
+/// # Safety
+///
+/// All of them have been written.
+pub(crate) unsafe fn initialised(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: the same number of bytes, borrowed for as long; they have been written, which is this function's condition.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
+}

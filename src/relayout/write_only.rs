@@ -1,0 +1,287 @@
+//! Copies into memory that is not read: fresh memory without contents, and mapped GPU buffers.
+//!
+//! Reading write-combining memory takes a hundred times as long as writing it, and what is written there in part, or twice, is
+//! written slowly. So most copies go straight to their places. Where `run` would change bytes in part (elements
+//! that share bytes) or would fill everything before it copies (padding in short runs), the copy is put together in a small buffer, block by
+//! block, from where each byte is written once.
+#![allow(
+    unsafe_code,
+    reason = "memory is handed to the kernels, for which the caller vouches; the kernels are in `kernel/`"
+)]
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::CopyBox;
+
+use super::exec;
+use super::exec::passes::OldPadding;
+use super::kernel::{Destination, initialised};
+use super::padding::Padding;
+use super::piece::{Part, Piece, PieceCopy};
+use super::plan::cost::{MOST_CLIPPED, MOST_CUT_BOXES, WRITE_BLOCK};
+use super::plan::fill::{Fill, has_padding};
+use super::plan::passes::Passes;
+use super::plan::program::Program;
+use super::relayout::{Relayout, require};
+
+impl Relayout {
+    /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is so only where
+    /// [padding is kept](Padding::Keep): if it shares bytes with elements, or if the destination is Irreducible. Such a copy cannot
+    /// [be written only](Self::run_write_only).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("s4[3,3]{1,0:E(4)}".parse()?, "s4[3,3]{0,1:E(4)}".parse()?);
+    /// let relayout = Relayout::new(&from, &to)?;
+    /// assert!(relayout.reads_destination(), "the last byte has four bits that are no element's");
+    /// assert!(!relayout.with_padding(Padding::Zero)?.reads_destination());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn reads_destination(&self) -> bool {
+        self.why_read().is_some()
+    }
+
+    /// Why the destination must be read, said of its padding.
+    fn why_read(&self) -> Option<&'static str> {
+        let last = match &self.passes {
+            Passes::Direct(program) => program,
+            Passes::Staged(stages) if self.keeps_padding() && stages.recovers() => {
+                return Some("it goes through the levels of an Irreducible layout");
+            }
+            Passes::Staged(stages) => &stages.last,
+        };
+        let shared = self.keeps_padding() && last.has_sub_byte_boxes();
+        shared.then_some("elements share bytes with it, which would have to be read")
+    }
+
+    /// Is there padding that keeps what it holds?
+    fn keeps_padding(&self) -> bool {
+        self.padding == Padding::Keep && has_padding(&self.destination)
+    }
+
+    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination, all of them written.
+    /// Fresh memory needs no zeros first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PaddingKept`] if the destination has padding and nothing is said of it ([`with_padding`](Self::with_padding)), as
+    /// it would stay without contents; and as for [`run`](Self::run). Nothing has been written then.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1:T(4)}".parse()?);
+    /// let relayout = Relayout::new(&from, &to)?.with_padding(Padding::Fill(b'.'.into()))?;
+    /// let mut memory = Vec::with_capacity(relayout.destination_size_in_bytes() as usize);
+    /// let bytes = relayout.run_uninit(b"abcdef", memory.spare_capacity_mut())?;
+    /// assert_eq!(bytes, b"adbecf..");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
+        let own = self.to_be_set(destination, self.destination_size_in_bytes())?;
+        require("source", source.len(), self.source_needs)?;
+        let written = self.write(source, Destination::uninitialised(own))?;
+        all_written(written, own)
+    }
+
+    /// As [`run`](Self::run) into memory that is only written: a mapped GPU buffer (wgpu's `WriteOnly<[u8]>`, by its
+    /// `as_raw_ptr`), which may be write-combining or uninitialised. No byte of it is read. Lines of the cache are stored whole
+    /// where the layout has whole lines, and past the cache, whatever the size of the copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PaddingKept`] if the copy [reads the destination](Self::reads_destination); and as for [`run`](Self::run). Nothing
+    /// has been written then.
+    ///
+    /// # Safety
+    ///
+    /// All bytes of `destination` are valid for writes, and during the call nothing else accesses them: the source lies elsewhere.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+    /// let mut mapped = [0; 6];
+    /// let destination = NonNull::from(&mut mapped[..]);
+    /// // SAFETY: six bytes of our own.
+    /// unsafe { Relayout::new(&from, &to)?.run_write_only(b"abcdef", destination)? };
+    /// assert_eq!(&mapped, b"adbecf");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub unsafe fn run_write_only(&self, source: &[u8], destination: NonNull<[u8]>) -> Result<(), Error> {
+        self.check_write_only()?;
+        require("source", source.len(), self.source_needs)?;
+        require("destination", destination.len(), self.writes_to())?;
+        // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
+        let destination = unsafe { Destination::write_only(destination) };
+        self.write(source, destination).map(drop)
+    }
+
+    fn check_write_only(&self) -> Result<(), Error> {
+        self.why_read().map_or(Ok(()), |reason| Err(Error::PaddingKept { reason }))
+    }
+
+    /// The first `size` bytes of memory that holds nothing yet, if all of them will be written.
+    fn to_be_set<'a>(&self, memory: &'a mut [MaybeUninit<u8>], size: u64) -> Result<&'a mut [MaybeUninit<u8>], Error> {
+        if self.keeps_padding() {
+            return Err(Error::PaddingKept { reason: "it holds nothing yet" });
+        }
+        require("destination", memory.len(), size)?;
+        let size: usize = checked::narrow(size, checked::BYTES)?;
+        Ok(memory.get_mut(..size).unwrap_or_default())
+    }
+
+    /// Copies without reading the destination, and says how many bytes were written. The buffers were measured.
+    fn write(&self, source: &[u8], mut destination: Destination<'_>) -> Result<u64, Error> {
+        let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
+        let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(0) };
+        let elements = 0..self.destination.physical_elements();
+        match &self.passes {
+            Passes::Direct(program) => self.write_part(program, (program, &self.fill), elements, source, destination),
+            Passes::Staged(stages) => {
+                // Padding of the buffers in between is not kept, or there is none.
+                let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
+                let between = exec::passes::all_but_last(stages, source, padding, self.level)?;
+                let last = &stages.last;
+                self.write_part(last, (last, &self.fill), elements, &between, destination)
+            }
+        }
+    }
+
+    /// Writes some elements of the destination, and what padding is set among them: a part of `program`, which fills all of it.
+    fn write_part(
+        &self,
+        program: &Program,
+        (own, fill): (&Program, &Fill),
+        elements: Range<u64>,
+        source: &[u8],
+        mut destination: Destination<'_>,
+    ) -> Result<u64, Error> {
+        if !fill.is_first() && !own.has_sub_byte_boxes() {
+            let written = exec::program::run(own, self.level, source, destination.reborrow(), &mut |_| {})?;
+            return Ok(written.saturating_add(exec::fill::after(fill, destination)));
+        }
+        let blocks = destination.len().div_ceil(WRITE_BLOCK).clamp(1, MOST_CLIPPED);
+        let bounds = self.bounds(elements, blocks, 1);
+        if bounds.len() > 2 && program.boxes.count() <= MOST_CUT_BOXES {
+            let boxes: Vec<CopyBox> = program.boxes.iter().collect();
+            if let Some(written) = self.write_in_blocks((program, &boxes), &bounds, source, destination.reborrow())? {
+                return Ok(written);
+            }
+        }
+        let mut buffer = vec![0; destination.len()];
+        exec::program::run_filled(own, fill, self.level, source, &mut buffer)?;
+        Ok(self.write_bytes(own, &buffer, destination))
+    }
+
+    /// Writes the elements between bounds, one block after the other; `None` if one of them would take too many boxes.
+    fn write_in_blocks(
+        &self,
+        (program, boxes): (&Program, &[CopyBox]),
+        bounds: &[u64],
+        source: &[u8],
+        mut destination: Destination<'_>,
+    ) -> Result<Option<u64>, Error> {
+        let (mut buffer, mut at, mut written) = (Vec::new(), 0_usize, 0_u64);
+        for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            let Some(part) = self.part(program, boxes, start..end, &mut { MOST_CLIPPED })? else { return Ok(None) };
+            let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
+            let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
+            buffer.resize(bytes, 0);
+            exec::program::run_filled(&part.program, &part.fill, self.level, source, &mut buffer)?;
+            let after = at.saturating_add(bytes);
+            if let Some(place) = destination.part(at..after) {
+                written = written.saturating_add(self.write_bytes(program, &buffer, place));
+            }
+            at = after;
+        }
+        Ok(Some(written))
+    }
+
+    fn write_bytes(&self, program: &Program, bytes: &[u8], destination: Destination<'_>) -> u64 {
+        exec::program::write(program, self.level, bytes, destination);
+        u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The bytes of a destination, of which so many were written.
+fn all_written(written: u64, bytes: &mut [MaybeUninit<u8>]) -> Result<&mut [u8], Error> {
+    assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
+    // SAFETY: elements and padding boxes are disjoint and lie inside the destination, so as many bytes as it has are all of them. What
+    // kernels write is initialised.
+    Ok(unsafe { initialised(bytes) })
+}
+
+impl Piece {
+    /// As [`Relayout::reads_destination`], of the copy that the piece is one of.
+    #[must_use]
+    pub fn reads_destination(&self) -> bool {
+        self.of().reads_destination()
+    }
+
+    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the
+    /// [range](Self::destination_range), all of them written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Relayout::run_uninit`].
+    pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
+        let (part, whole) = match &self.copy {
+            PieceCopy::Whole(whole) => return whole.run_uninit(source, destination),
+            PieceCopy::Part(part, whole) => (part, whole),
+        };
+        let size = checked::narrow(self.destination_range().len(), checked::BYTES)?;
+        let own = whole.to_be_set(destination, size)?;
+        require("source", source.len(), whole.source_needs)?;
+        let written = part.write(whole, source, Destination::uninitialised(own))?;
+        all_written(written, own)
+    }
+
+    /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Relayout::run_write_only`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Relayout::run_write_only`].
+    pub unsafe fn run_write_only(&self, source: &[u8], destination: NonNull<[u8]>) -> Result<(), Error> {
+        let (part, whole) = match &self.copy {
+            // SAFETY: the same conditions.
+            PieceCopy::Whole(whole) => return unsafe { whole.run_write_only(source, destination) },
+            PieceCopy::Part(part, whole) => (part, whole),
+        };
+        whole.check_write_only()?;
+        require("source", source.len(), whole.source_needs)?;
+        require("destination", destination.len(), self.needs)?;
+        // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
+        let mut destination = unsafe { Destination::write_only(destination) };
+        let end = self.destination_range().len().min(destination.len());
+        let Some(destination) = destination.part(0..end) else { return Ok(()) };
+        part.write(whole, source, destination).map(drop)
+    }
+
+    /// The copy that it is a piece of.
+    fn of(&self) -> &Relayout {
+        match &self.copy {
+            PieceCopy::Whole(whole) | PieceCopy::Part(_, whole) => whole,
+        }
+    }
+}
+
+impl Part {
+    /// Writes the part without reading the destination, and says how many bytes that were. The buffers were measured.
+    fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<u64, Error> {
+        // A copy of several passes is not cut.
+        let Passes::Direct(program) = &whole.passes else { return Ok(0) };
+        whole.write_part(program, (&self.program, &self.fill), self.elements.clone(), source, destination)
+    }
+}
