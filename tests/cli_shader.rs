@@ -15,7 +15,7 @@ fn index_functions_are_printed_ready_for_a_shader() {
         "fn x_index(offset: u32) -> XIndex {",
         "fn x_step_1(at: XWalk1) -> XWalk1 {",
         "    return (weights[offset >> 1u] >> shift) & 0xffffu;",
-        "fn x_set(i0: u32, i1: u32, value: f32) {",
+        "fn x_store_at(i0: u32, i1: u32, value: f32) {",
     ] {
         assert!(text.stdout.lines().any(|printed| printed == line), "{line} in\n{}", text.stdout);
     }

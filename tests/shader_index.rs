@@ -173,8 +173,8 @@ fn names_stand_in_front_of_everything() {
         "fn first_weights_walk_1(i0: u32, i1: u32) -> FirstWeightsWalk1 {",
         "fn first_weights_step_1(at: FirstWeightsWalk1) -> FirstWeightsWalk1 {",
         "fn first_weights_load_bits(offset: u32) -> u32 {",
-        "fn first_weights_get(i0: u32, i1: u32) -> f32 {",
-        "fn first_weights_set(i0: u32, i1: u32, value: f32) {",
+        "fn first_weights_load_at(i0: u32, i1: u32) -> f32 {",
+        "fn first_weights_store_at(i0: u32, i1: u32, value: f32) {",
     ] {
         assert!(text.contains(line), "{line}");
     }

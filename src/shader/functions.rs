@@ -30,8 +30,8 @@ pub enum Access {
 /// | `x_offset(i0, i1, ..) -> u32` | the offset of an index, in elements | always |
 /// | `x_index(offset) -> XIndex` | the index at an offset: `exists`, `i0`, `i1`, ..; `exists` is false for padding | [`with_inverse`](Self::with_inverse) |
 /// | `x_walk_1(i0, i1, ..) -> XWalk1`, `x_step_1(at) -> XWalk1` | offsets one after the other along axis 1, by adding alone | [`with_walk`](Self::with_walk) |
-/// | `x_load(offset)`, `x_get(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`; its bits | [`with_access`](Self::with_access) |
-/// | `x_store(offset, value)`, `x_set(i0, i1, .., value)`, `x_store_bits(offset, bits)` | one element changed | [`with_access`](Self::with_access) |
+/// | `x_load(offset)`, `x_load_at(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`; its bits | [`with_access`](Self::with_access) |
+/// | `x_store(offset, value)`, `x_store_at(i0, i1, .., value)`, `x_store_bits(offset, bits)` | one element changed | [`with_access`](Self::with_access) |
 ///
 /// Without a name they are called `offset`, `index`, `walk_1`, and so on.
 ///
@@ -261,17 +261,17 @@ impl IndexFunctions {
         parts.push(access.load.wgsl(&load_bits, ""));
         let value = Value::of(self.map.data_type());
         if let Some(Value { kind, from_bits, .. }) = &value {
-            let (load, get) = (self.called("load"), self.called("get"));
+            let (load, load_at) = (self.called("load"), self.called("load_at"));
             parts.push(format!(
                 "fn {load}(offset: u32) -> {kind} {{\n    let bits = {load_bits}(offset);\n    return {from_bits};\n}}\n"
             ));
-            parts.push(format!("fn {get}({typed}) -> {kind} {{\n    return {load}({offset}({names}));\n}}\n"));
+            parts.push(format!("fn {load_at}({typed}) -> {kind} {{\n    return {load}({offset}({names}));\n}}\n"));
         }
         let Some(store) = &access.store else { return };
         let store_bits = self.called("store_bits");
         parts.push(store.wgsl(&store_bits, ""));
         if let Some(Value { kind, to_bits: (before, bits), .. }) = &value {
-            let (store, set) = (self.called("store"), self.called("set"));
+            let (store, store_at) = (self.called("store"), self.called("store_at"));
             let mut text = format!("fn {store}(offset: u32, value: {kind}) {{\n");
             for line in before {
                 let _ = writeln!(text, "    {line}");
@@ -279,7 +279,7 @@ impl IndexFunctions {
             let _ = writeln!(text, "    {store_bits}(offset, {bits});\n}}");
             parts.push(text);
             parts.push(format!(
-                "fn {set}({typed}{separator}value: {kind}) {{\n    {store}({offset}({names}), value);\n}}\n"
+                "fn {store_at}({typed}{separator}value: {kind}) {{\n    {store}({offset}({names}), value);\n}}\n"
             ));
         }
     }
@@ -434,7 +434,11 @@ fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> 
     let inside = code.bind("inside", inside);
     let found = index_at(&mut code, map, inside)?;
     let mut fields = vec![("exists".to_owned(), Field::Truth(reached.and(found.exists)))];
-    fields.extend(found.index.into_iter().enumerate().map(|(dim, i)| (format!("i{dim}"), Field::Number(i))));
+    for (dim, i) in found.index.into_iter().enumerate() {
+        let name = format!("i{dim}");
+        let i = code.bind(&name, i);
+        fields.push((name, Field::Number(i)));
+    }
     let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
     let comment = format!("What lies at an offset of {}: the index of an element, or padding.", described(map));
     Ok(Function::structure(&parameters, code, fields).with_comment([comment]))

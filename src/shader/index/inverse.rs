@@ -112,9 +112,6 @@ impl<'a> Search<'a> {
     ) -> (Condition, Vec<Expr>, Expr) {
         let (mut rest, mut exists) = (offset, exists);
         for digit in self.digits.get(values.len()..end).unwrap_or(&[]) {
-            if !digit.stride.is_power_of_two() {
-                rest = code.bind("rest", rest);
-            }
             let mut value = &rest / digit.stride;
             if value.most() > digit.most {
                 value = code.bind("digit", value);
@@ -123,6 +120,9 @@ impl<'a> Search<'a> {
             }
             values.push(value);
             rest = rest % digit.stride;
+            if !digit.stride.is_power_of_two() && values.len() < self.digits.len() {
+                rest = code.bind("rest", rest);
+            }
         }
         (exists, values, rest)
     }

@@ -37,7 +37,7 @@ pub(super) fn offset(code: &mut Code, levels: &Levels, index: &[Expr]) -> Result
 /// The index at an offset, and when there is one.
 pub(super) fn index(code: &mut Code, levels: &Levels, offset: Expr) -> Result<(Condition, Vec<Expr>), Error> {
     let mut exists = below(&offset, levels.elements);
-    let offset = offset.min(last_of(levels.elements));
+    let offset = code.bind("inside", offset.min(last_of(levels.elements)));
     let mut at = unfuse(code, "rest", offset, &levels.bounds)?;
     for level in levels.levels.iter().rev() {
         let tiled: Vec<Expr> = at.drain(level.prefix..).collect();

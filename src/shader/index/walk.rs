@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::map::{Component, IndexMap};
 use crate::shader::code::{Code, Condition, Expr, Field, Function};
 
-use super::offset::{chain_offset, component_number, offset_of, remainder};
+use super::offset::{chain_offset, offset_and_rests};
 use super::range::{last_of, number};
 
 /// The functions that walk along one axis: where it begins, and the next element.
@@ -31,11 +31,12 @@ impl Walk {
         if map.levels().is_some() && map.logical_elements() > 0 {
             return refuse("has no strides: the layout is Irreducible, and is evaluated tile by tile");
         }
-        let component = map.components().iter().find(|component| component.dims().contains(&axis));
+        let place = map.components().iter().position(|component| component.dims().contains(&axis));
+        let component = place.and_then(|place| map.components().get(place));
         if component.is_some_and(|component| component.dims().last() != Some(&axis)) {
             return refuse("is joined with the axes behind it, and only the last of them counts by ones");
         }
-        Ok(Walk { start: start(map, component, base)?, step: step(component)? })
+        Ok(Walk { start: start(map, place, base)?, step: step(component)? })
     }
 }
 
@@ -56,17 +57,14 @@ pub(crate) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> 
     (all, base, index)
 }
 
-fn start(map: &IndexMap, component: Option<&Component>, base: Option<u32>) -> Result<Function, Error> {
+fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Function, Error> {
     let mut code = Code::new();
     let (all, base, index) = parameters(&mut code, map, base);
-    let offset = base.wrapping_add(offset_of(&mut code, map, &index)?);
-    let mut fields = vec![("offset".to_owned(), Field::Number(offset))];
-    if let Some(component) = component {
-        let mut rest = component_number(&mut code, component, map.sizes(), &index)?;
-        for digit in above_last(component) {
-            rest = remainder(&mut code, &rest, digit);
-            fields.push((format!("below_{digit}"), Field::Number(rest.clone())));
-        }
+    let (offset, rests) = offset_and_rests(&mut code, map, &index, place)?;
+    let mut fields = vec![("offset".to_owned(), Field::Number(base.wrapping_add(offset)))];
+    let component = place.and_then(|place| map.components().get(place));
+    for (divisor, rest) in component.map_or_else(Vec::new, above_last).into_iter().zip(rests) {
+        fields.push((format!("below_{divisor}"), Field::Number(rest)));
     }
     Ok(Function::structure(&all, code, fields))
 }
@@ -96,7 +94,7 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
     for (place, (&divisor, next)) in divisors.iter().zip(&next).enumerate().rev() {
         let below = digits.get(place.saturating_add(1)..).unwrap_or(&[]);
         let mut scratch = Code::new();
-        let passed = chain_offset(&mut scratch, below, Expr::from(divisor.saturating_sub(1)))?;
+        let (passed, _) = chain_offset(&mut scratch, below, Expr::from(divisor.saturating_sub(1)))?;
         let stride = number(digits.get(place).map_or(0, |digit| digit.stride()))?;
         let jump = Expr::from(stride).wrapping_sub(passed);
         change = Expr::select(next.equal(divisor), jump, change);
