@@ -219,3 +219,53 @@ fn indices_outside_are_refused() {
     let scalar = IndexFunctions::new(&shape("f32[]")).unwrap().with_inverse().unwrap();
     assert_eq!((scalar.offset(&[]), scalar.index(0).unwrap().is_some()), (Ok(0), true));
 }
+
+/// Every array of the recorded texts (XLA's parser, libtpu's layouts): at some indices and offsets, and along every axis.
+#[test]
+fn recorded_layouts_are_those_of_the_map() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut checked = 0;
+    for name in ["xla_layouts.jsonl", "xla_differential.tsv", "tpu_tiles.tsv", "tpu_orders.tsv", "tpu_bitcasts.tsv"] {
+        let text = std::fs::read_to_string(data.join(name)).unwrap();
+        let arrays = text.split(['\t', '\n', '"']).filter_map(|word| word.parse::<ArrayShape>().ok());
+        for map in arrays.filter_map(|array| array.to_index_map().ok()).filter(|map| map.logical_elements() > 0) {
+            let functions = match IndexFunctions::new(&map) {
+                Ok(functions) => functions.with_inverse().unwrap(),
+                Err(error) => {
+                    assert!(map.min_elements() > 1 << 32, "{error}");
+                    continue;
+                }
+            };
+            checked += 1;
+            for pick in 0..12_u64 {
+                // The first index, the last one, and some between.
+                let index: Vec<u64> = map
+                    .sizes()
+                    .iter()
+                    .map(|&size| match pick {
+                        0 => 0,
+                        1 => size - 1,
+                        _ => pick.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) % size,
+                    })
+                    .collect();
+                let offset = map.offset(&index).unwrap();
+                assert_eq!(functions.offset(&index), Ok(offset), "{index:?} in\n{}", functions.wgsl());
+                for offset in [offset, (offset + pick * 97) % map.physical_elements()] {
+                    assert_eq!(functions.index(offset), map.inverse(offset), "{offset} in\n{}", functions.wgsl());
+                }
+                let axis = pick as usize % map.sizes().len().max(1);
+                let Some(&size) = map.sizes().get(axis).filter(|_| pick < 4) else { continue };
+                let mut index = index;
+                index[axis] = size.saturating_sub(300);
+                if let Ok(walked) = functions.walk(axis, &index) {
+                    for offset in walked {
+                        assert_eq!(map.offset(&index), Ok(offset), "{index:?} in\n{}", functions.wgsl());
+                        index[axis] += 1;
+                    }
+                    assert_eq!(index[axis], size);
+                }
+            }
+        }
+    }
+    assert!(checked > 3000, "{checked} layouts");
+}
