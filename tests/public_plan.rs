@@ -19,9 +19,13 @@ fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
             Loop::Strided { extent, source, destination } => {
                 (0..*extent).map(|i| (i * source, i * destination)).collect()
             }
+            // Back in the source: added with wrapping.
+            Loop::Reversed { extent, source, destination } => {
+                (0..*extent).map(|i| ((i * source).wrapping_neg(), i * destination)).collect()
+            }
             Loop::Table(entries) => entries.clone(),
         };
-        found = found.iter().flat_map(|&(a, b)| steps.iter().map(move |&(c, d)| (a + c, b + d))).collect();
+        found = found.iter().flat_map(|&(a, b)| steps.iter().map(move |&(c, d)| (a.wrapping_add(c), b + d))).collect();
     }
     assert_eq!(found.len() as u64, copy.elements());
     found

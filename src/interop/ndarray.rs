@@ -19,7 +19,7 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-use ndarray::{ArrayD, ArrayRef, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};
+use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
 use crate::checked::{ELEMENTS, OFFSET, narrow};
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned, so it would need a copy.
+/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -52,6 +52,67 @@ pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Resul
     let steps = array.shape().iter().zip(array.strides());
     let strides: Vec<isize> = steps.map(|(&size, &stride)| if size > 1 { stride } else { stride.max(0) }).collect();
     BufferTensorDesc::from_integers(A::DATA_TYPE, &to_isize(array.shape())?, Some(&strides))
+}
+
+/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest address on, which
+/// [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the array.
+///
+/// # Errors
+///
+/// As for [`describe`]; no axis is negative here.
+///
+/// ```
+/// use ndarray::{arr2, s};
+/// use tensor_layout::{interop::ndarray::describe_reversed, relayout::Relayout};
+///
+/// let array = arr2(&[[1_u8, 2, 3], [4, 5, 6]]);
+/// let mirrored = array.slice(s![.., ..;-1]);
+/// let (desc, axes) = describe_reversed(&mirrored)?;
+/// assert_eq!((desc.to_string(), axes.as_slice()), ("u8[2,3]:[3,1]".into(), &[1][..]));
+///
+/// let mut packed = [0; 6];
+/// Relayout::reversing(&desc, &desc, &axes)?.run(array.as_slice().unwrap(), &mut packed)?;
+/// assert_eq!(packed, [3, 2, 1, 6, 5, 4]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn describe_reversed<A: NativeElement, D: Dimension>(
+    array: &ArrayRef<A, D>,
+) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
+    let (forwards, axes) = forwards(array.view());
+    Ok((describe(&forwards)?, axes))
+}
+
+/// As [`describe_reversed`], as a part of `buffer`: where the elements begin becomes the base offset.
+///
+/// # Errors
+///
+/// As for [`describe_in`].
+///
+/// ```
+/// use ndarray::{s, Array2};
+/// use tensor_layout::interop::ndarray::describe_reversed_in;
+///
+/// let array = Array2::<u16>::zeros((4, 6));
+/// let part = array.slice(s![1..3;-1, 2..]);
+/// let (desc, axes) = describe_reversed_in(&part, array.as_slice().unwrap())?;
+/// assert_eq!((desc.to_string(), axes), ("u16[2,4]:[6,1]+8".into(), vec![0]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn describe_reversed_in<A: NativeElement, D: Dimension>(
+    array: &ArrayRef<A, D>,
+    buffer: &[A],
+) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
+    let (forwards, axes) = forwards(array.view());
+    Ok((describe_in(&forwards, buffer)?, axes))
+}
+
+/// A view with its reversed axes turned round, and those of them that are longer than 1.
+fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A, D>, Vec<usize>) {
+    let steps = view.shape().iter().zip(view.strides()).enumerate();
+    let backwards = steps.filter(|&(_, (&size, &stride))| size > 1 && stride < 0);
+    let axes: Vec<usize> = backwards.map(|(axis, _)| axis).collect();
+    axes.iter().for_each(|&axis| view.invert_axis(Axis(axis)));
+    (view, axes)
 }
 
 /// As [`describe`], as a part of `buffer`: where the array begins becomes the base offset.
@@ -102,6 +163,37 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
     let elements = buffer.get(start..).unwrap_or_default();
     ArrayViewD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements)
         .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
+}
+
+/// As [`view`], with some axes running backwards.
+///
+/// # Errors
+///
+/// As for [`view`], and [`Error::AxisOutOfRange`].
+///
+/// ```
+/// use tensor_layout::{interop::ndarray::view_reversed, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::U8, &[2, 3])?;
+/// assert_eq!(view_reversed(&desc, &[1], b"abcdef")?, ndarray::arr2(&[[b'c', b'b', b'a'], [b'f', b'e', b'd']]).into_dyn());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn view_reversed<'a, A: NativeElement>(
+    desc: &BufferTensorDesc,
+    axes: &[usize],
+    buffer: &'a [A],
+) -> Result<ArrayViewD<'a, A>, Error> {
+    let mut view = view(desc, buffer)?;
+    let rank = desc.sizes().len();
+    for axis in 0..rank {
+        if axes.contains(&axis) {
+            view.invert_axis(Axis(axis));
+        }
+    }
+    match axes.iter().find(|&&axis| axis >= rank) {
+        Some(&axis) => Err(Error::AxisOutOfRange { axis, rank }),
+        None => Ok(view),
+    }
 }
 
 /// As [`view`], over the bytes of a buffer.

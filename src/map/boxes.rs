@@ -17,6 +17,7 @@ use smallvec::{SmallVec, smallvec};
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::refine::{Loop, Loops, Segment, refine};
+use super::reversed::{counts_down, destination_reversed, source_reversed};
 
 /// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
 /// Offsets and strides are in elements.
@@ -87,8 +88,12 @@ impl CopyBox {
         let mut span = self.source..self.source + 1;
         for step in &self.loops {
             let (least, most) = match step {
-                Loop::Strided { extent: 0, .. } => return self.source..self.source,
+                Loop::Strided { extent: 0, .. } | Loop::Reversed { extent: 0, .. } => return self.source..self.source,
                 Loop::Strided { extent, source, .. } => (0, (extent - 1) * source),
+                Loop::Reversed { extent, source, .. } => {
+                    span.start -= (extent - 1) * source;
+                    continue;
+                }
                 Loop::Table(entries) => {
                     let offsets = || entries.iter().map(|&(source, _)| source);
                     (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0))
@@ -111,11 +116,13 @@ impl BoxGroups {
         BoxGroups { source: 0, destination: 0, segments: Vec::new(), groups: smallvec![0] }
     }
 
-    /// The boxes that take `source` to `destination`, which have the same sizes.
+    /// The boxes that take `source` to `destination`, which have the same sizes, and walk the dimensions in `reversed` backwards on
+    /// one of them.
     ///
     /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in orders that
-    /// contradict each other, or a table would be very long. Such a copy goes through a packed buffer.
-    pub(crate) fn new(source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+    /// contradict each other, a table would be very long, or blocks of a reversed dimension are cut on both sides. Such a
+    /// copy goes through a packed buffer.
+    pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
         if source.levels().is_some() || destination.levels().is_some() {
             return None;
         }
@@ -130,22 +137,37 @@ impl BoxGroups {
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // The usual case: every dimension on its own, and both sides list the same ones.
             for (a, b) in first.iter().zip(second) {
-                boxes.add(a.extent(), a.chain(), b.chain())?;
+                boxes.add(a.extent(), a.chain(), b.chain(), a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
             return Some(boxes);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
             let chain = |components| joined_chain(components, &dims, sizes, extent);
-            boxes.add(extent, &chain(first)?, &chain(second)?)?;
+            let backwards = dims.iter().filter(|dim| reversed.contains(dim)).count();
+            if backwards > 0 && backwards < dims.len() {
+                return None;
+            }
+            boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0)?;
         }
         Some(boxes)
     }
 
     /// One more group.
-    fn add(&mut self, extent: u64, source: &Chain, destination: &Chain) -> Option<()> {
+    fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
         let before = self.segments.len();
         refine(extent, source, destination, &mut self.segments)?;
+        if reversed {
+            let last = extent.saturating_sub(1);
+            let added = self.segments.iter_mut().skip(before);
+            if counts_down(source, extent) {
+                added.for_each(|segment| source_reversed(segment, source.at(last)));
+            } else if counts_down(destination, extent) {
+                added.for_each(|segment| destination_reversed(segment, destination.at(last)));
+            } else {
+                return None;
+            }
+        }
         self.groups.push(self.segments.len() - before);
         Some(())
     }
@@ -198,12 +220,22 @@ fn advance(choice: &mut [usize], groups: &[usize]) -> bool {
 fn simplified(mut loops: Loops) -> Loops {
     loops.sort_by_key(|step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),
-        Loop::Strided { source, destination, .. } => (true, Reverse((*destination, *source))),
+        Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
+            (true, Reverse((*destination, *source)))
+        }
     });
     loops.dedup_by(|step, outside| {
-        let Loop::Strided { extent, source, destination } = *step else { return false };
-        let Loop::Strided { extent: outer, source: outer_source, destination: outer_destination } = outside else {
-            return false;
+        use Loop::{Reversed, Strided};
+        let (extent, source, destination, outer, outer_source, outer_destination) = match (step, outside) {
+            (
+                &mut Strided { extent, source, destination },
+                Strided { extent: outer, source: outer_source, destination: outer_destination },
+            )
+            | (
+                &mut Reversed { extent, source, destination },
+                Reversed { extent: outer, source: outer_source, destination: outer_destination },
+            ) => (extent, source, destination, outer, outer_source, outer_destination),
+            _ => return false,
         };
         let goes_on = extent.checked_mul(source) == Some(*outer_source)
             && extent.checked_mul(destination) == Some(*outer_destination);

@@ -54,6 +54,7 @@ mod normal_form;
 mod padding;
 mod places;
 mod refine;
+mod reversed;
 mod view;
 
 pub use boxes::CopyBox;

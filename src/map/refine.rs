@@ -30,6 +30,15 @@ pub enum Loop {
         /// The stride on the destination, in elements.
         destination: u64,
     },
+    /// The same with a source that is walked backwards: each step reads in front of the one before.
+    Reversed {
+        /// How many steps.
+        extent: u64,
+        /// How far the source goes back with each, in elements: above 0.
+        source: u64,
+        /// The stride on the destination, in elements.
+        destination: u64,
+    },
     /// The offsets of each step, source and destination, in elements.
     Table(Vec<(u64, u64)>),
 }
@@ -39,7 +48,7 @@ impl Loop {
     #[must_use]
     pub fn extent(&self) -> u64 {
         match self {
-            Loop::Strided { extent, .. } => *extent,
+            Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
             // At most MAX_TABLE.
             Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
         }

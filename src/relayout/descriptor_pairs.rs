@@ -17,6 +17,9 @@ const MAX_RANK: usize = 8;
 /// The largest size or stride, and the most elements a tensor may span (*DML_BUFFER_TENSOR_DESC*).
 const MAX_U32: u64 = 0xffff_ffff;
 
+/// What is below 0 where a copy walks backwards.
+const STRIDES: &str = "strides of the source";
+
 /// The most pairs a copy may take.
 const MAX_PAIRS: usize = 1 << 16;
 
@@ -48,7 +51,8 @@ impl Relayout {
     ///
     /// [`Error::UnsupportedElementBits`] for elements that are no whole bytes, nor 4 bits, nor in runs of whole bytes; [`Error::TooHard`] if there
     /// would be more than 65,536 pairs; [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
-    /// elements, which no identity does.
+    /// elements, which no identity does; [`Error::Negative`] for one that walks an axis [backwards](Self::reversing), as the strides of a
+    /// descriptor are unsigned.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -64,6 +68,9 @@ impl Relayout {
         let bits = self.source.element_bits();
         if self.changes_width() {
             return Err(Error::ElementBitsMismatch { expected: bits, found: self.destination.element_bits() });
+        }
+        if let Some(&axis) = self.reversed.first() {
+            return Err(Error::Negative { what: STRIDES, axis });
         }
         let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
         for (place, pass) in self.passes().enumerate() {
@@ -102,7 +109,7 @@ fn in_parts(copy: CopyBox, parts: u64) -> Result<CopyBox, Error> {
     let mut loops = copy.loops;
     for step in &mut loops {
         match step {
-            Loop::Strided { source, destination, .. } => {
+            Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
                 (*source, *destination) = (scaled(*source)?, scaled(*destination)?);
             }
             Loop::Table(entries) => {
@@ -211,7 +218,9 @@ fn too_many() -> Error {
 
 fn axis(step: &Loop) -> Axis {
     match step {
-        Loop::Strided { extent, source, destination } => (*extent, *source, *destination),
+        Loop::Strided { extent, source, destination } | Loop::Reversed { extent, source, destination } => {
+            (*extent, *source, *destination)
+        }
         Loop::Table(_) => (step.extent(), 0, 0),
     }
 }
@@ -222,6 +231,7 @@ fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
         Loop::Strided { source, destination, .. } => {
             Ok((checked::mul(*source, place, OFFSET)?, checked::mul(*destination, place, OFFSET)?))
         }
+        Loop::Reversed { .. } => Err(Error::Negative { what: STRIDES, axis: 0 }),
         Loop::Table(entries) => {
             let place: usize = checked::narrow(place, OFFSET)?;
             Ok(entries.get(place).copied().unwrap_or_default())

@@ -9,8 +9,8 @@ use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
 use super::plan::machine::{TraitSource, Traits};
 use super::plan::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, Stride, WidthChange,
-    WidthRow,
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
+    WidthChange, WidthRow,
 };
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
@@ -262,6 +262,9 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
             NestLoop::Strided(stride) => {
                 line(text, format_args!("    loop of {}: {}", stride.extent, strides(*stride)));
             }
+            NestLoop::Reversed(Stride { extent, source, destination }) => {
+                line(text, format_args!("    loop of {extent}: source -{source}, destination +{destination}"));
+            }
             NestLoop::Table(entries) => line(text, format_args!("    loop over a table of {} offsets", entries.len())),
         }
     }
@@ -291,6 +294,12 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
             format!("{verb} {rows} rows of {} by elements of {bits} bits: row pitch {pitch}", Size::of(*row))
         }
         MicroKernel::Transpose(plane) => plane_in_words(plane),
+        MicroKernel::Reverse { unit, extent, count: Stride { extent: 1, .. } } => {
+            format!("reverse one run of {extent} {unit}-byte units")
+        }
+        MicroKernel::Reverse { unit, extent, count } => {
+            format!("reverse {} runs of {extent} {unit}-byte units: {}", count.extent, strides(*count))
+        }
         MicroKernel::ChangeWidth(row) => {
             format!("{} a row of {}", width_change_in_words(row), Size::of(row.packed))
         }
@@ -320,8 +329,9 @@ fn strides(stride: Stride) -> String {
 }
 
 fn pitch(axis: &Axis) -> String {
-    match axis.stride() {
-        Some(stride) => stride.to_string(),
+    match axis.pitch() {
+        Some(RowPitch { bytes, reversed: false }) => bytes.to_string(),
+        Some(RowPitch { bytes, reversed: true }) => format!("-{bytes}"),
         None => format!("from a table of {} offsets", axis.extent),
     }
 }

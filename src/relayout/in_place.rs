@@ -73,6 +73,9 @@ impl Relayout {
         if !self.destination.element_bits().is_multiple_of(8) {
             return refused("its elements share bytes with their neighbours");
         }
+        if !self.reversed.is_empty() {
+            return refused("it walks an axis backwards");
+        }
         let Passes::Direct(program) = &self.passes else {
             return refused("it takes several passes");
         };
@@ -104,7 +107,9 @@ fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
         .loops
         .iter()
         .map(|step| match step {
-            Loop::Strided { extent, source, destination } => vec![(*extent, *extent), sides((*source, *destination))],
+            Loop::Strided { extent, source, destination } | Loop::Reversed { extent, source, destination } => {
+                vec![(*extent, *extent), sides((*source, *destination))]
+            }
             Loop::Table(entries) => {
                 let mut entries: Vec<_> = entries.iter().map(|&entry| sides(entry)).collect();
                 entries.sort_unstable();
@@ -138,7 +143,7 @@ fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
         match step {
             Loop::Strided { source, destination, .. } if source == destination => {}
             Loop::Strided { extent, source, destination } => moved.push((place, *extent, *source, *destination)),
-            Loop::Table(_) => return None,
+            Loop::Reversed { .. } | Loop::Table(_) => return None,
         }
     }
     match moved.as_slice() {

@@ -94,7 +94,7 @@ impl Relayout {
     /// None that [`new`](Self::new) did not return.
     pub fn with_tuning(self, tuning: Tuning) -> Result<Relayout, Error> {
         let knobs = tuning.applied_to(&self.machine.knobs);
-        let passes = Passes::new(&self.source, &self.destination, &knobs)?;
+        let passes = Passes::new(&self.source, &self.destination, &self.reversed, &knobs)?;
         Ok(Relayout { passes, tuning, trials: Vec::new(), ..self })
     }
 

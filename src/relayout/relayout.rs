@@ -1,5 +1,7 @@
 //! `Relayout`: checks and plans a copy once, runs it as often as wanted.
 
+use smallvec::SmallVec;
+
 use crate::checked;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
@@ -39,6 +41,8 @@ use super::tuning::{Trial, Tuning};
 pub struct Relayout {
     pub(super) source: IndexMap,
     pub(super) destination: IndexMap,
+    /// Axes longer than 1 that are walked backwards on one side, ascending.
+    pub(super) reversed: SmallVec<[usize; 4]>,
     pub(super) padding: Padding,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
@@ -64,6 +68,37 @@ impl Relayout {
     /// [`Error::UnsupportedElementBits`] for elements of more than 128 bits that are no whole bytes; and what
     /// [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`], [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
+        Self::reversing(source, destination, &[])
+    }
+
+    /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index `size - 1 - i`.
+    ///
+    /// This is how negative strides are said: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for RGB. A layout itself has no
+    /// direction: describe where the elements lie, with positive strides from the lowest address, and name the axes
+    /// that one side of the copy walks the other way. Which side is the same; an axis that both walk backwards is not named.
+    /// Axes of size 1 change nothing, and naming one twice is naming it once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), and [`Error::AxisOutOfRange`].
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let image = BufferTensorDesc::packed(DataType::U8, &[2, 2, 3])?;
+    /// let (upside_down, bgr) = (Relayout::reversing(&image, &image, &[0])?, Relayout::reversing(&image, &image, &[2])?);
+    /// let mut turned = [0; 12];
+    /// upside_down.run(b"RGBrgbXYZxyz", &mut turned)?;
+    /// assert_eq!(&turned, b"XYZxyzRGBrgb");
+    /// bgr.run(b"RGBrgbXYZxyz", &mut turned)?;
+    /// assert_eq!(&turned, b"BGRbgrZYXzyx");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn reversing(
+        source: &impl ToIndexMap,
+        destination: &impl ToIndexMap,
+        axes: &[usize],
+    ) -> Result<Relayout, Error> {
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         check_pair(&source, &destination)?;
         destination.check_injective()?;
@@ -71,13 +106,20 @@ impl Relayout {
         if !bits.is_multiple_of(8) && bits > 128 {
             return Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, or up to 128 bits" });
         }
+        let rank = source.sizes().len();
+        if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
+            return Err(Error::AxisOutOfRange { axis, rank });
+        }
+        let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
+        let reversed: SmallVec<[usize; 4]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.min_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();
-        let passes = Passes::new(&source, &destination, &machine.knobs)?;
+        let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
         Ok(Relayout {
             source,
             destination,
+            reversed,
             padding: Padding::Keep,
             fill: Fill::Nothing,
             passes,
@@ -143,6 +185,12 @@ impl Relayout {
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source.physical_size_in_bytes()
+    }
+
+    /// The axes longer than 1 that one side of the copy walks [backwards](Self::reversing), ascending.
+    #[must_use]
+    pub fn reversed_axes(&self) -> &[usize] {
+        &self.reversed
     }
 
     /// Does the copy change the storage width of its elements: unpack 1, 2 or 4 bits to a byte each, or pack them?

@@ -13,6 +13,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         &[
             &["digits", "levels"],
             &["deviation", "index_map", "refine"],
+            &["reversed"],
             &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
             &["difference", "from_tiles"],
             &["equality"],

@@ -9,12 +9,11 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::relayout::Relayout;
 use crate::strided::BufferTensorDesc;
 
-use super::{describe, to_usize};
+use super::{describe, forwards, to_usize};
 
 /// The elements of an array (or a view of one) as a buffer that is laid out as `layout` says, padding zero.
 ///
-/// Views that are permuted or broadcast are read where they lie. One that leaves elements out or runs backwards is packed
-/// first: what lies between its elements may be borrowed by somebody else, and is not ours to look at.
+/// Views that are permuted, reversed or broadcast are read where they lie. One that leaves elements out is packed first: what lies between its elements may be borrowed by somebody else, and is not ours to look at.
 ///
 /// # Errors
 ///
@@ -42,11 +41,12 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
         once.collapse_axis(Axis(axis), 0);
     }
     let sizes: Vec<u64> = array.shape().iter().map(|&size| narrow(size, BYTES)).collect::<Result<_, _>>()?;
+    let (once, reversed) = forwards(once);
     if let (Ok(desc), Some(elements)) = (describe(&once), once.as_slice_memory_order()) {
-        return run(&desc.broadcast_to(&sizes)?, elements, layout);
+        return run(&desc.broadcast_to(&sizes)?, &reversed, elements, layout);
     }
     let packed: Vec<A> = array.iter().copied().collect();
-    run(&BufferTensorDesc::packed(A::DATA_TYPE, &sizes)?, &packed, layout)
+    run(&BufferTensorDesc::packed(A::DATA_TYPE, &sizes)?, &[], &packed, layout)
 }
 
 /// The tensor in a buffer that is laid out as `layout` says, as an array in standard (row-major) order.
@@ -84,9 +84,14 @@ pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8
         .map_err(|error| Error::NotExpressible { target: "array", reason: error.to_string() })
 }
 
-fn run<A: NativeElement>(desc: &BufferTensorDesc, elements: &[A], layout: &impl ToIndexMap) -> Result<Vec<A>, Error> {
+fn run<A: NativeElement>(
+    desc: &BufferTensorDesc,
+    reversed: &[usize],
+    elements: &[A],
+    layout: &impl ToIndexMap,
+) -> Result<Vec<A>, Error> {
     let map = layout.to_index_map()?;
-    let relayout = Relayout::new(desc, &map)?;
+    let relayout = Relayout::reversing(desc, &map, reversed)?;
     check_width::<A>(&map)?;
     let mut buffer = zeros(relayout.destination_size_in_bytes())?;
     relayout.run_typed(elements, &mut buffer)?;

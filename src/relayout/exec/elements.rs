@@ -14,6 +14,15 @@ pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn Fn
                 to = to.saturating_add(*destination);
             }
         }
+        Some((Loop::Reversed { extent, source, destination }, rest)) => {
+            let (mut from, mut to) = (from, to);
+            for _ in 0..*extent {
+                each_element(rest, from, to, each);
+                // In front of the buffer only after the last step.
+                from = from.saturating_sub(*source);
+                to = to.saturating_add(*destination);
+            }
+        }
         Some((Loop::Table(entries), rest)) => {
             for &(a, b) in entries {
                 each_element(rest, from.saturating_add(a), to.saturating_add(b), each);

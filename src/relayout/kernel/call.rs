@@ -49,7 +49,11 @@ impl Call<'_> {
 pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), ends: (usize, usize)) -> bool {
     // A sum that saturates is larger than any buffer.
     let (source, destination) = kernel.span_in(loops);
-    kernel.is_well_formed() && start.0.saturating_add(source) <= ends.0 && start.1.saturating_add(destination) <= ends.1
+    let backwards = loops.iter().map(NestLoop::backwards).fold(0, usize::saturating_add);
+    kernel.is_well_formed()
+        && backwards <= start.0
+        && start.0.saturating_add(source) <= ends.0
+        && start.1.saturating_add(destination) <= ends.1
 }
 
 /// Runs a kernel over vectors.

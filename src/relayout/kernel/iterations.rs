@@ -31,6 +31,9 @@ impl<'a> Iterations<'a> {
     pub(super) fn new(loops: &'a [NestLoop], start: (usize, usize)) -> Iterations<'a> {
         let last = |loops: &'a [NestLoop]| match loops.split_last() {
             Some((NestLoop::Strided(stride), outer)) => (outer, *stride),
+            Some((NestLoop::Reversed(stride), outer)) => {
+                (outer, Stride { source: stride.source.wrapping_neg(), ..*stride })
+            }
             _ => (loops, Stride::ONCE),
         };
         let (outer, innermost) = last(loops);
@@ -92,7 +95,8 @@ impl<'a> Iterations<'a> {
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    (a.0 + b.0, a.1 + b.1)
+    // A source that goes backwards wraps; the sum is the offset of an iteration.
+    (a.0.wrapping_add(b.0), a.1 + b.1)
 }
 
 impl Iterator for Iterations<'_> {

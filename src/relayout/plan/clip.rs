@@ -36,7 +36,9 @@ impl Clip<'_> {
         // A single element never straddles a bound.
         let (first, rest) = loops.split_first()?;
         match first {
-            Loop::Strided { extent, source: from, destination: to } => {
+            Loop::Strided { extent, source: from, destination: to }
+            | Loop::Reversed { extent, source: from, destination: to } => {
+                let backwards = matches!(first, Loop::Reversed { .. });
                 let last = last_offset(rest);
                 // How many iterations begin, or end, in front of a bound of the range.
                 let before = |bound: u64, last: u64| {
@@ -46,7 +48,9 @@ impl Clip<'_> {
                 let touching = before(self.range.start, last)..before(self.range.end, 0);
                 let whole = before(self.range.start, 0)..before(self.range.end, last);
                 let at = |i: u64| {
-                    (source.saturating_add(i.saturating_mul(*from)), destination.saturating_add(i.saturating_mul(*to)))
+                    let moved = i.saturating_mul(*from);
+                    let source = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
+                    (source, destination.saturating_add(i.saturating_mul(*to)))
                 };
                 let (left, right) = if whole.is_empty() {
                     (touching.clone(), touching.end..touching.end)
@@ -63,7 +67,12 @@ impl Clip<'_> {
                     let mut loops = Loops::new();
                     let extent = whole.end.saturating_sub(whole.start);
                     if extent > 1 {
-                        loops.push(Loop::Strided { extent, source: *from, destination: *to });
+                        let (source, destination) = (*from, *to);
+                        loops.push(if backwards {
+                            Loop::Reversed { extent, source, destination }
+                        } else {
+                            Loop::Strided { extent, source, destination }
+                        });
                     }
                     loops.extend(rest.iter().cloned());
                     let (source, destination) = at(whole.start);
@@ -136,7 +145,7 @@ enum Relation {
 /// The stride of a loop on the destination; of a table, the mean one. In elements.
 fn mean_stride(step: &Loop) -> u64 {
     match step {
-        Loop::Strided { destination, .. } => *destination,
+        Loop::Strided { destination, .. } | Loop::Reversed { destination, .. } => *destination,
         Loop::Table(entries) => {
             let gaps = u64::try_from(entries.len()).unwrap_or(u64::MAX).saturating_sub(1).max(1);
             last_offset(std::slice::from_ref(step)).div_euclid(gaps)
@@ -147,7 +156,9 @@ fn mean_stride(step: &Loop) -> u64 {
 /// The largest offset of some loops on the destination, in elements.
 fn last_offset(loops: &[Loop]) -> u64 {
     let each = loops.iter().map(|step| match step {
-        Loop::Strided { extent, destination, .. } => extent.saturating_sub(1).saturating_mul(*destination),
+        Loop::Strided { extent, destination, .. } | Loop::Reversed { extent, destination, .. } => {
+            extent.saturating_sub(1).saturating_mul(*destination)
+        }
         Loop::Table(entries) => entries.iter().map(|&(_, to)| to).max().unwrap_or(0),
     });
     each.fold(0, u64::saturating_add)

@@ -52,6 +52,9 @@ pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 /// Bytes up to which a unit is transposed. Two lines fill whole lines on the destination by themselves.
 pub(crate) const LONGEST_TRANSPOSED: usize = 2 * LINE;
 
+/// Bytes of a unit up to which runs of them are reversed in registers: half a vector of the narrowest kind.
+pub(crate) const LONGEST_REVERSED: usize = 16;
+
 /// Rows up to which an interleaved row is left as it is, because there are kernels for 2, 3, 4, 8 and 16 rows.
 pub(crate) const MOST_INTERLEAVED: usize = 16;
 

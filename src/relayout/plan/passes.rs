@@ -1,7 +1,7 @@
 //! From one buffer to the other: in one pass, or through buffers in between.
 //!
-//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions or tiles contradict each other
-//! meet in a packed buffer, and an Irreducible layout is built (or taken apart) one tile level a pass, each of which is
+//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions, tiles or ragged edges of a reversed
+//! dimension contradict each other meet in a packed buffer, and an Irreducible layout is built (or taken apart) one tile level a pass, each of which is
 //! a copy between plain layouts (the digits and levels of a layout: see [`crate::map`]).
 
 use smallvec::SmallVec;
@@ -44,8 +44,14 @@ pub(crate) struct Pass {
 }
 
 impl Passes {
-    pub(crate) fn new(source: &IndexMap, destination: &IndexMap, knobs: &Knobs) -> Result<Passes, Error> {
-        if let Some(boxes) = BoxGroups::new(source, destination) {
+    /// The passes of a copy that walks the dimensions in `reversed` backwards.
+    pub(crate) fn new(
+        source: &IndexMap,
+        destination: &IndexMap,
+        reversed: &[usize],
+        knobs: &Knobs,
+    ) -> Result<Passes, Error> {
+        if let Some(boxes) = BoxGroups::new(source, destination, reversed) {
             return program(source, destination, boxes, knobs).map(Passes::Direct);
         }
         let mut passes = Vec::new();
@@ -62,21 +68,27 @@ impl Passes {
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
         }
-        let last = match destination.levels() {
-            None => pass(&at, destination, knobs)?,
-            Some(levels) => {
-                let (first, steps) = level_steps(destination, levels)?;
-                let mut last = Pass::new(&at, &first, knobs)?;
-                for (place, step) in steps.iter().enumerate() {
-                    let next = steps.get(place.saturating_add(1));
-                    let recover = next.map(|next| pass(&next.tiled, &next.plain, knobs)).transpose()?;
-                    passes.push(last);
-                    last = Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? };
-                }
-                last.program
+        let steps = destination.levels().map(|levels| level_steps(destination, levels)).transpose()?;
+        let plain = steps.as_ref().map_or(destination, |(first, _)| first);
+        let mut last = match BoxGroups::new(&at, plain, reversed) {
+            Some(boxes) => Pass::of(program(&at, plain, boxes, knobs)?, plain),
+            None => {
+                // The blocks of a reversed dimension are cut on the destination; a packed buffer has none.
+                let packed = packed(&at)?;
+                let boxes = BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?;
+                passes.push(Pass::of(program(&at, &packed, boxes, knobs)?, &packed));
+                Pass::new(&packed, plain, knobs)?
             }
         };
-        Ok(Passes::Staged(StagedPasses { before: passes, last }))
+        if let Some((_, steps)) = &steps {
+            for (place, step) in steps.iter().enumerate() {
+                let next = steps.get(place.saturating_add(1));
+                let recover = next.map(|next| pass(&next.tiled, &next.plain, knobs)).transpose()?;
+                passes.push(last);
+                last = Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? };
+            }
+        }
+        Ok(Passes::Staged(StagedPasses { before: passes, last: last.program }))
     }
 
     /// The programs in order.
@@ -109,8 +121,11 @@ impl StagedPasses {
 
 impl Pass {
     fn new(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Pass, Error> {
-        let (elements, bits) = (to.physical_elements(), to.element_bits());
-        Ok(Pass { program: pass(from, to, knobs)?, elements, bits, recover: None })
+        Ok(Pass::of(pass(from, to, knobs)?, to))
+    }
+
+    fn of(program: Program, to: &IndexMap) -> Pass {
+        Pass { program, elements: to.physical_elements(), bits: to.element_bits(), recover: None }
     }
 }
 
@@ -163,9 +178,12 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
 
 /// The copy between two layouts that are known to agree.
 fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error> {
-    let boxes =
-        BoxGroups::new(from, to).ok_or(Error::TooHard { question: "how to copy between two layouts", work: 1 })?;
+    let boxes = BoxGroups::new(from, to, &[]).ok_or_else(no_boxes)?;
     program(from, to, boxes, knobs)
+}
+
+fn no_boxes() -> Error {
+    Error::TooHard { question: "how to copy between two layouts", work: 1 }
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {

@@ -13,7 +13,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
-use super::cost::{LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
+use super::cost::{LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
 use super::machine::Knobs;
 use super::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
 
@@ -26,22 +26,25 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };
-    let (source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
+    let (mut source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
     let mut loops = NestLoops::new();
     for step in &copy.loops {
         loops.push(match step {
-            Loop::Strided { extent, source, destination } => NestLoop::Strided(Stride {
-                extent: checked::narrow(*extent, checked::ELEMENTS)?,
-                source: in_bytes(*source)?,
-                destination: in_bytes(*destination)?,
-            }),
+            Loop::Strided { extent, source, destination } | Loop::Reversed { extent, source, destination } => {
+                let extent = checked::narrow(*extent, checked::ELEMENTS)?;
+                let stride = Stride { extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? };
+                match step {
+                    Loop::Reversed { .. } => NestLoop::Reversed(stride),
+                    _ => NestLoop::Strided(stride),
+                }
+            }
             Loop::Table(entries) => NestLoop::Table(
                 entries.iter().map(|&(a, b)| Ok((in_bytes(a)?, in_bytes(b)?))).collect::<Result<_, Error>>()?,
             ),
         });
     }
     let run = contiguous_run(&mut loops, in_bytes(1)?);
-    let kernel = micro_kernel(&mut loops, run, knobs);
+    let kernel = micro_kernel(&mut loops, run, &mut source, knobs);
     Ok(Nest::new(kernel, loops, source, destination))
 }
 
@@ -57,10 +60,22 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     run
 }
 
-/// Takes the innermost loops out of `loops` and into a kernel.
-fn micro_kernel(loops: &mut NestLoops, run: usize, knobs: &Knobs) -> MicroKernel {
+/// Takes the innermost loops out of `loops` and into a kernel. Of a loop that goes backwards, the kernel begins at the front, to which
+/// `source` moves.
+fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> MicroKernel {
+    let backwards = |step: &NestLoop| match step {
+        NestLoop::Reversed(stride) => stride.source == run && stride.destination == run,
+        NestLoop::Strided(_) | NestLoop::Table(_) => false,
+    };
+    if run <= LONGEST_REVERSED
+        && let Some(place) = loops.iter().position(backwards)
+    {
+        let Taken { stride, .. } = take(loops, place).at_front(source);
+        let count = innermost(loops);
+        return MicroKernel::Reverse { unit: run, extent: stride.extent, count };
+    }
     if run <= LONGEST_TRANSPOSED
-        && let Some((columns, rows)) = take_pair(loops, run)
+        && let Some((columns, rows)) = take_pair(loops, run, source)
     {
         let plane = plane(loops, run, columns, rows, true);
         if writes_long_runs(&plane, loops, knobs) {
@@ -71,9 +86,7 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, knobs: &Knobs) -> MicroKernel
     if run > LONGEST_TRANSPOSED {
         in_source_order(loops);
     }
-    // The innermost strided loop.
-    let last = loops.len().checked_sub(1).filter(|&last| matches!(loops.get(last), Some(NestLoop::Strided(_))));
-    let count = last.map_or(Stride::ONCE, |last| take(loops, last));
+    let count = innermost(loops);
     // A table goes inside: its entries are near each other on the destination.
     if let Some(place) = loops.iter().position(|step| matches!(step, NestLoop::Table(_)))
         && let NestLoop::Table(offsets) = loops.remove(place)
@@ -84,23 +97,67 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, knobs: &Knobs) -> MicroKernel
 }
 
 /// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if there are both.
-fn take_pair(loops: &mut NestLoops, unit: usize) -> Option<(Stride, Stride)> {
-    let columns = position(loops, |stride| stride.source == unit)?;
+///
+/// They may go backwards.
+fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(Taken, Taken)> {
+    let either = |test: &dyn Fn(Stride) -> bool| {
+        let is_one = |step: &NestLoop| match step {
+            NestLoop::Strided(stride) | NestLoop::Reversed(stride) => test(*stride),
+            NestLoop::Table(_) => false,
+        };
+        loops.iter().position(is_one)
+    };
+    let columns = either(&|stride| stride.source == unit)?;
     // A unit that is repeated in the destination is copied row by row instead.
-    let rows = position(loops, |stride| stride.destination == unit && stride.source > 0)?;
+    let rows = either(&|stride| stride.destination == unit && stride.source > 0)?;
     if columns == rows {
         return None;
     }
     // The later one first, so that the other keeps its place.
-    let later = take(loops, columns.max(rows));
-    let earlier = take(loops, columns.min(rows));
+    let later = take(loops, columns.max(rows)).at_front(source);
+    let earlier = take(loops, columns.min(rows)).at_front(source);
     Some(if columns > rows { (later, earlier) } else { (earlier, later) })
 }
 
-fn take(loops: &mut NestLoops, place: usize) -> Stride {
+/// A loop that became a part of a kernel.
+#[derive(Clone, Copy)]
+struct Taken {
+    stride: Stride,
+    backwards: bool,
+}
+
+impl Taken {
+    /// With `source` moved to where its front is, which is where a loop ends that goes backwards.
+    fn at_front(self, source: &mut usize) -> Taken {
+        if self.backwards {
+            // Nothing saturates: that is where an element lies.
+            *source = source.saturating_sub(NestLoop::Reversed(self.stride).backwards());
+        }
+        self
+    }
+
+    /// As an axis of a plane with these offsets on the side where it is not packed.
+    fn axis(self, offset: usize) -> Axis {
+        if self.backwards { Axis::reversed(self.stride.extent, offset) } else { Axis::new(self.stride.extent, offset) }
+    }
+}
+
+fn take(loops: &mut NestLoops, place: usize) -> Taken {
     match loops.remove(place) {
-        NestLoop::Strided(stride) => stride,
-        NestLoop::Table(_) => Stride::ONCE,
+        NestLoop::Strided(stride) => Taken { stride, backwards: false },
+        NestLoop::Reversed(stride) => Taken { stride, backwards: true },
+        NestLoop::Table(_) => Taken { stride: Stride::ONCE, backwards: false },
+    }
+}
+
+/// Takes the innermost loop out, if it is a strided one.
+fn innermost(loops: &mut NestLoops) -> Stride {
+    match loops.pop() {
+        Some(NestLoop::Strided(stride)) => stride,
+        other => {
+            loops.extend(other);
+            Stride::ONCE
+        }
     }
 }
 
@@ -129,21 +186,21 @@ fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.
-fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micro_tiles: bool) -> Plane {
-    let dense_destination = columns.destination == rows.extent.saturating_mul(unit);
-    let dense_source = rows.source == columns.extent.saturating_mul(unit);
+fn plane(loops: &mut NestLoops, unit: usize, columns: Taken, rows: Taken, micro_tiles: bool) -> Plane {
+    let dense_destination = columns.stride.destination == rows.stride.extent.saturating_mul(unit) && !columns.backwards;
+    let dense_source = rows.stride.source == columns.stride.extent.saturating_mul(unit) && !rows.backwards;
     if micro_tiles && dense_destination && dense_source {
-        let tile = MicroTile { rows: rows.extent, columns: columns.extent, element: unit };
+        let tile = MicroTile { rows: rows.stride.extent, columns: columns.stride.extent, element: unit };
         if tile.bytes() <= MICRO_TILE
             && let Some(plane) = plane_of_micro_tiles(loops, tile)
         {
             return plane;
         }
     }
-    let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
-    let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    let mut columns = Axis::new(columns.extent, columns.destination);
-    let mut rows = Axis::new(rows.extent, rows.source);
+    let few_interleaved = dense_destination && rows.stride.extent <= MOST_INTERLEAVED;
+    let few_deinterleaved = dense_source && columns.stride.extent <= MOST_INTERLEAVED;
+    let mut columns = columns.axis(columns.stride.destination);
+    let mut rows = rows.axis(rows.stride.source);
     // A few interleaved rows (two by two, four by four) have kernels of their own, and are dense as they are.
     if !few_interleaved && !few_deinterleaved {
         // A line on either side first; then long runs on the destination, then on the source.
@@ -180,7 +237,7 @@ fn lengthened(loops: &mut NestLoops, unit: usize, mut axis: Axis, least: usize, 
             sides(stride).0 == packed && stride.extent.saturating_mul(axis.extent) <= LARGEST_TABLE
         });
         let Some(place) = next else { break };
-        let stride = take(loops, place);
+        let Taken { stride, .. } = take(loops, place);
         axis = axis.inside(stride.extent, sides(stride).1);
     }
     axis

@@ -45,6 +45,9 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
             Loop::Strided { extent, source, destination } => {
                 Loop::Strided { extent: *extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? }
             }
+            Loop::Reversed { extent, source, destination } => {
+                Loop::Reversed { extent: *extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? }
+            }
             Loop::Table(entries) => {
                 Loop::Table(entries.iter().map(|&(a, b)| Some((in_bytes(a)?, in_bytes(b)?))).collect::<Option<_>>()?)
             }
@@ -74,6 +77,11 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32) -> Option<Nest> {
         match step {
             _ if i == column_place || i == row_place => {}
             Loop::Strided { extent, source, destination } => loops.push(NestLoop::Strided(Stride {
+                extent: usize::try_from(*extent).ok()?,
+                source: in_bytes(*source)?,
+                destination: in_bytes(*destination)?,
+            })),
+            Loop::Reversed { extent, source, destination } => loops.push(NestLoop::Reversed(Stride {
                 extent: usize::try_from(*extent).ok()?,
                 source: in_bytes(*source)?,
                 destination: in_bytes(*destination)?,
@@ -142,7 +150,7 @@ fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
             source: usize::try_from(source).ok()?,
             destination: usize::try_from(destination).ok()?,
         }),
-        Loop::Table(_) => None,
+        Loop::Reversed { .. } | Loop::Table(_) => None,
     };
     let (columns, rows) = (packed(copy, |source, _| source == 1)?, packed(copy, |_, destination| destination == 1)?);
     if columns == rows || ![1, 2, 4].contains(&bits) {

@@ -155,6 +155,10 @@ fn whole_rows<'a>(outer: impl Iterator<Item = &'a Loop>, row: u64, start: (u64, 
                 let (source, destination) = change.in_bytes((*source, *destination))?;
                 NestLoop::Strided(Stride { extent: usize::try_from(*extent).ok()?, source, destination })
             }
+            Loop::Reversed { extent, source, destination } => {
+                let (source, destination) = change.in_bytes((*source, *destination))?;
+                NestLoop::Reversed(Stride { extent: usize::try_from(*extent).ok()?, source, destination })
+            }
             Loop::Table(entries) => {
                 NestLoop::Table(entries.iter().map(|&entry| change.in_bytes(entry)).collect::<Option<_>>()?)
             }

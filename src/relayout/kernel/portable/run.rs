@@ -23,6 +23,7 @@ pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &m
             None => transpose(source, destination, plane),
         },
         MicroKernel::InterleaveBits(rows) => interleave_bits(source, destination, rows),
+        MicroKernel::Reverse { unit, extent, count } => reverse(source, destination, (*unit, *extent), *count),
         MicroKernel::ChangeWidth(row) => change_width(source, destination, row),
     }
 }
@@ -47,6 +48,34 @@ fn copy_runs(source: &[u8], destination: &mut [MaybeUninit<u8>], run: usize, cou
 fn copy_runs_of<const RUN: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], count: Stride) {
     for i in 0..count.extent {
         copy(source, i * count.source, destination, i * count.destination, RUN);
+    }
+}
+
+/// Reverses runs of `extent` units of `unit` bytes.
+fn reverse(source: &[u8], destination: &mut [MaybeUninit<u8>], (unit, extent): (usize, usize), count: Stride) {
+    match unit {
+        1 => reverse_units::<1>(source, destination, extent, count),
+        2 => reverse_units::<2>(source, destination, extent, count),
+        3 => reverse_units::<3>(source, destination, extent, count),
+        4 => reverse_units::<4>(source, destination, extent, count),
+        8 => reverse_units::<8>(source, destination, extent, count),
+        16 => reverse_units::<16>(source, destination, extent, count),
+        _ => {
+            for i in 0..count.extent {
+                for place in 0..extent {
+                    let from = i * count.source + (extent - 1 - place) * unit;
+                    copy(source, from, destination, i * count.destination + place * unit, unit);
+                }
+            }
+        }
+    }
+}
+
+fn reverse_units<const UNIT: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], extent: usize, count: Stride) {
+    for i in 0..count.extent {
+        let (from, _) = source[i * count.source..][..extent * UNIT].as_chunks::<UNIT>();
+        let (to, _) = destination[i * count.destination..][..extent * UNIT].as_chunks_mut::<UNIT>();
+        to.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = from.map(MaybeUninit::new));
     }
 }
 

@@ -7,7 +7,7 @@
 //! somewhere in a period reads the table from there on.
 
 use super::super::super::plan::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
-use super::super::super::plan::nest::Plane;
+use super::super::super::plan::nest::{Plane, Stride};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
@@ -83,6 +83,30 @@ impl ByteShuffle {
             return shuffle.with_table(vector, |period, place| period * source + place);
         }
         None
+    }
+
+    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if they are short and lie side by side.
+    pub(super) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteShuffle> {
+        let (run, whole) = (unit * extent, unit * extent * count.extent);
+        let dense = count.source == run && count.destination == run;
+        if !dense || run > vector / 2 || whole < LEAST_SHUFFLED {
+            return None;
+        }
+        let shuffle = ByteShuffle {
+            table: [0; TABLE],
+            period: run,
+            advance: run,
+            registers: MOST_REGISTERS,
+            distance: vector,
+            readable: whole,
+            fewer: vector,
+            rows: 1,
+            row: whole,
+            pitch: 0,
+            source_step: 0,
+            source_row: whole,
+        };
+        shuffle.with_table(vector, |period, place| period * run + (run - unit - place / unit * unit) + place % unit)
     }
 
     /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period `period`. `None` if that lies

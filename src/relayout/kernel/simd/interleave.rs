@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::super::super::plan::cost::LINE;
+use super::super::super::plan::nest::RowPitch;
 use super::exchange_bits::{exchanged, restored};
 use super::vector::Vector;
 use super::walk::{Iteration, Walk};
@@ -36,7 +37,7 @@ pub(super) trait InterleaveRows {
     unsafe fn interleave<V: Vector, const UNIT: usize, const ROWS: usize>(
         walk: &Walk<'_>,
         columns: usize,
-        pitch: usize,
+        pitch: RowPitch,
     ) {
         // SAFETY: with `JOIN`, the rows that `run` wants are read and the joined row is written, as listed above.
         unsafe { run::<V, Self, UNIT, ROWS, true>(walk, columns, pitch) }
@@ -51,7 +52,7 @@ pub(super) trait InterleaveRows {
     unsafe fn deinterleave<V: Vector, const UNIT: usize, const ROWS: usize>(
         walk: &Walk<'_>,
         columns: usize,
-        pitch: usize,
+        pitch: RowPitch,
     ) {
         // SAFETY: without `JOIN`, the joined row that `run` wants is read and the rows are written, as listed above.
         unsafe { run::<V, Self, UNIT, ROWS, false>(walk, columns, pitch) }
@@ -130,14 +131,23 @@ impl InterleaveRows for Three {
 unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize, const JOIN: bool>(
     walk: &Walk<'_>,
     columns: usize,
-    pitch: usize,
+    pitch: RowPitch,
 ) {
     const { assert!(V::BYTES.is_multiple_of(UNIT) && LINE.is_multiple_of(V::BYTES)) };
     let (units, row) = (V::BYTES / UNIT, columns * UNIT);
     // The bytes of the destination that a column moves on by in each of its rows.
     let step = if JOIN { UNIT * ROWS } else { UNIT };
-    let pitch_fits = JOIN || pitch.is_multiple_of(LINE);
-    for iteration in walk.iterations(row * ROWS) {
+    let pitch_fits = JOIN || pitch.bytes.is_multiple_of(LINE);
+    // Of rows in the opposite order, the last one lies in front: offsets go back from the first, and wrap.
+    let (RowPitch { bytes: pitch, reversed }, last) = (pitch, (ROWS - 1) * pitch.bytes);
+    let (first, pitch) = if reversed { (last, pitch.wrapping_neg()) } else { (0, pitch) };
+    for mut iteration in walk.iterations(row * ROWS) {
+        if JOIN {
+            iteration.from = iteration.from.wrapping_add(first);
+            iteration.later = iteration.later.map(|later| later.wrapping_add(first));
+        } else {
+            iteration.to = iteration.to.wrapping_add(first);
+        }
         let later = iteration.later_in_row(if JOIN { row } else { row * ROWS });
         // Lines are streamed if they are aligned after a few columns, in every row of the destination.
         let to_line = iteration.to.align_offset(LINE);
@@ -179,7 +189,7 @@ unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, 
     let Iteration { from, to, .. } = *iteration;
     for first in columns.clone().step_by(V::BYTES / UNIT) {
         let bytes = (columns.end - first).min(V::BYTES / UNIT) * UNIT;
-        let in_row = |i: usize| i * pitch + first * UNIT;
+        let in_row = |i: usize| i.wrapping_mul(pitch).wrapping_add(first * UNIT);
         let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
         let of_joined = |i: usize| (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
         // SAFETY: `bytes` bytes of each row, and `ROWS` times as many of the joined row; a vector of it that begins behind
@@ -188,7 +198,7 @@ unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, 
             let mut lines = [V::zero(); ROWS];
             for (i, line) in lines.iter_mut().enumerate() {
                 *line = if JOIN {
-                    V::load_partial(from.add(in_row(i)), bytes)
+                    V::load_partial(from.wrapping_add(in_row(i)), bytes)
                 } else {
                     V::load_partial(from.wrapping_add(in_joined(i)), of_joined(i))
                 };
@@ -198,7 +208,7 @@ unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, 
                 if JOIN {
                     line.store_partial(to.wrapping_add(in_joined(i)), of_joined(i));
                 } else {
-                    line.store_partial(to.add(in_row(i)), bytes);
+                    line.store_partial(to.wrapping_add(in_row(i)), bytes);
                 }
             }
         }
@@ -234,7 +244,7 @@ unsafe fn whole_vectors<
         unsafe { separate_lines::<V, S, UNIT, ROWS>(iteration, far, columns.start..start, pitch) };
     }
     for first in (start..columns.end).step_by(V::BYTES / UNIT) {
-        let in_row = |i: usize| i * pitch + first * UNIT;
+        let in_row = |i: usize| i.wrapping_mul(pitch).wrapping_add(first * UNIT);
         let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
         // SAFETY: a vector of each row and `ROWS` vectors of the joined row; where they are streamed, they lie a multiple of
         // `V::BYTES` behind the beginning of a line.
@@ -245,7 +255,7 @@ unsafe fn whole_vectors<
             }
             let lines = if JOIN { S::joined::<V, UNIT, ROWS>(lines) } else { S::separated::<V, UNIT, ROWS>(lines) };
             for (i, line) in lines.into_iter().enumerate() {
-                let to = iteration.to.add(if JOIN { in_joined(i) } else { in_row(i) });
+                let to = iteration.to.wrapping_add(if JOIN { in_joined(i) } else { in_row(i) });
                 // With `by_lines`, what is left here is less than a line of each row.
                 if FAR && far.streaming && !by_lines { line.stream(to) } else { line.store(to) }
             }
@@ -283,7 +293,7 @@ unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usiz
             }
             let high = S::separated::<V, UNIT, ROWS>(high);
             for (i, (low, high)) in low.into_iter().zip(high).enumerate() {
-                let to = iteration.to.add(i * pitch + first * UNIT);
+                let to = iteration.to.wrapping_add(i.wrapping_mul(pitch).wrapping_add(first * UNIT));
                 low.stream(to);
                 high.stream(to.add(V::BYTES));
             }
@@ -310,7 +320,7 @@ impl Far {
             if FAR && let Some(later) = self.later {
                 V::prefetch(later.wrapping_add(offset));
             }
-            V::load(from.add(offset))
+            V::load(from.wrapping_add(offset))
         }
     }
 }

@@ -16,6 +16,7 @@ mod interleave;
 mod panel;
 mod pitch;
 mod prefetch;
+mod reverse;
 mod run;
 mod runs;
 #[cfg(test)]

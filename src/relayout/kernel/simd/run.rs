@@ -1,8 +1,9 @@
 //! Which kernel a nest gets.
 
-use super::super::super::plan::nest::{BitInterleave, Direction, MicroKernel};
+use super::super::super::plan::nest::{BitInterleave, Direction, MicroKernel, RowPitch};
 use super::copy::{copy_runs, copy_table};
 use super::interleave::{Bits, InterleaveRows};
+use super::reverse::reverse_runs;
 use super::runs::transpose_runs;
 use super::transpose::{TransposeUnits, few_lanes, transpose_lanes_one_by_one};
 use super::vector::{Operation, Vector};
@@ -41,6 +42,7 @@ impl Operation for RunNest<'_> {
                     2 => V::vectorize(ChangeWidth::<2, 4> { walk, row }),
                     _ => V::vectorize(ChangeWidth::<1, 8> { walk, row }),
                 },
+                MicroKernel::Reverse { unit, extent, count } => reverse_runs::<V>(walk, *unit, *extent, *count),
                 MicroKernel::Transpose(plane) => match plane.unit {
                     1 => V::vectorize(TransposeUnits::<1, 16> { walk, plane }),
                     2 => V::vectorize(TransposeUnits::<2, 8> { walk, plane }),
@@ -73,7 +75,7 @@ impl<const BITS: usize> Operation for InterleaveBits<'_, BITS> {
         const { assert!(BITS == 1 || BITS == 2 || BITS == 4) };
         let InterleaveBits { walk, rows: &BitInterleave { bits, rows, row, pitch, direction } } = self;
         debug_assert!(bits == BITS);
-        let interleave = direction == Direction::Interleave;
+        let (interleave, pitch) = (direction == Direction::Interleave, RowPitch::forwards(pitch));
         // SAFETY: each arm has the number of rows and the direction in its name, and is given their length and pitch; a unit is a byte.
         unsafe {
             match (rows, interleave) {

@@ -10,13 +10,15 @@
 
 use smallvec::SmallVec;
 
+use super::cost::LONGEST_REVERSED;
+
 mod bits;
 mod plane;
 mod stride;
 mod width;
 
 pub(crate) use bits::{BitInterleave, BitPlane, BitRows, Direction};
-pub(crate) use plane::{Axis, MicroTile, Plane};
+pub(crate) use plane::{Axis, MicroTile, Plane, RowPitch};
 pub(crate) use stride::Stride;
 pub(crate) use width::{WidthChange, WidthRow};
 
@@ -39,6 +41,8 @@ pub(crate) type NestLoops = SmallVec<[NestLoop; 6]>;
 #[derive(Debug, Clone)]
 pub(crate) enum NestLoop {
     Strided(Stride),
+    /// The source goes backwards: each iteration begins so many bytes in front of the one before.
+    Reversed(Stride),
     /// The offsets of each iteration, source and destination.
     Table(Vec<(usize, usize)>),
 }
@@ -55,6 +59,8 @@ pub(crate) enum MicroKernel {
     Transpose(Plane),
     /// Interleaves rows of sub-byte elements, or deinterleaves them.
     InterleaveBits(BitInterleave),
+    /// Reverses each of `count.extent` runs of `extent` units of `unit` bytes.
+    Reverse { unit: usize, extent: usize, count: Stride },
     /// Unpacks a row of sub-byte elements, or packs it.
     ChangeWidth(WidthRow),
 }
@@ -77,7 +83,7 @@ impl Nest {
         let mut run = self.kernel.destination_steps(&mut steps);
         for step in &self.loops {
             steps.push(match step {
-                NestLoop::Strided(stride) => strided(stride.destination, stride.extent),
+                NestLoop::Strided(stride) | NestLoop::Reversed(stride) => strided(stride.destination, stride.extent),
                 NestLoop::Table(entries) => listed(entries),
             });
         }
@@ -122,6 +128,7 @@ impl MicroKernel {
             MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
             MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
             MicroKernel::ChangeWidth(row) => [row.span().1, 1, 1],
+            MicroKernel::Reverse { unit, extent, count } => [*unit, *extent, count.extent],
         }
     }
 
@@ -135,11 +142,12 @@ impl MicroKernel {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
             MicroKernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
+            MicroKernel::Reverse { unit, extent, .. } => (1..=LONGEST_REVERSED).contains(unit) && *extent > 0,
         }
     }
 
-    /// How many bytes all iterations inside these loops span on the source and on the destination, from the first one they touch to
-    /// the last.
+    /// How many bytes all iterations inside these loops span on the source and on the destination, from the beginning of the first one to
+    /// the last. What a source that [goes backwards](NestLoop::backwards) reads in front of that is not counted.
     pub(crate) fn span_in(&self, loops: &[NestLoop]) -> (usize, usize) {
         loops.iter().map(NestLoop::largest).fold(self.span(), |(source, destination), last| {
             (source.saturating_add(last.0), destination.saturating_add(last.1))
@@ -171,6 +179,10 @@ impl MicroKernel {
                 }
             }
             MicroKernel::ChangeWidth(row) => row.span(),
+            MicroKernel::Reverse { unit, extent, count } => {
+                let (run, (source, destination)) = (unit.saturating_mul(*extent), count.last());
+                (source.saturating_add(run), destination.saturating_add(run))
+            }
         }
     }
 
@@ -199,6 +211,10 @@ impl MicroKernel {
                 }
             },
             MicroKernel::ChangeWidth(row) => row.span().1,
+            MicroKernel::Reverse { unit, extent, count } => {
+                steps.push(strided(count.destination, count.extent));
+                unit.saturating_mul(*extent)
+            }
         }
     }
 }
@@ -207,17 +223,28 @@ impl NestLoop {
     /// How many iterations.
     pub(crate) fn extent(&self) -> usize {
         match self {
-            NestLoop::Strided(stride) => stride.extent,
+            NestLoop::Strided(stride) | NestLoop::Reversed(stride) => stride.extent,
             NestLoop::Table(entries) => entries.len(),
         }
     }
 
-    /// Where iteration `i` begins, source and destination.
+    /// Where iteration `i` begins, source and destination: to be added with wrapping, as a source that goes backwards wraps.
     pub(crate) fn at(&self, i: usize) -> (usize, usize) {
         match self {
             // Nothing saturates: the spans of all iterations lie inside the buffers.
             NestLoop::Strided(stride) => (stride.source.saturating_mul(i), stride.destination.saturating_mul(i)),
+            NestLoop::Reversed(stride) => {
+                (stride.source.saturating_mul(i).wrapping_neg(), stride.destination.saturating_mul(i))
+            }
             NestLoop::Table(entries) => entries.get(i).copied().unwrap_or_default(),
+        }
+    }
+
+    /// How far the last iteration begins in front of the first one on the source.
+    pub(crate) fn backwards(&self) -> usize {
+        match self {
+            NestLoop::Reversed(stride) => stride.last().0,
+            NestLoop::Strided(_) | NestLoop::Table(_) => 0,
         }
     }
 
@@ -225,6 +252,7 @@ impl NestLoop {
     fn largest(&self) -> (usize, usize) {
         match self {
             NestLoop::Strided(stride) => stride.last(),
+            NestLoop::Reversed(stride) => (0, stride.last().1),
             NestLoop::Table(entries) => largest(entries),
         }
     }

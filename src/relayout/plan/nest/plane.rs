@@ -45,13 +45,27 @@ impl Plane {
     }
 
     /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
-    pub(crate) fn interleaves(&self) -> Option<usize> {
-        self.rows.stride().filter(|_| self.columns.stride() == Some(self.destination_row()))
+    pub(crate) fn interleaves(&self) -> Option<RowPitch> {
+        self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
 
     /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit by unit.
-    pub(crate) fn deinterleaves(&self) -> Option<usize> {
-        self.columns.stride().filter(|_| self.rows.stride() == Some(self.source_row()))
+    pub(crate) fn deinterleaves(&self) -> Option<RowPitch> {
+        self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
+    }
+}
+
+/// How far each row lies from the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowPitch {
+    pub(crate) bytes: usize,
+    /// The first row lies behind all others.
+    pub(crate) reversed: bool,
+}
+
+impl RowPitch {
+    pub(crate) fn forwards(bytes: usize) -> RowPitch {
+        RowPitch { bytes, reversed: false }
     }
 }
 
@@ -95,6 +109,8 @@ pub(crate) struct Axis {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Offsets {
     Stride(usize),
+    /// From the last one down.
+    Reversed(usize),
     /// Several loops in one.
     Table(Fused),
 }
@@ -114,6 +130,11 @@ impl Axis {
         Axis { extent, offsets: Offsets::Stride(stride) }
     }
 
+    /// Neighbours so far apart, the first of them last.
+    pub(crate) fn reversed(extent: usize, stride: usize) -> Axis {
+        Axis { extent, offsets: Offsets::Reversed(stride) }
+    }
+
     /// The offset of index `i`.
     ///
     /// # Panics
@@ -129,15 +150,26 @@ impl Axis {
         debug_assert!(i < self.extent);
         match &self.offsets {
             Offsets::Stride(stride) => i * stride,
+            Offsets::Reversed(stride) => (self.extent - 1 - i) * stride,
             Offsets::Table(fused) => fused.offsets[i],
         }
     }
 
-    /// The distance of neighbours, if it is the same everywhere.
+    /// The distance of neighbours, if it is the same everywhere and they ascend.
     #[inline(always)]
     pub(crate) fn stride(&self) -> Option<usize> {
         match &self.offsets {
             Offsets::Stride(stride) => Some(*stride),
+            Offsets::Reversed(_) | Offsets::Table(_) => None,
+        }
+    }
+
+    /// The same, and whether they ascend.
+    #[inline(always)]
+    pub(crate) fn pitch(&self) -> Option<RowPitch> {
+        match &self.offsets {
+            Offsets::Stride(bytes) => Some(RowPitch::forwards(*bytes)),
+            Offsets::Reversed(bytes) => Some(RowPitch { bytes: *bytes, reversed: true }),
             Offsets::Table(_) => None,
         }
     }
@@ -145,7 +177,7 @@ impl Axis {
     /// The loops it was made of.
     pub(crate) fn loops(&self) -> Loops {
         match &self.offsets {
-            Offsets::Stride(stride) => smallvec![(*stride, self.extent)],
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => smallvec![(*stride, self.extent)],
             Offsets::Table(fused) => fused.loops.clone(),
         }
     }
@@ -153,7 +185,7 @@ impl Axis {
     /// Are all offsets multiples of `bytes`?
     pub(crate) fn are_multiples_of(&self, bytes: usize) -> bool {
         match &self.offsets {
-            Offsets::Stride(stride) => stride.is_multiple_of(bytes),
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => stride.is_multiple_of(bytes),
             Offsets::Table(fused) => fused.loops.iter().all(|(stride, _)| stride.is_multiple_of(bytes)),
         }
     }
@@ -162,7 +194,7 @@ impl Axis {
     fn largest(&self) -> usize {
         let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).saturating_mul(stride);
         match &self.offsets {
-            Offsets::Stride(stride) => last((*stride, self.extent)),
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => last((*stride, self.extent)),
             Offsets::Table(fused) => fused.loops.iter().copied().map(last).fold(0, usize::saturating_add),
         }
     }
