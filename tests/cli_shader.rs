@@ -46,3 +46,21 @@ fn what_no_shader_can_say_is_refused_in_a_sentence() {
     assert!(run.status == 0 && run.stdout.starts_with("// There is no function from offsets to indices:"), "{run:?}");
     assert!(run.stdout.contains("return i0 * 7u + i1 * 5u + i2 * 3u + (i3 << 1u);"), "{run:?}");
 }
+
+/// The blocks of docs/GPU.md that begin with a call of this command: what it prints, or the end of that.
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = include_str!("../docs/GPU.md");
+    let mut blocks = 0;
+    for block in page.split("```text\n$ tensor-layout shader ").skip(1) {
+        let (block, _) = block.split_once("\n```").unwrap();
+        let (call, expected) = block.split_once('\n').unwrap();
+        if !call.contains("--to") {
+            let arguments = call.split('#').next().unwrap().split_whitespace().map(|word| word.trim_matches('\''));
+            let printed = run(&["shader"].into_iter().chain(arguments).collect::<Vec<_>>());
+            assert!(printed.stdout.trim_end().ends_with(expected), "{call}\n{}", printed.stdout);
+            blocks += 1;
+        }
+    }
+    assert_eq!(blocks, 3);
+}

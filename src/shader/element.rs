@@ -3,7 +3,7 @@
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
-use super::code::{Buffer, Code, Expr};
+use super::code::{Access, Buffer, Code, ComputeShader, Expr, Function};
 
 /// The widths that can be told apart inside a word without reaching over its end.
 const WIDTHS: &str = "1, 2, 4, 8, 16 and 32 bits in a shader";
@@ -101,4 +101,29 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// The variable that the author of a shader declares, as binding 0 of a shader that holds nothing else.
+fn declared(name: &str) -> (Buffer, Code) {
+    let mut shader = ComputeShader::new("main", [1, 1, 1]);
+    let buffer = shader.buffer(name, Access::ReadWrite);
+    (buffer, shader.code())
+}
+
+/// `load_bits(offset)`.
+pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
+    let (buffer, mut code) = declared(buffer);
+    let offset = code.parameter("offset", u32::MAX);
+    let bits = packing.load(&mut code, &buffer, &offset);
+    Function::number(&[offset], code, bits)
+}
+
+/// `store_bits(offset, bits)`.
+pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
+    let (buffer, mut code) = declared(buffer);
+    let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));
+    packing.store(&mut code, &buffer, &offset, bits.clone());
+    let comment = "One invocation owns a word: no other may write an element of it in the same dispatch.".to_owned();
+    let comment = (packing.per_word() > 1).then_some(comment);
+    Function::procedure(&[offset, bits], code).with_comment(comment)
 }

@@ -6,11 +6,9 @@ use crate::checked::Dims;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 
-use super::code::{
-    Access as BufferAccess, Buffer, Code, ComputeShader, Condition, Expr, Fault, Field, Function, Words,
-};
-use super::element::{Packing, Value};
-use super::index::{Walk, check_range, index_at, number, offset_of, parameters};
+use super::code::{Fault, Function, Words};
+use super::element::{Packing, Value, load_function, store_function};
+use super::index::{Walk, check_range, index_function, number, offset_function};
 
 /// What a shader does with a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,6 +134,15 @@ impl IndexFunctions {
     /// # Errors
     ///
     /// [`Error::Parse`] for another name.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    ///
+    /// let bias: ArrayShape = "f32[16]".parse()?;
+    /// let functions = IndexFunctions::new(&bias)?.named("bias")?;
+    /// assert!(functions.wgsl().contains("fn bias_offset(i0: u32) -> u32 {"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn named(mut self, name: &str) -> Result<IndexFunctions, Error> {
         check_name(name)?;
         name.clone_into(&mut self.name);
@@ -178,6 +185,16 @@ impl IndexFunctions {
     ///
     /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that is joined with others behind it (`*`),
     /// which have no strides along it.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    ///
+    /// let tiled: ArrayShape = "f32[4,7]{1,0:T(2,4)}".parse()?;
+    /// let functions = IndexFunctions::new(&tiled)?.with_walk(1)?;
+    /// // On the CPU: all offsets of a walk. The last three columns are in the next tile.
+    /// assert_eq!(functions.walk(1, &[1, 0])?, [4, 5, 6, 7, 12, 13, 14]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_walk(mut self, axis: usize) -> Result<IndexFunctions, Error> {
         let walk = Walk::new(&self.map, axis, self.base)?;
         self.walks.retain(|(known, _)| *known != axis);
@@ -202,6 +219,20 @@ impl IndexFunctions {
     /// # Errors
     ///
     /// [`Error::UnsupportedElementBits`] for elements other than of 1, 2, 4, 8, 16 and 32 bits; [`Error::Parse`] for a name that is none.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, shader::{Access, IndexFunctions}};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::U4, &[16], None)?;
+    /// let functions = IndexFunctions::new(&desc)?.with_access("nibbles", Access::ReadWrite)?;
+    /// assert!(functions.wgsl().contains("return (nibbles[offset >> 3u] >> shift) & 0xfu;"));
+    /// // On the CPU, for the words of a buffer.
+    /// let mut words = [0x7654_3210, 0xfedc_ba98];
+    /// assert_eq!(functions.load_bits(&words, 9)?, 9);
+    /// functions.store_bits(&mut words, 9, 0)?;
+    /// assert_eq!(words, [0x7654_3210, 0xfedc_ba08]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_access(mut self, buffer: &str, access: Access) -> Result<IndexFunctions, Error> {
         check_name(buffer)?;
         let packing = Packing::new(self.map.element_bits())?;
@@ -405,64 +436,4 @@ fn check_name(name: &str) -> Result<(), Error> {
             found,
         }),
     }
-}
-
-/// `f32[16,300]`.
-fn described(map: &IndexMap) -> String {
-    let sizes: Vec<String> = map.sizes().iter().map(u64::to_string).collect();
-    format!("{}[{}]", map.data_type(), sizes.join(","))
-}
-
-fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
-    let mut code = Code::new();
-    let (all, base, index) = parameters(&mut code, map, base);
-    let offset = offset_of(&mut code, map, &index)?;
-    let offset = if base.constant().is_some() { offset + base } else { base.wrapping_add(offset) };
-    Ok(Function::number(&all, code, offset).with_comment([format!("The offset of an element of {}.", described(map))]))
-}
-
-fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
-    let mut code = Code::new();
-    let argument = base.is_none().then(|| code.parameter("base", u32::MAX));
-    let offset = code.parameter("offset", u32::MAX);
-    let (reached, inside) = match (&argument, base) {
-        (Some(base), _) => (Condition::True, offset.clone().wrapping_sub(base)),
-        (None, None | Some(0)) => (Condition::True, offset.clone()),
-        // In front of index 0 nothing lies: counted round 2^32, that is far behind the last element, but not always far enough.
-        (None, Some(base)) => (offset.not_less(base), offset.clone().wrapping_sub(base)),
-    };
-    let inside = code.bind("inside", inside);
-    let found = index_at(&mut code, map, inside)?;
-    let mut fields = vec![("exists".to_owned(), Field::Truth(reached.and(found.exists)))];
-    for (dim, i) in found.index.into_iter().enumerate() {
-        let name = format!("i{dim}");
-        let i = code.bind(&name, i);
-        fields.push((name, Field::Number(i)));
-    }
-    let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
-    let comment = format!("What lies at an offset of {}: the index of an element, or padding.", described(map));
-    Ok(Function::structure(&parameters, code, fields).with_comment([comment]))
-}
-
-/// The variable that the author of a shader declares, as binding 0 of a shader that holds nothing else.
-fn declared(name: &str) -> (Buffer, Code) {
-    let mut shader = ComputeShader::new("main", [1, 1, 1]);
-    let buffer = shader.buffer(name, BufferAccess::ReadWrite);
-    (buffer, shader.code())
-}
-
-fn load_function(packing: Packing, buffer: &str) -> Function {
-    let (buffer, mut code) = declared(buffer);
-    let offset = code.parameter("offset", u32::MAX);
-    let bits = packing.load(&mut code, &buffer, &offset);
-    Function::number(&[offset], code, bits)
-}
-
-fn store_function(packing: Packing, buffer: &str) -> Function {
-    let (buffer, mut code) = declared(buffer);
-    let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));
-    packing.store(&mut code, &buffer, &offset, bits.clone());
-    let comment = "One invocation owns a word: no other may write an element of it in the same dispatch.".to_owned();
-    let comment = (packing.per_word() > 1).then_some(comment);
-    Function::procedure(&[offset, bits], code).with_comment(comment)
 }

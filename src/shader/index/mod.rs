@@ -1,12 +1,12 @@
 //! Index maths of a layout as shader code: to offsets, back to indices, and along an axis.
 
+mod functions;
 mod inverse;
 mod levels;
 mod offset;
 mod range;
 mod walk;
 
-pub(crate) use inverse::index_at;
-pub(crate) use offset::offset_of;
+pub(crate) use functions::{index_function, offset_function};
 pub(crate) use range::{check_range, number};
-pub(crate) use walk::{Walk, parameters};
+pub(crate) use walk::Walk;

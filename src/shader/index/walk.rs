@@ -4,8 +4,9 @@ use crate::error::Error;
 use crate::map::{Component, IndexMap};
 use crate::shader::code::{Code, Condition, Expr, Field, Function};
 
+use super::functions::parameters;
 use super::offset::{chain_offset, offset_and_rests};
-use super::range::{last_of, number};
+use super::range::number;
 
 /// The functions that walk along one axis: where it begins, and the next element.
 ///
@@ -38,23 +39,6 @@ impl Walk {
         }
         Ok(Walk { start: start(map, place, base)?, step: step(component)? })
     }
-}
-
-/// The parameters of a function of the index: the base, unless it is known, and the indices.
-pub(crate) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> (Vec<Expr>, Expr, Vec<Expr>) {
-    let mut all = Vec::new();
-    let base = base.map_or_else(
-        || {
-            let base = code.parameter("base", u32::MAX);
-            all.push(base.clone());
-            base
-        },
-        Expr::from,
-    );
-    let sizes = map.sizes().iter().enumerate();
-    let index: Vec<Expr> = sizes.map(|(dim, &size)| code.parameter(&format!("i{dim}"), last_of(size))).collect();
-    all.extend(index.iter().cloned());
-    (all, base, index)
 }
 
 fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Function, Error> {

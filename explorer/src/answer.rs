@@ -1,0 +1,36 @@
+//! What all answers share.
+
+use serde_json::{Value, json};
+use tensor_layout::Error;
+use tensor_layout::notation::{Notated, read_list};
+
+/// An answer, or why there is none, as text.
+pub(crate) fn text(answer: Result<Value, Error>) -> String {
+    answer.unwrap_or_else(|error| json!({ "error": fault(&error) })).to_string()
+}
+
+/// An error, with the column it points at.
+pub(crate) fn fault(error: &Error) -> Value {
+    json!({ "message": error.to_string(), "code": error.code(), "column": error.column() })
+}
+
+/// A layout in any notation, without blanks around it.
+pub(crate) fn read(layout: &str) -> Result<Notated, Error> {
+    layout.parse()
+}
+
+/// Numbers as decimal strings.
+pub(crate) fn list<'a>(numbers: impl IntoIterator<Item = &'a u64>) -> Value {
+    numbers.into_iter().map(|number| Value::from(number.to_string())).collect()
+}
+
+/// One number; an empty text is `None`.
+pub(crate) fn number(text: &str, what: &str) -> Result<Option<u64>, Error> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    match read_list(text, what)?.as_slice() {
+        [number] => Ok(Some(*number)),
+        _ => Err(Error::Parse { text: text.to_owned(), column: 1, expected: what.to_owned(), found: "a list".into() }),
+    }
+}

@@ -1,0 +1,114 @@
+//! Two layouts: where they differ, and the copy from one to the other.
+
+use serde_json::{Value, json};
+use tensor_layout::map::{CopyBox, Loop};
+use tensor_layout::relayout::{CopyPass, Relayout};
+use tensor_layout::{Error, ToIndexMap};
+
+use crate::answer::{list, read};
+use crate::place::written;
+
+/// How many boxes are listed with their loops, and how many contiguous runs are stepped through.
+const MOST_BOXES: usize = 8;
+const MOST_RUNS: usize = 256;
+
+pub(crate) fn compare(first: &str, second: &str) -> Result<Value, Error> {
+    let (first, second) = (read(first)?.to_index_map()?, read(second)?.to_index_map()?);
+    let differ = |reason: String| Ok(json!({ "same": false, "index": null, "reason": reason }));
+    if first.sizes() != second.sizes() {
+        return differ(format!("the sizes are [{}] and [{}]", written(first.sizes()), written(second.sizes())));
+    }
+    if first.element_bits() != second.element_bits() {
+        let (a, b) = (first.element_bits(), second.element_bits());
+        return differ(format!("an element takes {a} bits in one and {b} bits in the other"));
+    }
+    if first.same_places(&second)? {
+        return Ok(json!({ "same": true, "index": null, "reason": null }));
+    }
+    // That they differ is known; where first, may take too long to find.
+    let Ok(Some(index)) = first.first_difference(&second) else {
+        return differ("some elements lie at different places".into());
+    };
+    let (a, b) = (first.offset(&index)?, second.offset(&index)?);
+    let reason = format!("index [{}] lies at {a} in one and at {b} in the other", written(&index));
+    Ok(json!({ "same": false, "index": list(&index), "reason": reason, "offsets": [a.to_string(), b.to_string()] }))
+}
+
+pub(crate) fn relayout(source: &str, destination: &str) -> Result<Value, Error> {
+    let relayout = Relayout::new(&read(source)?, &read(destination)?)?;
+    let passes: Vec<Value> = relayout.passes().map(|pass| pass_value(&pass)).collect();
+    Ok(json!({ "explain": relayout.explain(), "passes": passes }))
+}
+
+fn pass_value(pass: &CopyPass<'_>) -> Value {
+    let mut runs = Vec::new();
+    for copy in pass.boxes().take(MOST_RUNS) {
+        collect_runs(&copy, &mut runs);
+        if runs.len() >= MOST_RUNS {
+            break;
+        }
+    }
+    json!({
+        "boxes": pass.box_count().to_string(),
+        "nests": pass.boxes().take(MOST_BOXES).map(|copy| nest(&copy)).collect::<Vec<_>>(),
+        "runs": runs.iter().map(list).collect::<Vec<_>>(),
+        "source_elements": pass.source_elements().to_string(),
+        "destination_elements": pass.destination_elements().to_string(),
+    })
+}
+
+fn nest(copy: &CopyBox) -> Value {
+    let loops: Vec<Value> = copy
+        .loops()
+        .iter()
+        .map(|step| match step {
+            Loop::Strided { extent, source, destination } => json!({
+                "extent": extent.to_string(), "source": source.to_string(), "destination": destination.to_string(),
+            }),
+            table => json!({ "extent": table.extent().to_string(), "table": true }),
+        })
+        .collect();
+    json!({ "source": copy.source().to_string(), "destination": copy.destination().to_string(), "loops": loops })
+}
+
+/// The runs that are contiguous on both sides, in the order of the loops: source, destination and length in elements.
+fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
+    let loops = copy.loops();
+    let (outer, length) = match loops.split_last() {
+        Some((Loop::Strided { extent, source: 1, destination: 1 }, outer)) => (outer, *extent),
+        _ => (loops, 1),
+    };
+    if copy.elements() == 0 {
+        return;
+    }
+    let mut counters = vec![0_u64; outer.len()];
+    while runs.len() < MOST_RUNS {
+        let mut run = [copy.source(), copy.destination(), length];
+        for (step, &i) in outer.iter().zip(&counters) {
+            let (source, destination) = offsets(step, i);
+            run = [run[0].saturating_add(source), run[1].saturating_add(destination), length];
+        }
+        runs.push(run);
+        // The innermost loop counts fastest.
+        let mut carried = true;
+        for (step, counter) in outer.iter().zip(&mut counters).rev() {
+            *counter = counter.saturating_add(1);
+            carried = *counter == step.extent();
+            if !carried {
+                break;
+            }
+            *counter = 0;
+        }
+        if carried {
+            return;
+        }
+    }
+}
+
+/// What iteration `i` of a loop adds on each side.
+fn offsets(step: &Loop, i: u64) -> (u64, u64) {
+    match step {
+        Loop::Strided { source, destination, .. } => (source.saturating_mul(i), destination.saturating_mul(i)),
+        Loop::Table(entries) => usize::try_from(i).ok().and_then(|i| entries.get(i)).copied().unwrap_or_default(),
+    }
+}

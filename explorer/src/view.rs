@@ -1,0 +1,21 @@
+//! Views: the same data under other sizes.
+
+use serde_json::{Value, json};
+use tensor_layout::notation::ViewStep;
+use tensor_layout::{Error, ToIndexMap};
+
+use crate::answer::{fault, list, read};
+
+pub(crate) fn view(layout: &str, steps: &str) -> Result<Value, Error> {
+    let mut layout = read(layout)?.layout().clone();
+    for (number, line) in steps.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+        let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+        match ViewStep::read(name, argument).and_then(|step| layout.view(&step)) {
+            Ok(view) => layout = view,
+            // Which of the steps is none.
+            Err(error) => return Ok(json!({ "error": fault(&error), "step": number })),
+        }
+    }
+    let map = layout.to_index_map()?;
+    Ok(json!({ "layout": layout.to_text().ok(), "class": map.class().name(), "sizes": list(map.sizes()) }))
+}
