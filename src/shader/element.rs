@@ -3,60 +3,101 @@
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
-use super::code::{Access, Buffer, Code, ComputeShader, Expr, Function};
+use super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, Function};
 
-/// The widths that can be told apart inside a word without reaching over its end.
-const WIDTHS: &str = "1, 2, 4, 8, 16 and 32 bits in a shader";
-
-/// How elements of at most 32 bits lie in an `array<u32>`: the first in the low bits, as in [`crate::element`].
+/// How elements of at most 32 bits lie in an `array<u32>`: the first in the low bits, as in [`crate::element`], and without gaps, so
+/// that one of 6 bits may reach over the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
-    /// 1, 2, 4, 8, 16 or 32.
+    /// 1 to 32.
     bits: u32,
+}
+
+/// Where an element lies.
+struct Place {
+    word: Expr,
+    /// How far up in the word it begins.
+    shift: Expr,
 }
 
 impl Packing {
     pub(crate) fn new(bits: u32) -> Result<Packing, Error> {
-        if bits.is_power_of_two() && bits <= 32 {
+        if (1..=32).contains(&bits) {
             Ok(Packing { bits })
         } else {
-            Err(Error::UnsupportedElementBits { bits, supported: WIDTHS })
+            Err(Error::UnsupportedElementBits { bits, supported: "1 to 32 bits in a shader" })
         }
     }
 
-    /// How many elements a word holds.
-    pub(crate) fn per_word(self) -> u32 {
-        32_u32.checked_div(self.bits).unwrap_or(1)
+    /// Do elements lie inside words?
+    fn is_inside_words(self) -> bool {
+        self.bits.is_power_of_two()
+    }
+
+    /// How many elements so many words hold.
+    pub(crate) fn elements(self, words: u64) -> u64 {
+        // At most 32 elements a word: what saturates is past every offset.
+        words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
+    }
+
+    /// Is one element a word?
+    pub(crate) fn is_word(self) -> bool {
+        self.bits == 32
     }
 
     /// The bits of an element, at the low end.
-    pub(crate) fn mask(self) -> u32 {
+    fn mask(self) -> u32 {
         u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
     }
 
-    /// The word of an element, and how far up in it the element lies.
-    fn place(self, code: &mut Code, offset: &Expr) -> (Expr, Expr) {
-        let shift = offset % self.per_word() * self.bits;
-        (offset / self.per_word(), code.bind("shift", shift))
+    fn place(self, code: &mut Code, offset: &Expr) -> Place {
+        // As many elements as begin and end with a word: 16 of 6 bits take 3 words.
+        let common = self.bits.trailing_zeros();
+        let words = self.bits.checked_shr(common).unwrap_or(1);
+        let group = 32_u32.checked_shr(common).unwrap_or(1);
+        let start = code.bind(if self.is_inside_words() { "shift" } else { "start" }, offset % group * self.bits);
+        let word = offset / group * words + &start / 32;
+        Place { word, shift: code.bind("shift", start % 32) }
+    }
+
+    /// Does an element at `shift` reach into the next word?
+    fn reaches_over(self, shift: &Expr) -> Condition {
+        if self.is_inside_words() { Condition::False } else { shift.not_less(33_u32.saturating_sub(self.bits)) }
     }
 
     /// The bits of the element at an offset.
     pub(crate) fn load(self, code: &mut Code, buffer: &Buffer, offset: &Expr) -> Expr {
-        let (word, shift) = self.place(code, offset);
-        code.load(buffer, word) >> shift & self.mask()
+        let Place { word, shift } = self.place(code, offset);
+        if self.is_inside_words() {
+            return code.load(buffer, word) >> shift & self.mask();
+        }
+        let word = code.bind("word", word);
+        let low = code.load(buffer, &word) >> &shift;
+        let field = code.variable("field", low, u32::MAX);
+        code.when(self.reaches_over(&shift), |code| {
+            let high = code.load(buffer, word + 1).wrapping_shl(Expr::from(32) - shift);
+            code.assign(&field, Expr::from(&field) | high);
+        });
+        Expr::from(&field) & self.mask()
     }
 
-    /// Puts the low bits of `value` where the element lies, and leaves the other bits of its word as they are.
+    /// Puts the low bits of `value` where the element lies, and leaves the other bits of its words as they are.
     pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
-        let (word, shift) = self.place(code, offset);
-        if self.bits == 32 {
+        let Place { word, shift } = self.place(code, offset);
+        if self.is_word() {
             code.store(buffer, word, value);
             return;
         }
-        let word = code.bind("word", word);
-        let field = Expr::from(self.mask()).wrapping_shl(&shift);
-        let others = code.load(buffer, &word) & (field ^ u32::MAX);
-        code.store(buffer, word, others | (value & self.mask()).wrapping_shl(shift));
+        let (word, mask) = (code.bind("word", word), Expr::from(self.mask()));
+        let field = if self.is_inside_words() { value & &mask } else { code.bind("field", value & &mask) };
+        let others = code.load(buffer, &word) & (mask.clone().wrapping_shl(&shift) ^ u32::MAX);
+        code.store(buffer, &word, others | field.clone().wrapping_shl(&shift));
+        code.when(self.reaches_over(&shift), |code| {
+            let next = code.bind("next", word + 1);
+            let done = code.bind("done", Expr::from(32) - shift);
+            let others = code.load(buffer, &next) & ((mask >> &done) ^ u32::MAX);
+            code.store(buffer, next, others | field >> done);
+        });
     }
 }
 
@@ -124,6 +165,6 @@ pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
     let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));
     packing.store(&mut code, &buffer, &offset, bits.clone());
     let comment = "One invocation owns a word: no other may write an element of it in the same dispatch.".to_owned();
-    let comment = (packing.per_word() > 1).then_some(comment);
+    let comment = (!packing.is_word()).then_some(comment);
     Function::procedure(&[offset, bits], code).with_comment(comment)
 }

@@ -213,12 +213,12 @@ impl IndexFunctions {
     ///
     /// A store of less than 32 bits reads its word, changes its own bits and writes the word back. **No other invocation may write any element
     /// of that word in the same dispatch**, or one of the two stores is lost. Give each invocation whole words: of f16 in rows of even
-    /// length two elements that lie together, of bytes four. Elements that lie together in a word are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by the bits
-    /// of an element, and `index` says which they are.
+    /// length two elements that lie together, of bytes four. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by the bits
+    /// of an element, and `index` says which they are. (An element of 6 bits may lie in two words, and needs both.)
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] for elements other than of 1, 2, 4, 8, 16 and 32 bits; [`Error::Parse`] for a name that is none.
+    /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that is none.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType, shader::{Access, IndexFunctions}};
@@ -404,7 +404,7 @@ impl IndexFunctions {
     /// An offset that lies in so many words.
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
-        let elements = words.saturating_mul(Packing::new(self.map.element_bits())?.per_word().into());
+        let elements = Packing::new(self.map.element_bits())?.elements(words);
         if offset < elements { number(offset) } else { Err(Error::OffsetOutOfRange { offset, elements }) }
     }
 
