@@ -82,7 +82,7 @@ impl Program {
     /// ```
     /// use tensor_layout::{relayout::Relayout, shader::{Form, Profile, Program, ProgramOptions}, BufferTensorDesc};
     ///
-    /// let (rows, columns) = ("f32[64,64]:[64,1]".parse::<BufferTensorDesc>()?, "f32[64,64]:[1,64]".parse()?);
+    /// let (rows, columns) = ("f32[64,64]:[64,1]".parse::<BufferTensorDesc>()?, "f32[64,64]:[1,64]".parse::<BufferTensorDesc>()?);
     /// let relayout = Relayout::new(&rows, &columns)?;
     /// let options = ProgramOptions { form: Some(Form::General), destination_offset: 1028, ..Default::default() };
     /// let program = Program::with_options(&relayout, &Profile::webgpu(), &options)?;
