@@ -331,3 +331,23 @@ proptest! {
         let _ = Model::read(&renamed);
     }
 }
+
+#[test]
+fn an_index_keeps_the_order_of_its_tensors() {
+    let text = concat!(
+        "{\n  \"metadata\": {\n    \"total_size\": 3\n  },\n  \"weight_map\": {\n",
+        "    \"norm\": \"2.safetensors\",\n    \"a\": \"1.safetensors\",\n    \"head\": \"1.safetensors\"\n  }\n}\n"
+    );
+    let old = Index::read(text.as_bytes()).unwrap();
+    assert_eq!(old.to_json(), text);
+    let layout = "u8[1]:[1]".parse().unwrap();
+    let first = Header::new([("head", &layout), ("a", &layout)], &[]).unwrap();
+    let second = Header::new([("norm", &layout)], &[]).unwrap();
+    let parts = || [("1.safetensors", &first), ("2.safetensors", &second)];
+    assert_eq!(Index::new(parts(), Some(&old)).unwrap().to_json(), text);
+    // Without it, or with other tensors, the order is that of the alphabet.
+    let place = |index: &Index, name: &str| index.to_json().find(name).unwrap();
+    for index in [Index::new(parts(), None).unwrap(), Index::new([("1.safetensors", &first)], Some(&old)).unwrap()] {
+        assert!(place(&index, "\"a\"") < place(&index, "\"head\""));
+    }
+}

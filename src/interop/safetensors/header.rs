@@ -3,8 +3,8 @@
 use std::fmt;
 
 use ::safetensors::tensor::{Metadata, TensorInfo};
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::checked::{BYTES, narrow};
 use crate::error::{Error, ModelFault};
@@ -102,6 +102,12 @@ pub(super) struct Pairs(pub(super) Vec<(String, String)>);
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs, D::Error> {
         deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+impl Serialize for Pairs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::checked::{self, BYTES};
@@ -29,6 +29,8 @@ use super::repeated;
 pub struct Index {
     metadata: Option<Map<String, Value>>,
     weight_map: BTreeMap<String, String>,
+    /// The names of `weight_map` in the order of the text.
+    order: Vec<String>,
     parts: BTreeSet<String>,
 }
 
@@ -59,10 +61,12 @@ impl Index {
         }
         let parts: BTreeSet<String> = pairs.iter().map(|(_, part)| part.clone()).collect();
         parts.iter().try_for_each(|part| check_part_name(part))?;
-        Ok(Index { metadata: raw.metadata, weight_map: pairs.into_iter().collect(), parts })
+        let order = pairs.iter().map(|(tensor, _)| tensor.clone()).collect();
+        Ok(Index { metadata: raw.metadata, weight_map: pairs.into_iter().collect(), order, parts })
     }
 
-    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as it is now.
+    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as it is now, and so is the
+    /// order of the tensors in the text, if they are the same tensors.
     ///
     /// # Errors
     ///
@@ -107,7 +111,10 @@ impl Index {
         if let Some(metadata) = &mut metadata {
             metadata.insert("total_size".into(), json!(total));
         }
-        Ok(Index { metadata, weight_map, parts: names })
+        let same_tensors = |old: &&Index| old.weight_map.keys().eq(weight_map.keys());
+        let order = old.filter(same_tensors).map(|old| old.order.clone());
+        let order = order.unwrap_or_else(|| weight_map.keys().cloned().collect());
+        Ok(Index { metadata, weight_map, order, parts: names })
     }
 
     /// The file names of the parts, in alphabetical order.
@@ -147,17 +154,24 @@ impl Index {
         Ok(())
     }
 
-    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two, keys in alphabetical
-    /// order.
+    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The tensors stand in the order of
+    /// the index that was read, otherwise in that of the alphabet, as other keys always do.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut object = Map::new();
-        if let Some(metadata) = &self.metadata {
-            object.insert("metadata".into(), sorted(&Value::Object(metadata.clone())));
-        }
-        object.insert("weight_map".into(), json!(self.weight_map));
-        format!("{:#}\n", Value::Object(object))
+        let metadata = self.metadata.as_ref().map(|metadata| sorted(&Value::Object(metadata.clone())));
+        let part_of = |tensor: &String| self.weight_map.get(tensor).cloned().unwrap_or_default();
+        let weight_map = Pairs(self.order.iter().map(|tensor| (tensor.clone(), part_of(tensor))).collect());
+        // Strings and numbers can always be written.
+        let text = serde_json::to_string_pretty(&Written { metadata, weight_map }).unwrap_or_default();
+        text + "\n"
     }
+}
+
+#[derive(Serialize)]
+struct Written {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Value>,
+    weight_map: Pairs,
 }
 
 /// The same value with the keys of its own object in alphabetical order, whatever serde_json's map keeps.
