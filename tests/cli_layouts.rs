@@ -396,3 +396,13 @@ fn a_view_takes_steps_in_order() {
     let tiled = run(&["view", "f32[16,256]{1,0:T(8,128)}", "--permute", "1,0", "--slice", "0:128,8:16"]);
     assert_eq!(tiled.stdout, "f32[128,8]:[1,128]+2048\n");
 }
+
+#[test]
+fn what_is_no_number_or_no_part_is_named() {
+    let refused = run(&["check", "f32[8]", "--limits", "none", "--buffer", "x"]);
+    assert!(refused.status == 2 && refused.stderr.contains("expected a whole number"), "{refused:?}");
+    let refused = run(&["view", "f32[8,256]", "--slice", "[0:8,0:300]"]);
+    assert_eq!(refused.status, 1);
+    assert!(refused.stderr.contains("f32[8,256] --slice [0:8,0:300]: index 299 on axis 1"), "{refused:?}");
+    assert!(run(&["describe", "u1[3]:[1]"]).stdout.contains("u1 in 1 bit an element"));
+}

@@ -9,7 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use command_line::{folder, run, run_behind};
+#[cfg(unix)]
+use command_line::run_behind;
+use command_line::{folder, run};
 use safetensors::SafeTensors;
 use serde_json::json;
 

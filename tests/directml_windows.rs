@@ -1,5 +1,6 @@
 //! `interop::directml` against the structures of the `windows` crate, which are generated from Microsoft's metadata.
 #![cfg(all(windows, feature = "windows"))]
+#![allow(unsafe_code, reason = "raw pointers of a C interface; each block says why it is sound")]
 
 use std::mem::{ManuallyDrop, align_of, size_of};
 

@@ -37,6 +37,9 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+// First, so that the constructors come first on the page of `IndexMap`.
+mod index_map;
+
 mod atoms;
 mod boxes;
 mod contiguous;
@@ -46,7 +49,6 @@ mod digits;
 mod equality;
 mod from_digits;
 mod from_tiles;
-mod index_map;
 mod injective;
 mod inverse;
 mod levels;

@@ -23,6 +23,10 @@
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+// First, so that the constructors come first on the page of `Relayout`.
+#[allow(clippy::module_inception, reason = "the file of `Relayout`")]
+mod relayout;
+
 mod descriptor_pairs;
 mod exec;
 mod explain;
@@ -35,8 +39,6 @@ mod parallel;
 mod passes;
 mod piece;
 mod plan;
-#[allow(clippy::module_inception, reason = "the file of `Relayout`")]
-mod relayout;
 mod tuning;
 mod write_only;
 

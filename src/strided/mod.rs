@@ -20,10 +20,12 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+// First, so that the constructors come first on the page of `BufferTensorDesc`.
+mod desc;
+
 mod access;
 mod axes;
 mod axis_list;
-mod desc;
 mod facts;
 mod index_width;
 mod overlap;

@@ -9,6 +9,7 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::whole_number::whole_number;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -18,10 +19,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = whole_number::<u64>)]
     buffer: u64,
     /// Where the tensor is bound in it, in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = whole_number::<u64>)]
     offset: u64,
     /// Is the buffer read or written?
     #[arg(long, default_value = "input")]

@@ -20,6 +20,7 @@ mod same;
 mod shader;
 mod table;
 mod view;
+mod whole_number;
 
 use std::process::ExitCode;
 
@@ -62,7 +63,7 @@ enum Command {
     View(view::Arguments),
     /// Do two layouts put every element at the same place?
     Same(same::Arguments),
-    /// What the padding of every buffer of an XLA HLO dump costs.
+    /// The peak memory of a compiled XLA program, what is alive there, and what padding costs.
     Hlo(hlo::Arguments),
     /// A picture of the memory, as text or SVG.
     Draw(draw::Arguments),

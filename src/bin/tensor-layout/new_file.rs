@@ -141,8 +141,13 @@ mod tests {
         new.append(&[7; 1 << 20]).unwrap();
         let written = new.close().unwrap();
         assert_eq!(fs::metadata(written.path()).unwrap().len(), 1 << 20);
-        written.finish().unwrap();
         assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
+        // Windows replaces no file that is mapped.
+        let maps = (!cfg!(windows)).then_some(maps);
+        written.finish().unwrap();
+        if let Some(maps) = maps {
+            assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
+        }
         assert_eq!(fs::read(&target).unwrap(), [7; 1 << 20]);
     }
 

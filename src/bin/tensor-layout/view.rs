@@ -101,7 +101,7 @@ fn one(layout: &str, steps: &[ViewStep], arguments: &Arguments, output: &mut Out
                 output.line(format_args!("a view of class {}, which no notation here spells", class.name()))?
             }
             Err((step, error)) => {
-                let named = step.filter(|_| steps.len() > 1).and_then(|step| arguments.steps.0.get(step));
+                let named = step.and_then(|step| arguments.steps.0.get(step));
                 let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
                 return output.refuse(&input, error);
             }

@@ -17,7 +17,6 @@ mod function;
 mod interpret;
 mod lanes;
 mod races;
-mod reserved;
 mod statement;
 mod wgsl;
 

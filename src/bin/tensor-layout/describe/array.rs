@@ -140,7 +140,11 @@ impl Description {
         let mut lines = vec![
             self.layout.to_string(),
             format!("  notation   {}", self.layout.notation().title()),
-            format!("  sizes      {sizes}, {} in {bits} bits an element", self.data_type),
+            format!(
+                "  sizes      {sizes}, {} in {bits} {} an element",
+                self.data_type,
+                if bits == 1 { "bit" } else { "bits" }
+            ),
             match &self.map {
                 Ok(_) => format!("  elements   {logical} in room for {physical}: {}", padding(logical, physical)),
                 Err(_) => format!("  elements   {logical}, the largest part with room for {physical}"),

@@ -15,6 +15,7 @@ use crate::input_file::open;
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
 use crate::progress;
+use crate::whole_number::whole_number;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -22,13 +23,13 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DUMP")]
     dump: PathBuf,
     /// How many buffers to show in each list, the largest (or most wasteful) first.
-    #[arg(long, default_value_t = 30, value_name = "N")]
+    #[arg(long, default_value = "30", value_name = "N", value_parser = whole_number::<usize>)]
     rows: usize,
     /// Draw the memory in use over the schedule, and write the SVG here.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.
-    #[arg(long, default_value_t = 0, value_name = "N", requires = "svg")]
+    #[arg(long, default_value = "0", value_name = "N", requires = "svg", value_parser = whole_number::<u64>)]
     space: u64,
     /// The compiler's buffer assignment, which is exact. It is looked for beside the dump, under the name that
     /// --xla_dump_to gives it: ...buffer-assignment.txt.

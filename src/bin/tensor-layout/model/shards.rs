@@ -16,7 +16,7 @@
 //! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks again and
 //!   converts nothing.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,7 @@ impl NewShards {
     /// Brings the names in the folder to the disk, so that no index is there without its parts after the power failed.
     #[cfg(unix)]
     fn sync_folder(&self) -> Result<(), Stop> {
-        match File::open(&self.folder).and_then(|folder| folder.sync_all()) {
+        match fs::File::open(&self.folder).and_then(|folder| folder.sync_all()) {
             // Some file systems cannot, and need not.
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(unwritable(&self.folder, &error)),
             _ => Ok(()),
