@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::binding::{Buffer, SharedArray};
 use super::expression::{Condition, Expr, Node, Variable};
+use super::reserved::is_reserved;
 use super::statement::{Block, Statement};
 
 /// The statements of a function, and the names in it.
@@ -39,9 +40,9 @@ impl Code {
         self.names.push(name.into());
     }
 
-    /// The name, with a number behind it if it is taken.
+    /// The name, with a number behind it if it is taken, by a variable or by WGSL.
     fn declare(&mut self, name: &str, most: u32) -> Variable {
-        let taken = |name: &str, names: &[Arc<str>]| names.iter().any(|taken| **taken == *name);
+        let taken = |name: &str, names: &[Arc<str>]| is_reserved(name) || names.iter().any(|taken| **taken == *name);
         let mut own: Arc<str> = name.into();
         let mut number = 2_u32;
         while taken(&own, &self.names) {

@@ -17,6 +17,7 @@ mod function;
 mod interpret;
 mod lanes;
 mod races;
+mod reserved;
 mod statement;
 mod wgsl;
 

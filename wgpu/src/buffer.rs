@@ -1,0 +1,214 @@
+//! `TensorBuffer`: a layout and the range of a buffer on the device in which a tensor lies by it.
+
+use tensor_layout::upload::{Buffer, Limits, Role, UploadReport, validate, validate_description};
+use tensor_layout::{IndexMap, ToIndexMap};
+
+use crate::error::Error;
+use crate::limits::limits;
+use crate::mapped;
+
+/// What a new buffer is for.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferOptions<'a> {
+    /// The name in wgpu's messages.
+    pub label: Option<&'a str>,
+    /// By default a storage buffer that can be copied from and to.
+    pub usage: wgpu::BufferUsages,
+    /// An output is written by shaders: no two indices may share an element. By default an input.
+    pub role: Role,
+    /// The tensor may be larger than one binding: it is used through several, each a window of it. By default such a tensor
+    /// is refused.
+    pub in_windows: bool,
+}
+
+impl Default for BufferOptions<'_> {
+    fn default() -> Self {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        BufferOptions { label: None, usage, role: Role::Input, in_windows: false }
+    }
+}
+
+/// A tensor on the device: a buffer, the range of it that is bound, and where each element lies in that range.
+///
+/// A handle, like [`wgpu::Buffer`]: a clone is the same buffer.
+#[derive(Debug, Clone)]
+pub struct TensorBuffer {
+    buffer: wgpu::Buffer,
+    layout: IndexMap,
+    report: UploadReport,
+    /// The limits of the device, for views of the buffer.
+    limits: Limits,
+}
+
+impl TensorBuffer {
+    /// A new buffer of the size and usage that a tensor of this layout needs, zero throughout, as all buffers of WebGPU begin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Tensor`] with everything that is wrong with the tensor on this device: [`Error::limits`] has the names of the limits
+    /// that are passed. [`Error::Layout`] for a layout without an index map.
+    ///
+    /// ```no_run
+    /// use tensor_layout::ArrayShape;
+    /// use tensor_layout_wgpu::{BufferOptions, TensorBuffer};
+    ///
+    /// # fn with(device: &wgpu::Device) -> Result<(), Box<dyn std::error::Error>> {
+    /// let layout: ArrayShape = "bf16[1000,4096]{1,0:T(8,128)(2,1)}".parse()?;
+    /// let weights = TensorBuffer::new(device, &layout, &BufferOptions::default())?;
+    /// assert_eq!(weights.size(), 8_192_000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(
+        device: &wgpu::Device,
+        layout: &impl ToIndexMap,
+        options: &BufferOptions<'_>,
+    ) -> Result<TensorBuffer, Error> {
+        Self::create(device, layout, layout.to_index_map()?, options, false)
+    }
+
+    /// A new buffer that holds the tensor in `source`, whose layout is `from`, in the layout `to`. The elements go straight to
+    /// their places in the new buffer's mapped memory, which is written and never read; padding is zero.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new); `buffer_too_short` for a source that is too short.
+    ///
+    /// ```no_run
+    /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+    /// use tensor_layout_wgpu::{BufferOptions, TensorBuffer};
+    ///
+    /// # fn with(device: &wgpu::Device, bytes: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+    /// let packed = BufferTensorDesc::packed(DataType::F32, &[1000, 4096])?;
+    /// let tiled: ArrayShape = "f32[1000,4096]{1,0:T(8,128)}".parse()?;
+    /// let weights = TensorBuffer::with_bytes(device, (&packed, bytes), &tiled, &BufferOptions::default())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_bytes(
+        device: &wgpu::Device,
+        (from, source): (&impl ToIndexMap, &[u8]),
+        to: &impl ToIndexMap,
+        options: &BufferOptions<'_>,
+    ) -> Result<TensorBuffer, Error> {
+        let (from, map) = (from.to_index_map()?, to.to_index_map()?);
+        let relayout = mapped::plan(&from, &map)?;
+        mapped::check_source(&from, source)?;
+        let tensor = Self::create(device, to, map, options, true)?;
+        let filled = tensor
+            .buffer
+            .get_mapped_range_mut(..)
+            .map_err(|error| Error::Map { message: error.to_string() })
+            .and_then(|mut view| mapped::run(&relayout, source, view.slice(..)));
+        tensor.buffer.unmap();
+        filled.map(|()| tensor)
+    }
+
+    fn create(
+        device: &wgpu::Device,
+        described: &impl ToIndexMap,
+        layout: IndexMap,
+        options: &BufferOptions<'_>,
+        mapped_at_creation: bool,
+    ) -> Result<TensorBuffer, Error> {
+        let mut limits = limits(device);
+        if options.in_windows {
+            limits.max_binding = limits.max_buffer;
+        }
+        // The layout itself rather than its map, which would lose a total size that was chosen for a descriptor.
+        let size = match validate_description(described, &limits) {
+            Ok(report) => report.bound.end,
+            Err(errors) => errors.report().bound.end,
+        };
+        let report = validate(described, &Buffer::new(size, 0, options.role), &limits)?;
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: options.label,
+            size,
+            usage: options.usage,
+            mapped_at_creation,
+        });
+        Ok(TensorBuffer { buffer, layout, report, limits })
+    }
+
+    /// A tensor in a buffer that exists: it begins `offset` bytes into it, and the base offset of its layout comes on top.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`, `binding_outside_buffer`).
+    pub fn in_buffer(
+        device: &wgpu::Device,
+        buffer: &wgpu::Buffer,
+        offset: u64,
+        layout: &impl ToIndexMap,
+        role: Role,
+    ) -> Result<TensorBuffer, Error> {
+        let limits = limits(device);
+        let report = validate(layout, &Buffer::new(buffer.size(), offset, role), &limits)?;
+        Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits })
+    }
+
+    /// The same bytes as another tensor: a slice, a permutation, a reshape of this one, whose base offset counts from the same
+    /// place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the buffer.
+    pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
+        let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);
+        let report = validate(layout, &place, &self.limits)?;
+        Ok(TensorBuffer { layout: layout.to_index_map()?, report, ..self.clone() })
+    }
+
+    /// The buffer.
+    #[must_use]
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Where each element lies, counted from [`offset`](Self::offset).
+    #[must_use]
+    pub fn layout(&self) -> &IndexMap {
+        &self.layout
+    }
+
+    /// Where the bound range begins in the buffer, in bytes.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.report.bound.start
+    }
+
+    /// The length of the bound range in bytes: the layout's, in whole words of 4 bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.report.total_bytes
+    }
+
+    /// Every number of the check that the tensor has passed.
+    #[must_use]
+    pub fn report(&self) -> &UploadReport {
+        &self.report
+    }
+
+    /// What a bind group takes: the range of the buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if the tensor is larger than one binding ([`BufferOptions::in_windows`]).
+    pub fn binding(&self, device: &wgpu::Device) -> Result<wgpu::BindingResource<'_>, Error> {
+        let (needed, granted) = (self.size(), limits(device).max_binding);
+        if needed > granted {
+            return Err(Error::Limit { name: "max_storage_buffer_binding_size", needed, granted });
+        }
+        Ok(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.buffer,
+            offset: self.offset(),
+            size: wgpu::BufferSize::new(self.size()),
+        }))
+    }
+
+    /// Refuses a buffer that was not made for this.
+    pub(crate) fn require(&self, what: &'static str, usage: wgpu::BufferUsages) -> Result<(), Error> {
+        let missing = usage.difference(self.buffer.usage());
+        if missing.is_empty() { Ok(()) } else { Err(Error::Usage { what, missing }) }
+    }
+}

@@ -1,0 +1,149 @@
+//! The error type: the limit, the usage or the tensor that was refused, in a sentence.
+
+use std::fmt;
+
+use tensor_layout::upload;
+
+/// Why something could not be done on this device.
+///
+/// `Display` is a whole sentence (or one for each problem of a tensor); [`Error::code`] is a stable word for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A layout, a pair of layouts or a slice of bytes was refused: the crate `tensor-layout` says why.
+    Layout(tensor_layout::Error),
+    /// Everything that is wrong with a tensor on this device.
+    Tensor(upload::Errors),
+    /// The adapter, or the device that was requested from it, grants less than is needed.
+    Limit {
+        /// The field of [`wgpu::Limits`].
+        name: &'static str,
+        /// The value that is needed.
+        needed: u64,
+        /// The value that is granted.
+        granted: u64,
+    },
+    /// A buffer was not made for what it is to be used for.
+    Usage {
+        /// What the buffer is, as a noun phrase.
+        what: &'static str,
+        /// The usages it lacks.
+        missing: wgpu::BufferUsages,
+    },
+    /// A tensor is not laid out as the copy was planned for.
+    OtherLayout {
+        /// Which of the tensors.
+        what: &'static str,
+    },
+    /// The source and the destination of a copy are one buffer, which no dispatch may read and write at two places.
+    OneBuffer,
+    /// The device could not map a buffer, or is lost: in wgpu's words.
+    Map {
+        /// What wgpu says.
+        message: String,
+    },
+}
+
+impl Error {
+    /// A stable word for the error. What comes from `tensor-layout` has the word it has there; of a tensor with several
+    /// problems it is the first one's.
+    ///
+    /// ```
+    /// use tensor_layout_wgpu::Error;
+    ///
+    /// let error = Error::Limit { name: "max_buffer_size", needed: 300 << 20, granted: 256 << 20 };
+    /// assert_eq!(error.code(), "device_limit");
+    /// assert_eq!(error.to_string(), "the device grants a max_buffer_size of 268435456, but 314572800 is needed");
+    /// ```
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Layout(error) => error.code(),
+            Error::Tensor(errors) => errors.codes().first().copied().unwrap_or("refused"),
+            Error::Limit { .. } => "device_limit",
+            Error::Usage { .. } => "buffer_usage",
+            Error::OtherLayout { .. } => "other_layout",
+            Error::OneBuffer => "one_buffer",
+            Error::Map { .. } => "map",
+        }
+    }
+
+    /// The fields of [`wgpu::Limits`] that stand in the way: what to look for in another adapter, or to request of this one.
+    #[must_use]
+    pub fn limits(&self) -> Vec<&'static str> {
+        match self {
+            Error::Layout(error) => limit_behind(error).into_iter().collect(),
+            Error::Tensor(errors) => errors.iter().filter_map(limit_behind).collect(),
+            Error::Limit { name, .. } => vec![name],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The limit of wgpu from which a rule of `tensor-layout` was made.
+fn limit_behind(error: &tensor_layout::Error) -> Option<&'static str> {
+    match error {
+        tensor_layout::Error::BindingLimit { .. } => Some("max_storage_buffer_binding_size"),
+        tensor_layout::Error::BufferLimit { .. } => Some("max_buffer_size"),
+        tensor_layout::Error::OffsetUnaligned { .. } => Some("min_storage_buffer_offset_alignment"),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Layout(error) => sentence(error, f),
+            Error::Tensor(errors) => {
+                for (position, error) in errors.iter().enumerate() {
+                    if position > 0 {
+                        f.write_str("\n")?;
+                    }
+                    sentence(error, f)?;
+                }
+                Ok(())
+            }
+            Error::Limit { name, needed, granted } => {
+                write!(f, "the device grants a {name} of {granted}, but {needed} is needed")
+            }
+            Error::Usage { what, missing } => write!(f, "{what} was made without the usage {missing:?}"),
+            Error::OtherLayout { what } => write!(f, "{what} is not laid out as the copy was planned for"),
+            Error::OneBuffer => f.write_str(
+                "the source and the destination lie in one buffer, and WebGPU lets no dispatch read and write one buffer \
+                 through two bindings",
+            ),
+            Error::Map { message } => write!(f, "the buffer could not be mapped: {message}"),
+        }
+    }
+}
+
+/// The sentence, and behind it the limit that the rule was made from.
+fn sentence(error: &tensor_layout::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{error}")?;
+    match limit_behind(error) {
+        Some(name) => write!(f, " (the device's {name})"),
+        None => Ok(()),
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Layout(error) => Some(error),
+            Error::Tensor(errors) => Some(errors),
+            _ => None,
+        }
+    }
+}
+
+impl From<tensor_layout::Error> for Error {
+    fn from(error: tensor_layout::Error) -> Error {
+        Error::Layout(error)
+    }
+}
+
+impl From<upload::Errors> for Error {
+    fn from(errors: upload::Errors) -> Error {
+        Error::Tensor(errors)
+    }
+}

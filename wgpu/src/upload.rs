@@ -1,0 +1,150 @@
+//! `UploadBelt`: tensors into buffers that exist, through staging buffers that are used again and again.
+
+use std::ops::Range;
+
+use tensor_layout::relayout::{Piece, Relayout};
+use tensor_layout::{IndexMap, ToIndexMap};
+
+use crate::buffer::TensorBuffer;
+use crate::error::Error;
+use crate::mapped;
+
+/// A planned upload: what has to be copied to fill a tensor, cut into pieces of a bounded size.
+#[derive(Debug, Clone)]
+pub struct Upload {
+    from: IndexMap,
+    to: IndexMap,
+    relayout: Relayout,
+    pieces: Vec<Piece>,
+}
+
+impl Upload {
+    /// Plans the upload of a tensor laid out as `from` into one laid out as `to`, in pieces of about `piece_bytes` bytes
+    /// (at least a word). Padding becomes zero.
+    ///
+    /// There is one piece only if the layouts are so irregular that the copy takes several passes, or thousands of boxes to cut.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Relayout::new`].
+    pub fn new(from: &impl ToIndexMap, to: &impl ToIndexMap, piece_bytes: u64) -> Result<Upload, Error> {
+        let (from, to) = (from.to_index_map()?, to.to_index_map()?);
+        let relayout = mapped::plan(&from, &to)?;
+        // Pieces are of about the same size, up to a sixteenth more.
+        let room = piece_bytes.saturating_sub(piece_bytes / 16).max(wgpu::COPY_BUFFER_ALIGNMENT);
+        let number = usize::try_from(relayout.destination_size_in_bytes().div_ceil(room)).unwrap_or(usize::MAX);
+        let pieces = relayout.partition_aligned(number, WORD)?;
+        Ok(Upload { from, to, relayout, pieces })
+    }
+
+    /// The bytes of the destination that each piece fills, in order and without a gap. They begin at multiples of 4.
+    pub fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        self.pieces.iter().map(Piece::destination_range)
+    }
+
+    /// The copy, as the CPU runs it.
+    #[must_use]
+    pub fn relayout(&self) -> &Relayout {
+        &self.relayout
+    }
+}
+
+/// What a copy between buffers must begin at a multiple of: [`wgpu::COPY_BUFFER_ALIGNMENT`].
+const WORD: usize = 4;
+
+/// Staging buffers for uploads into buffers that exist: a [`wgpu::util::StagingBelt`] whose memory is written in the layout of
+/// the destination, and never read.
+///
+/// The belt submits nothing and polls nothing. Its buffers come back when the device has been polled after the submission.
+///
+/// ```no_run
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+/// use tensor_layout_wgpu::{TensorBuffer, Upload, UploadBelt};
+///
+/// # fn with(device: &wgpu::Device, queue: &wgpu::Queue, bytes: &[u8], tensor: &TensorBuffer) -> Result<(), Box<dyn std::error::Error>> {
+/// let packed = BufferTensorDesc::packed(DataType::F32, &[1000, 4096])?;
+/// let mut belt = UploadBelt::new(device, 4 << 20);
+/// let upload = Upload::new(&packed, tensor.layout(), 4 << 20)?;
+/// let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+/// belt.write(&mut encoder, &upload, bytes, tensor)?;
+/// belt.finish(&encoder);
+/// queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UploadBelt {
+    belt: wgpu::util::StagingBelt,
+    max_buffer: u64,
+}
+
+impl UploadBelt {
+    /// A belt of staging buffers of `buffer_bytes` bytes each; larger pieces get buffers of their own.
+    #[must_use]
+    pub fn new(device: &wgpu::Device, buffer_bytes: u64) -> UploadBelt {
+        let max_buffer = crate::limits(device).max_buffer;
+        let size = buffer_bytes.next_multiple_of(wgpu::MAP_ALIGNMENT).clamp(wgpu::MAP_ALIGNMENT, max_buffer);
+        UploadBelt { belt: wgpu::util::StagingBelt::new(device.clone(), size), max_buffer }
+    }
+
+    /// Writes a whole tensor: every piece of the upload into this encoder. All of it is in staging memory until the encoder is
+    /// submitted; to bound that, write [pieces](Self::write_piece) into several encoders.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write_piece`](Self::write_piece).
+    pub fn write(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        upload: &Upload,
+        source: &[u8],
+        tensor: &TensorBuffer,
+    ) -> Result<(), Error> {
+        (0..upload.pieces.len()).try_for_each(|piece| self.write_piece(encoder, upload, piece, source, tensor))
+    }
+
+    /// Writes one piece of a tensor, by its number; `source` is the whole source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherLayout`] if the tensor is not laid out as the upload was planned for, [`Error::Usage`] without `COPY_DST`,
+    /// [`Error::Limit`] if the piece is larger than a buffer may be, [`Error::Layout`] for a source that is too short
+    /// (`buffer_too_short`) or a piece that there is not (`out_of_limits`).
+    pub fn write_piece(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        upload: &Upload,
+        piece: usize,
+        source: &[u8],
+        tensor: &TensorBuffer,
+    ) -> Result<(), Error> {
+        tensor.require("the destination of the upload", wgpu::BufferUsages::COPY_DST)?;
+        if *tensor.layout() != upload.to {
+            return Err(Error::OtherLayout { what: "the destination of the upload" });
+        }
+        mapped::check_source(&upload.from, source)?;
+        let Some(copy) = upload.pieces.get(piece) else {
+            let (value, pieces) = (number(piece), number(upload.pieces.len()));
+            let what = "the number of the piece";
+            return Err(tensor_layout::Error::OutOfLimits { what, value, min: 0, max: pieces.saturating_sub(1) }.into());
+        };
+        let range = copy.destination_range();
+        let bytes = mapped::whole_words(number(range.len()))?;
+        if bytes > self.max_buffer {
+            return Err(Error::Limit { name: "max_buffer_size", needed: bytes, granted: self.max_buffer });
+        }
+        let Some(size) = wgpu::BufferSize::new(bytes) else { return Ok(()) };
+        let mut view = self.belt.write_buffer(encoder, tensor.buffer(), tensor.offset() + number(range.start), size);
+        mapped::run_piece(copy, source, view.slice(..))
+    }
+
+    /// Closes the staging buffers in use, and asks for them back when the encoder's commands are done. Call it when everything is
+    /// written and before the encoder is finished.
+    pub fn finish(&mut self, encoder: &wgpu::CommandEncoder) {
+        self.belt.finish_and_recall_on_submit(encoder);
+    }
+}
+
+fn number(value: usize) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
