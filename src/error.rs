@@ -305,6 +305,76 @@ pub enum Error {
         /// The most there can be.
         max: u64,
     },
+    /// A stride other than 1 of the innermost axis, for a device that is not told it.
+    InnerStride {
+        /// The axis.
+        axis: usize,
+        /// Its stride, in elements.
+        stride: u64,
+    },
+    /// A stride that is no multiple of what a device wants.
+    StrideUnaligned {
+        /// The axis.
+        axis: usize,
+        /// Its stride, in elements.
+        stride: u64,
+        /// The bits an element takes.
+        bits: u32,
+        /// What the stride must be a multiple of, in bytes.
+        multiple: u64,
+    },
+    /// A stride below what the axes inside it take, for a device that wants axes in their order.
+    StrideOrder {
+        /// The axis.
+        axis: usize,
+        /// Its stride, in elements.
+        stride: u64,
+        /// The smallest there can be: the next stride times its size.
+        least: u64,
+    },
+    /// A stride that leaves a gap, or shares elements, where a device wants axes packed.
+    StrideNotPacked {
+        /// The axis.
+        axis: usize,
+        /// Its stride, in elements.
+        stride: u64,
+        /// What it must be: the next stride times its size.
+        packed: u64,
+    },
+    /// A size that is no multiple of what a device wants.
+    SizeUnaligned {
+        /// The axis.
+        axis: usize,
+        /// Its size, in elements.
+        size: u64,
+        /// What that must be a multiple of.
+        multiple: u64,
+    },
+    /// A box whose size along an axis a device does not copy.
+    BoxLimit {
+        /// The axis.
+        axis: usize,
+        /// The size of the box along it, in elements.
+        size: u64,
+        /// The largest there can be; the smallest is 1.
+        max: u64,
+    },
+    /// A box whose rows are no multiple of what a device wants.
+    BoxUnaligned {
+        /// The axis of a row.
+        axis: usize,
+        /// The size of the box along it, in elements.
+        size: u64,
+        /// The bits an element takes.
+        bits: u32,
+        /// What a row must be a multiple of, in bytes.
+        multiple: u64,
+    },
+    /// A tensor that does not begin where its buffer does, for a device that cannot be told where.
+    OffsetNotZero {
+        /// Where it begins, in bytes.
+        offset: u64,
+    },
     /// A binding that does not begin where a device wants it to.
     OffsetUnaligned {
         /// Where it begins, in bytes.

@@ -79,12 +79,18 @@ fn public_types_are_send_and_sync() {
     shared::<upload::AxisPiece>();
     shared::<upload::AxisPieces>();
     shared::<upload::Binding<'_>>();
+    shared::<upload::BoxLimits>();
     shared::<upload::Buffer>();
+    shared::<upload::ChannelConflict>();
     shared::<upload::FeatureLevel>();
     shared::<upload::Limits>();
     shared::<upload::PackedBuffer>();
+    shared::<upload::MetalUsage>();
     shared::<upload::Pieces>();
     shared::<upload::Role>();
+    shared::<upload::Suggestion>();
+    shared::<upload::Swizzle>();
+    shared::<upload::TypeLimits>();
     shared::<upload::UploadReport>();
     shared::<upload::Window>();
     shared::<upload::Windows>();
@@ -92,6 +98,7 @@ fn public_types_are_send_and_sync() {
     shared::<notation::Line>();
     shared::<notation::Notated>();
     shared::<notation::Notation>();
+    shared::<notation::ViewStep>();
     shared::<draw::Picture>();
     shared::<hlo::AssignedValue>();
     shared::<hlo::BufferAssignment>();

@@ -198,6 +198,31 @@ fn check_names_every_problem() {
 }
 
 #[test]
+fn check_suggests_what_the_device_accepts() {
+    let check = |layout: &str, more: &[&str]| {
+        let arguments = ["check", layout, "--limits", "cuda-tensor-map:128", "--buffer", "1048576"];
+        run(&[&arguments[..], more].concat())
+    };
+    let padded = check("f16[100,15]", &[]);
+    assert_eq!(padded.status, 1);
+    assert!(
+        padded.stdout.contains("  suggestion       f16[100,15]:[16,1] (3198 bytes, 3000 as it is)\n"),
+        "{padded:?}"
+    );
+    assert!(padded.stderr.contains("axis 0 has a stride of 15 elements of 16 bits"), "{padded:?}");
+    let object = check("f16[100,15]", &["--json"]).object();
+    let suggestion = json!({ "layout": "f16[100,15]:[16,1]", "bytes": 3198, "bytes_before": 3000 });
+    assert_eq!((&object["suggestion"], &object["warning"]), (&suggestion, &Value::Null));
+    let good = check("f16[64,1024]", &["--json", "--box", "64,64"]).object();
+    assert_eq!((&good["ok"], &good["suggestion"]), (&json!(true), &Value::Null));
+    assert!(good["warning"].as_str().unwrap().starts_with("axis 0 has a row pitch of 2048 bytes"), "{good}");
+    let wide = check("f16[64,1024]", &["--json", "--box", "64,128"]).object();
+    assert_eq!((&wide["ok"], &wide["errors"][0]["code"]), (&json!(false), &json!("box_limit")));
+    // A type is no matter of strides.
+    assert_eq!(check("s4[64,1024]", &["--json"]).object()["suggestion"], Value::Null);
+}
+
+#[test]
 fn draw_writes_text_and_svg() {
     let text = run(&["draw", "f32[2,3]:[5,1]"]);
     assert!(text.stdout.contains("5 │ 1,0 1,1 1,2"), "{}", text.stdout);

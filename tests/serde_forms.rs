@@ -11,7 +11,7 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Tuning};
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
-use tensor_layout::upload::{Buffer, FeatureLevel, Limits, Role};
+use tensor_layout::upload::{BoxLimits, Buffer, FeatureLevel, Limits, Role, TypeLimits};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Dims, Error, LayoutClass, Shape, TensorFlags};
 
 mod literal;
@@ -72,6 +72,17 @@ fn limits() -> impl Strategy<Value = Limits> {
             let [zero, base, padding, exclusive, usage] = switches;
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
             (limits.exclusive_ranges, limits.one_usage) = (exclusive, usage);
+            // The rules of devices that are told strides, from the same numbers.
+            (limits.told_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
+            (limits.zero_offset, limits.whole_elements) = (base, zero);
+            (limits.stride_multiple, limits.max_stride_bytes, limits.max_extent) = (unit, copy, buffer);
+            limits.max_logical_elements = alignment;
+            limits.packed_outside = zero.then_some(max_rank);
+            let data_types = limits.data_types.clone().unwrap_or_default();
+            let (inner_size_multiple, stride_multiple, offset_alignment) = (size, stride, elements);
+            limits.stricter_types =
+                base.then_some(TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment });
+            limits.box_limits = usage.then_some(BoxLimits { max_size: size, row_multiple: multiple, max_row: binding });
             limits
         },
     )
@@ -198,6 +209,14 @@ fn named_limits_read_back() {
     for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml(level))) {
         reads_back(&limits);
     }
+    let json = reads_back(&Limits::by_name("cuda-tensor-map:64").unwrap());
+    for field in [r#""box_limits":{"max_size":256,"row_multiple":16,"max_row":64}"#, r#""ordered_strides":true"#] {
+        assert!(json.contains(field), "{field} is not in {json}");
+    }
+    let json = reads_back(&Limits::by_name("metal-tensor:ml").unwrap());
+    for field in [r#""packed_outside":2"#, r#""inner_size_multiple":32"#, r#""zero_offset":true"#] {
+        assert!(json.contains(field), "{field} is not in {json}");
+    }
     let json = reads_back(&Limits::webgpu());
     for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_unit":4"#] {
         assert!(json.contains(field), "{field} is not in {json}");
@@ -266,6 +285,9 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"size_multiple":0}"#, "the multiple of a binding's size"),
         (r#"{"offset_alignment":0}"#, "the alignment of an offset"),
         (r#"{"write_unit":0}"#, "the number of bytes written at once"),
+        (r#"{"stride_multiple":0}"#, "the multiple of a stride"),
+        (r#"{"box_limits":{"max_size":0,"row_multiple":1,"max_row":1}}"#, "the largest size of a box"),
+        (r#"{"stricter_types":{"data_types":[]}}"#, "missing field `inner_size_multiple`"),
         (r#"{"min_binding":8,"max_binding":4}"#, "the largest binding"),
         (r#"{"zero_sizes":1}"#, "invalid type: integer `1`, expected a boolean"),
         (r#""webgpu""#, "invalid type: string \"webgpu\", expected the fields of Limits"),

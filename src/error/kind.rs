@@ -85,6 +85,14 @@ impl Error {
             | Error::SizeLimit { .. }
             | Error::StrideLimit { .. }
             | Error::ElementLimit { .. }
+            | Error::InnerStride { .. }
+            | Error::StrideUnaligned { .. }
+            | Error::StrideOrder { .. }
+            | Error::StrideNotPacked { .. }
+            | Error::SizeUnaligned { .. }
+            | Error::BoxLimit { .. }
+            | Error::BoxUnaligned { .. }
+            | Error::OffsetNotZero { .. }
             | Error::OffsetUnaligned { .. }
             | Error::OffsetInsideByte { .. }
             | Error::BindingUnaligned { .. }

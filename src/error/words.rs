@@ -48,6 +48,14 @@ impl Error {
             Error::SizeLimit { .. } => "size_limit",
             Error::StrideLimit { .. } => "stride_limit",
             Error::ElementLimit { .. } => "element_limit",
+            Error::InnerStride { .. } => "inner_stride",
+            Error::StrideUnaligned { .. } => "stride_unaligned",
+            Error::StrideOrder { .. } => "stride_order",
+            Error::StrideNotPacked { .. } => "stride_not_packed",
+            Error::SizeUnaligned { .. } => "size_unaligned",
+            Error::BoxLimit { .. } => "box_limit",
+            Error::BoxUnaligned { .. } => "box_unaligned",
+            Error::OffsetNotZero { .. } => "offset_not_zero",
             Error::OffsetUnaligned { .. } => "offset_unaligned",
             Error::OffsetInsideByte { .. } => "offset_inside_byte",
             Error::BindingUnaligned { .. } => "binding_unaligned",
@@ -215,6 +223,34 @@ impl fmt::Display for Error {
             Error::ElementLimit { elements, max } => {
                 write!(f, "the tensor spans {elements} elements, but the device addresses at most {max}")
             }
+            Error::InnerStride { axis, stride } => {
+                write!(f, "axis {axis} is the innermost and has stride {stride}, but the device wants 1 there")
+            }
+            Error::StrideUnaligned { axis, stride, bits, multiple } => write!(
+                f,
+                "axis {axis} has a stride of {stride} elements of {bits} bits, which is not a multiple of {multiple} bytes"
+            ),
+            Error::StrideOrder { axis, stride, least } => write!(
+                f,
+                "axis {axis} has stride {stride}, but the axis inside it takes {least} elements, and the device wants axes in their order"
+            ),
+            Error::StrideNotPacked { axis, stride, packed } => write!(
+                f,
+                "axis {axis} has stride {stride}, but the device wants it packed there, with a stride of {packed}"
+            ),
+            Error::SizeUnaligned { axis, size, multiple } => {
+                write!(f, "axis {axis} has size {size}, which is not a multiple of {multiple}")
+            }
+            Error::BoxLimit { axis, size, max } => {
+                write!(f, "the box has size {size} on axis {axis}, but the device copies 1 to {max}")
+            }
+            Error::BoxUnaligned { axis, size, bits, multiple } => write!(
+                f,
+                "the box has rows of {size} elements of {bits} bits on axis {axis}, which are not a multiple of {multiple} bytes"
+            ),
+            Error::OffsetNotZero { offset } => {
+                write!(f, "the tensor begins at byte {offset}, but the device takes a buffer from its beginning")
+            }
             Error::OffsetUnaligned { offset, alignment } => {
                 write!(f, "the binding begins at byte {offset}, which is not a multiple of {alignment}")
             }
@@ -256,7 +292,8 @@ impl fmt::Display for Error {
             Error::Model(fault) => fault.fmt(f),
             Error::UnknownLimits { name } => write!(
                 f,
-                "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan or none"
+                "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
+                 vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn or none"
             ),
         }
     }

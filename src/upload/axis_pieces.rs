@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
-use super::tensor::{common_multiple, whole_elements};
+use super::multiples::{common_multiple, whole_elements};
 use super::validate::piece_alignment;
 
 /// One piece of a tensor: some of the indices of an axis, all of the others.

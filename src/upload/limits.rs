@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::element::DataType;
-use crate::error::Error;
 
 use super::feature_level::FeatureLevel;
+use super::multiples::{common_multiple, whole_elements};
 
 /// The largest number of elements of a DirectML tensor, and the largest size or stride its 32-bit
 /// fields hold (*DML_BUFFER_TENSOR_DESC*: "may not exceed (2^32 - 1) elements").
@@ -44,6 +44,8 @@ pub struct Limits {
     pub max_stride: u64,
     /// The most elements a tensor may span in its buffer.
     pub max_elements: u64,
+    /// The most indices a tensor may have: the product of its sizes.
+    pub max_logical_elements: u64,
     /// What the size of a binding must be a multiple of, in bytes.
     pub size_multiple: u64,
     /// The smallest binding, in bytes.
@@ -59,6 +61,27 @@ pub struct Limits {
     /// The device is told sizes and strides, and nothing else: a layout without strides (tiles) is refused. Elsewhere a shader does
     /// the indexing, and a tensor is so many bytes.
     pub told_strides: bool,
+    /// The last axis must have stride 1. This and the rules on strides below are for devices that are told them.
+    pub unit_inner_stride: bool,
+    /// What the strides of all axes but the last must be multiples of, in bytes.
+    pub stride_multiple: u64,
+    /// The largest stride, in bytes.
+    pub max_stride_bytes: u64,
+    /// Each stride must be at least the next one times its size: axes lie in memory in their order, and share no bytes.
+    pub ordered_strides: bool,
+    /// The number of innermost axes behind whose strides there may be a gap: the strides of all others must be the next one times its size. 1: the
+    /// tensor is packed as far as the last stride allows; 2: rows may be padded. `None` if gaps are allowed everywhere.
+    pub packed_outside: Option<usize>,
+    /// The largest first stride times the first size, in bytes.
+    pub max_extent: u64,
+    /// The tensor must begin at byte 0 of its buffer.
+    pub zero_offset: bool,
+    /// The offset of a binding must be a multiple of an element.
+    pub whole_elements: bool,
+    /// Rules for tensors of some types, besides the others.
+    pub stricter_types: Option<TypeLimits>,
+    /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in boxes.
+    pub box_limits: Option<BoxLimits>,
     /// The description has no base offset: a tensor's own is added to the offset it is bound at.
     /// (A shader that is told the base offset needs no such thing.)
     pub base_offset_in_binding: bool,
@@ -74,10 +97,31 @@ pub struct Limits {
     pub write_unit: u64,
 }
 
-impl Limits {
-    /// The names [`by_name`](Self::by_name) knows.
-    pub const NAMES: &'static [&'static str] = &["directml", "d3d12", "webgpu", "vulkan", "none"];
+/// What a device asks of tensors of some types only: Metal of elements that it decodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeLimits {
+    /// The types.
+    pub data_types: Cow<'static, [DataType]>,
+    /// What the size of the last axis must be a multiple of, in elements.
+    pub inner_size_multiple: u64,
+    /// What the strides of all axes but the last must be multiples of, in bytes.
+    pub stride_multiple: u64,
+    /// What the offset of a binding must be a multiple of, in bytes.
+    pub offset_alignment: u64,
+}
 
+/// What a device asks of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoxLimits {
+    /// The largest size along an axis, in elements.
+    pub max_size: u64,
+    /// What the last size must be a multiple of, in bytes.
+    pub row_multiple: u64,
+    /// The largest last size, in bytes.
+    pub max_row: u64,
+}
+
+impl Limits {
     /// No limits beyond those of the arithmetic: the start of a custom set.
     ///
     /// ```
@@ -101,6 +145,7 @@ impl Limits {
             max_size: u64::MAX,
             max_stride: u64::MAX,
             max_elements: u64::MAX,
+            max_logical_elements: u64::MAX,
             size_multiple: 1,
             min_binding: 0,
             max_binding: u64::MAX,
@@ -108,6 +153,16 @@ impl Limits {
             max_buffer: u64::MAX,
             max_copy: u64::MAX,
             told_strides: false,
+            unit_inner_stride: false,
+            stride_multiple: 1,
+            max_stride_bytes: u64::MAX,
+            ordered_strides: false,
+            packed_outside: None,
+            max_extent: u64::MAX,
+            zero_offset: false,
+            whole_elements: false,
+            stricter_types: None,
+            box_limits: None,
             base_offset_in_binding: false,
             writes_padding: false,
             exclusive_ranges: false,
@@ -198,50 +253,28 @@ impl Limits {
             ..Self::none()
         }
     }
-
-    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,
-    /// `vulkan` or `none`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownLimits`], whose sentence lists the names.
-    ///
-    /// ```
-    /// use tensor_layout::upload::Limits;
-    ///
-    /// assert_eq!(Limits::by_name("directml:2.1")?.max_rank, 5);
-    /// assert_eq!(Limits::by_name("metal").unwrap_err().code(), "unknown_limits");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn by_name(name: &str) -> Result<Limits, Error> {
-        match name {
-            "directml" => Ok(Self::directml(FeatureLevel::LATEST)),
-            "d3d12" => Ok(Self::d3d12()),
-            "webgpu" => Ok(Self::webgpu()),
-            "vulkan" => Ok(Self::vulkan()),
-            "none" => Ok(Self::none()),
-            _ => match name.strip_prefix("directml:") {
-                Some(level) => Ok(Self::directml(level.parse()?)),
-                None => Err(Error::UnknownLimits { name: name.to_owned() }),
-            },
-        }
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What holds for one type.
+impl Limits {
+    fn stricter(&self, data_type: DataType) -> Option<&TypeLimits> {
+        self.stricter_types.as_ref().filter(|limits| limits.data_types.contains(&data_type))
+    }
 
-    #[test]
-    fn every_listed_name_is_known() {
-        for name in Limits::NAMES {
-            Limits::by_name(name).unwrap();
-        }
-        for level in FeatureLevel::ALL {
-            assert_eq!(Limits::by_name(&format!("directml:{level}")).unwrap(), Limits::directml(*level));
-        }
-        for name in ["", "DirectML", "directml:", "directml:9.9", "webgpu:1"] {
-            assert_eq!(Limits::by_name(name).unwrap_err().code(), "unknown_limits", "{name}");
-        }
+    /// What strides are multiples of, in bytes: both rules at once.
+    pub(super) fn stride_multiple_of(&self, data_type: DataType) -> u64 {
+        let stricter = self.stricter(data_type).map_or(1, |limits| limits.stride_multiple);
+        common_multiple(self.stride_multiple, stricter).unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn offset_alignment_of(&self, data_type: DataType, bits: u32) -> u64 {
+        let stricter = self.stricter(data_type).map_or(1, |limits| limits.offset_alignment);
+        let element = if self.whole_elements { whole_elements(bits) } else { 1 };
+        let both = common_multiple(self.offset_alignment, stricter);
+        both.and_then(|both| common_multiple(both, element)).unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn inner_size_multiple_of(&self, data_type: DataType) -> u64 {
+        self.stricter(data_type).map_or(1, |limits| limits.inner_size_multiple.max(1))
     }
 }

@@ -3,7 +3,8 @@
 //! [`validate`] looks at one tensor in one buffer and reports every problem at once;
 //! [`validate_bindings`] also holds the tensors of one dispatch against each other;
 //! [`pack_buffer`] places many tensors in one buffer so that both are satisfied;
-//! [`pieces_along`] cuts a tensor that is too large for one binding into tensors that fit.
+//! [`pieces_along`] cuts a tensor that is too large for one binding into tensors that fit, [`Windows`] any bytes into bindings;
+//! [`suggest`] finds the nearest layout that a device accepts, and [`channel_conflict`] rows that share memory channels.
 //!
 //! ```
 //! use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -23,22 +24,32 @@
 
 mod axis_pieces;
 mod bindings;
+mod channels;
 mod feature_level;
 mod limits;
+mod limits_by_name;
+mod multiples;
 mod pack;
 mod pieces;
 mod report;
+mod strides;
+mod suggest;
 mod tensor;
+mod tensor_limits;
 mod validate;
 mod windows;
 mod write_units;
 
 pub use axis_pieces::{AxisPiece, AxisPieces, pieces_along};
 pub use bindings::{Binding, validate_bindings};
+pub use channels::{ChannelConflict, channel_conflict};
 pub use feature_level::FeatureLevel;
-pub use limits::Limits;
+pub use limits::{BoxLimits, Limits, TypeLimits};
 pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
+pub use strides::validate_box;
+pub use suggest::{Suggestion, suggest};
+pub use tensor_limits::{MetalUsage, Swizzle};
 pub use validate::{Buffer, Role, validate, validate_description};
 pub use windows::{Window, Windows, windows_of};

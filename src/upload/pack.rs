@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
-use super::tensor::{Tensor, common_multiple};
+use super::multiples::common_multiple;
+use super::tensor::Tensor;
 use super::validate::check_unplaced;
 
 /// Where [`pack_buffer`] puts the tensors.

@@ -1,12 +1,13 @@
 //! `Tensor`: what the checks ask of a layout, whichever model it comes from.
 
-use crate::checked::{self, BYTES, Dims};
+use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
 
 use super::limits::Limits;
+use super::multiples::whole_elements;
 
 /// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other layout its index map.
 #[derive(Debug)]
@@ -54,7 +55,17 @@ impl<'a> Tensor<'a> {
     pub(super) fn strides(&self) -> Option<Dims> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
-            Tensor::Mapped(map) => map.strides(),
+            Tensor::Mapped(map) => {
+                // Those of axes of size 1 are free: what goes on counting meets every rule that the others meet.
+                let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
+                for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
+                    if size == 1 {
+                        *stride = next;
+                    }
+                    next = stride.saturating_mul(size);
+                }
+                Some(strides)
+            }
         }
     }
 
@@ -138,25 +149,4 @@ impl<'a> Tensor<'a> {
             }
         }
     }
-}
-
-/// The smallest number of bytes that is a whole number of elements of `bits` bits.
-pub(super) fn whole_elements(bits: u32) -> u64 {
-    let bits = u64::from(bits.max(1));
-    common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)
-}
-
-/// The least common multiple; 0 counts as 1.
-pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
-    let (a, b) = (a.max(1), b.max(1));
-    let (mut gcd, mut rest) = (a, b);
-    while let Some(next) = gcd.checked_rem(rest) {
-        (gcd, rest) = (rest, next);
-    }
-    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
-}
-
-/// The byte that a bit lies in.
-pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
-    checked::narrow(u128::from(element).saturating_mul(bits.into()).div_euclid(8), BYTES)
 }

@@ -6,9 +6,11 @@ use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
 
 use super::limits::Limits;
+use super::multiples::{byte_of, common_multiple};
 use super::pieces::Pieces;
 use super::report::{Errors, UploadReport};
-use super::tensor::{Tensor, byte_of, common_multiple};
+use super::strides::check_strides;
+use super::tensor::Tensor;
 
 /// What a device does with a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,8 +46,8 @@ impl Buffer {
 /// A device that is told sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The others are bound as bytes,
 /// which a shader indexes; then the padding of tiles is part of the binding.
 ///
-/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
-/// the number of elements; the size of the binding (multiple, smallest, largest); its offset
+/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit, strides in an order or with
+/// gaps that the device does not take, the number of elements; the size of the binding (multiple, smallest, largest); its offset
 /// (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the size
 /// of the buffer; the flags; and for an output that no two indices share an offset.
 ///
@@ -97,8 +99,9 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
 ///
 /// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`], [`Error::RankLimit`],
 /// [`Error::UnsupportedElementBits`], [`Error::ZeroSize`], [`Error::SizeLimit`], [`Error::StrideLimit`], [`Error::NotExpressible`] (no
-/// strides) and [`Error::ElementLimit`] for what the device is told;
-/// [`Error::OffsetInsideByte`], [`Error::BindingUnaligned`], [`Error::BindingTooSmall`] and [`Error::BindingLimit`] for the range
+/// strides), [`Error::InnerStride`], [`Error::StrideUnaligned`], [`Error::StrideOrder`], [`Error::StrideNotPacked`],
+/// [`Error::SizeUnaligned`] and [`Error::ElementLimit`] for what the device is told;
+/// [`Error::OffsetInsideByte`], [`Error::OffsetNotZero`], [`Error::BindingUnaligned`], [`Error::BindingTooSmall`] and [`Error::BindingLimit`] for the range
 /// it takes; [`Error::Overflow`] if a byte offset or a size passes 64 bits.
 /// What [`ToIndexMap::to_index_map`] refuses is the only error on the list.
 ///
@@ -136,9 +139,12 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
             errors.push(Error::UnsupportedElementBits { bits, supported: "those as wide as their type" });
         }
     }
-    let rank = tensor.sizes().len();
+    let (rank, indices) = (tensor.sizes().len(), tensor.logical_elements());
     if rank < limits.min_rank || rank > limits.max_rank {
         errors.push(Error::RankLimit { rank, min: limits.min_rank, max: limits.max_rank });
+    }
+    if indices > limits.max_logical_elements {
+        errors.push(Error::ElementLimit { elements: indices, max: limits.max_logical_elements });
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
         if size == 0 && !limits.zero_sizes {
@@ -149,13 +155,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
         }
     }
     match tensor.strides() {
-        Some(strides) => {
-            for (axis, &stride) in strides.iter().enumerate() {
-                if stride > limits.max_stride {
-                    errors.push(Error::StrideLimit { axis, stride, max: limits.max_stride });
-                }
-            }
-        }
+        Some(strides) => check_strides(tensor, &strides, limits, errors),
         None if limits.told_strides => errors.push(tensor.has_no_strides()),
         None => {}
     }
@@ -186,10 +186,13 @@ fn check_binding(
         errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
     }
     let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
-    let alignment_asked =
-        or_largest(common_multiple(limits.offset_alignment, tensor.promised_alignment(limits)), errors);
+    let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
+    let alignment_asked = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
     if buffer.is_some() && !start.is_multiple_of(alignment_asked) {
         errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });
+    }
+    if limits.zero_offset && start > 0 {
+        errors.push(Error::OffsetNotZero { offset: start });
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {

@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
-use super::tensor::{Tensor, byte_of, whole_elements};
+use super::multiples::{byte_of, whole_elements};
+use super::tensor::Tensor;
 use super::validate::piece_alignment;
 
 /// One binding, and the bytes it is for.

@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("map", &["element", "strided"]),
     ("bridge", &["element", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
-    ("upload", &["element", "strided", "map"]),
+    ("upload", &["element", "strided", "map", "relayout"]),
     ("shader", &["element", "map", "relayout"]),
     ("draw", &["element", "map", "bridge"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge"]),

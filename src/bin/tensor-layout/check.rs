@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tensor_layout::notation::Notated;
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{
+    Buffer, Limits, Role, channel_conflict, suggest, validate, validate_box, validate_description,
+};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::binding::bound_as;
@@ -15,7 +17,9 @@ use crate::whole_number::whole_number;
 pub(crate) struct Arguments {
     /// The layout, or `-` to read one a line from standard input.
     layout: String,
-    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
+    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal-tensor (for shaders) or metal-tensor:ml,
+    /// vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with a swizzle), webnn or none. If it wants other strides, the
+    /// nearest that it accepts are suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer.
@@ -27,6 +31,9 @@ pub(crate) struct Arguments {
     /// Is the buffer read or written?
     #[arg(long, default_value = "input")]
     role: RoleName,
+    /// The box that is copied of the tensor at once, a size for each axis: 128,64.
+    #[arg(long = "box", value_name = "SIZES", value_delimiter = ',')]
+    box_sizes: Option<Vec<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -58,10 +65,17 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         RoleName::Output => Role::Output,
     };
     let result = validate(&desc, &Buffer::new(arguments.buffer, arguments.offset, role), limits);
-    let (report, errors): (_, &[Error]) = match &result {
-        Ok(report) => (report, &[]),
-        Err(errors) => (errors.report(), errors.iter().as_slice()),
+    let (report, mut errors) = match &result {
+        Ok(report) => (report, Vec::new()),
+        Err(errors) => (errors.report(), errors.iter().cloned().collect()),
     };
+    if let Some(sizes) = &arguments.box_sizes {
+        errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
+    }
+    // What is wrong with the place in the buffer, no other strides cure.
+    let refused = validate_description(&desc, limits).is_err();
+    let suggestion = suggest(&desc, limits).ok().filter(|_| refused);
+    let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
     if output.is_json() {
         let list = errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
         let object = Object::default()
@@ -82,7 +96,15 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
             .with("alignment_asked", report.alignment_asked)
             .with("alignment_had", report.alignment_had)
             .with("index_width", report.index_width.to_string())
-            .with("pieces", report.pieces.map(|pieces| pieces.number()));
+            .with("pieces", report.pieces.map(|pieces| pieces.number()))
+            .with(
+                "suggestion",
+                suggestion.map(|found| {
+                    let layout = found.desc.to_string();
+                    serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes })
+                }),
+            )
+            .with("warning", conflict.map(|conflict| conflict.to_string()));
         output.line(object)?;
     } else {
         output.line(layout)?;
@@ -92,10 +114,17 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         for line in report.to_string().lines() {
             output.line(format_args!("  {line}"))?;
         }
+        if let Some(found) = &suggestion {
+            let bytes = format_args!("{} bytes, {} as it is", found.bytes, found.source_bytes).to_string();
+            output.line(format_args!("  suggestion       {} ({bytes})", found.desc))?;
+        }
+        if let Some(conflict) = &conflict {
+            output.line(format_args!("  warning          {conflict}"))?;
+        }
         if errors.is_empty() {
             output.line("ok")?;
         }
-        for error in errors {
+        for error in &errors {
             output.complain(&error.to_string())?;
         }
     }

@@ -7,7 +7,7 @@ use ::serde::ser::{Serialize, Serializer};
 
 use crate::element::DataType;
 use crate::error::Error;
-use crate::upload::{Buffer, Limits, Role};
+use crate::upload::{BoxLimits, Buffer, Limits, Role, TypeLimits};
 
 /// The fields of [`Limits`], as they are written.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
@@ -21,6 +21,7 @@ struct Fields {
     max_size: u64,
     max_stride: u64,
     max_elements: u64,
+    max_logical_elements: u64,
     size_multiple: u64,
     min_binding: u64,
     max_binding: u64,
@@ -28,6 +29,16 @@ struct Fields {
     max_buffer: u64,
     max_copy: u64,
     told_strides: bool,
+    unit_inner_stride: bool,
+    stride_multiple: u64,
+    max_stride_bytes: u64,
+    ordered_strides: bool,
+    packed_outside: Option<usize>,
+    max_extent: u64,
+    zero_offset: bool,
+    whole_elements: bool,
+    stricter_types: Option<TypeFields>,
+    box_limits: Option<BoxFields>,
     base_offset_in_binding: bool,
     writes_padding: bool,
     exclusive_ranges: bool,
@@ -53,6 +64,7 @@ impl From<&Limits> for Fields {
             max_size,
             max_stride,
             max_elements,
+            max_logical_elements,
             size_multiple,
             min_binding,
             max_binding,
@@ -60,6 +72,16 @@ impl From<&Limits> for Fields {
             max_buffer,
             max_copy,
             told_strides,
+            unit_inner_stride,
+            stride_multiple,
+            max_stride_bytes,
+            ordered_strides,
+            packed_outside,
+            max_extent,
+            zero_offset,
+            whole_elements,
+            stricter_types,
+            box_limits,
             base_offset_in_binding,
             writes_padding,
             exclusive_ranges,
@@ -75,6 +97,7 @@ impl From<&Limits> for Fields {
             max_size,
             max_stride,
             max_elements,
+            max_logical_elements,
             size_multiple,
             min_binding,
             max_binding,
@@ -82,6 +105,16 @@ impl From<&Limits> for Fields {
             max_buffer,
             max_copy,
             told_strides,
+            unit_inner_stride,
+            stride_multiple,
+            max_stride_bytes,
+            ordered_strides,
+            packed_outside,
+            max_extent,
+            zero_offset,
+            whole_elements,
+            stricter_types: stricter_types.map(TypeFields::from),
+            box_limits: box_limits.map(BoxFields::from),
             base_offset_in_binding,
             writes_padding,
             exclusive_ranges,
@@ -96,10 +129,6 @@ impl TryFrom<Fields> for Limits {
 
     /// Refuses limits that nothing could keep.
     fn try_from(fields: Fields) -> Result<Limits, Error> {
-        let least = |what, value: u64, min: u64| match value < min {
-            true => Err(Error::OutOfLimits { what, value, min, max: u64::MAX }),
-            false => Ok(value),
-        };
         if fields.max_rank < fields.min_rank {
             let (rank, min, max) = (fields.max_rank, fields.min_rank, usize::MAX);
             return Err(Error::RankLimit { rank, min, max });
@@ -113,6 +142,7 @@ impl TryFrom<Fields> for Limits {
             max_size: fields.max_size,
             max_stride: fields.max_stride,
             max_elements: fields.max_elements,
+            max_logical_elements: fields.max_logical_elements,
             size_multiple: least("the multiple of a binding's size", fields.size_multiple, 1)?,
             min_binding: fields.min_binding,
             max_binding: least("the largest binding", fields.max_binding, fields.min_binding)?,
@@ -120,11 +150,83 @@ impl TryFrom<Fields> for Limits {
             max_buffer: fields.max_buffer,
             max_copy: fields.max_copy,
             told_strides: fields.told_strides,
+            unit_inner_stride: fields.unit_inner_stride,
+            stride_multiple: least("the multiple of a stride", fields.stride_multiple, 1)?,
+            max_stride_bytes: fields.max_stride_bytes,
+            ordered_strides: fields.ordered_strides,
+            packed_outside: fields.packed_outside,
+            max_extent: fields.max_extent,
+            zero_offset: fields.zero_offset,
+            whole_elements: fields.whole_elements,
+            stricter_types: fields.stricter_types.map(TypeLimits::try_from).transpose()?,
+            box_limits: fields.box_limits.map(BoxLimits::try_from).transpose()?,
             base_offset_in_binding: fields.base_offset_in_binding,
             writes_padding: fields.writes_padding,
             exclusive_ranges: fields.exclusive_ranges,
             one_usage: fields.one_usage,
             write_unit: least("the number of bytes written at once", fields.write_unit, 1)?,
+        })
+    }
+}
+
+fn least(what: &'static str, value: u64, min: u64) -> Result<u64, Error> {
+    if value < min { Err(Error::OutOfLimits { what, value, min, max: u64::MAX }) } else { Ok(value) }
+}
+
+/// The fields of [`TypeLimits`], as they are written.
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields, rename = "TypeLimits", expecting = "the fields of TypeLimits")]
+struct TypeFields {
+    data_types: Vec<DataType>,
+    inner_size_multiple: u64,
+    stride_multiple: u64,
+    offset_alignment: u64,
+}
+
+impl From<TypeLimits> for TypeFields {
+    fn from(limits: TypeLimits) -> TypeFields {
+        let TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment } = limits;
+        TypeFields { data_types: data_types.into_owned(), inner_size_multiple, stride_multiple, offset_alignment }
+    }
+}
+
+impl TryFrom<TypeFields> for TypeLimits {
+    type Error = Error;
+
+    fn try_from(fields: TypeFields) -> Result<TypeLimits, Error> {
+        Ok(TypeLimits {
+            data_types: Cow::Owned(fields.data_types),
+            inner_size_multiple: least("the multiple of the innermost size", fields.inner_size_multiple, 1)?,
+            stride_multiple: least("the multiple of a stride", fields.stride_multiple, 1)?,
+            offset_alignment: least("the alignment of an offset", fields.offset_alignment, 1)?,
+        })
+    }
+}
+
+/// The fields of [`BoxLimits`], as they are written.
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields, rename = "BoxLimits", expecting = "the fields of BoxLimits")]
+struct BoxFields {
+    max_size: u64,
+    row_multiple: u64,
+    max_row: u64,
+}
+
+impl From<BoxLimits> for BoxFields {
+    fn from(limits: BoxLimits) -> BoxFields {
+        let BoxLimits { max_size, row_multiple, max_row } = limits;
+        BoxFields { max_size, row_multiple, max_row }
+    }
+}
+
+impl TryFrom<BoxFields> for BoxLimits {
+    type Error = Error;
+
+    fn try_from(fields: BoxFields) -> Result<BoxLimits, Error> {
+        Ok(BoxLimits {
+            max_size: least("the largest size of a box", fields.max_size, 1)?,
+            row_multiple: least("the multiple of a box's row", fields.row_multiple, 1)?,
+            max_row: least("the longest row of a box", fields.max_row, 1)?,
         })
     }
 }

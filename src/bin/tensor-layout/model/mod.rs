@@ -61,7 +61,8 @@ pub(crate) struct Arguments {
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan or none.
+    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, vulkan-tensor,
+    /// cuda-tensor-map, webnn or none.
     #[arg(long, value_name = "NAME", default_value = "directml")]
     limits: String,
 }

@@ -1,0 +1,83 @@
+//! `channel_conflict`: rows that fall on few of a GPU's memory channels.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::strided::BufferTensorDesc;
+
+/// How many channels a GPU spreads its memory over, and how many bytes lie on one before the next begins: AMD's of today.
+const CHANNELS: u64 = 16;
+const CHANNEL_BYTES: u64 = 256;
+
+/// Rows that begin on so many channels or fewer are worth a word.
+const CROWDED: u64 = 2;
+
+/// A row pitch that puts the beginnings of all rows on one or two memory channels: reading a column, or a narrow block of many rows, then waits
+/// for these while the others idle.
+///
+/// llama.cpp found it on AMD GPUs (its issue 27703): memory is spread over 16 channels, 256 bytes each in turn, so that rows whose pitch is
+/// a multiple of 256 times a power of two share them. A pitch of one more 256 bytes spreads them again.
+///
+/// Its `Display` is a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelConflict {
+    /// The axis whose stride is the row pitch.
+    pub axis: usize,
+    /// The row pitch, in bytes.
+    pub pitch: u64,
+    /// On how many of 16 channels rows begin.
+    pub channels: u64,
+    /// The next pitch with which they begin on all, in bytes.
+    pub better: u64,
+}
+
+impl fmt::Display for ChannelConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ChannelConflict { axis, pitch, channels, better } = self;
+        write!(
+            f,
+            "axis {axis} has a row pitch of {pitch} bytes, so that rows begin on {channels} of {CHANNELS} memory channels of a GPU that \
+             spreads its memory {CHANNEL_BYTES} bytes at a time; {better} would spread them"
+        )
+    }
+}
+
+/// Does the row pitch put all rows on one or two memory channels? The row pitch is the stride of the second innermost axis in
+/// memory; tensors with fewer rows than channels are left alone.
+///
+/// ```
+/// use tensor_layout::{upload::channel_conflict, BufferTensorDesc, DataType};
+///
+/// let square = BufferTensorDesc::packed(DataType::F32, &[4096, 4096])?;
+/// let conflict = channel_conflict(&square).unwrap();
+/// assert_eq!((conflict.axis, conflict.pitch, conflict.channels, conflict.better), (0, 16384, 1, 16640));
+/// assert_eq!(channel_conflict(&square.with_strides(&[4160, 1])?), None);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
+    let bits = u128::from(desc.data_type().bits());
+    let axes = desc.sizes().iter().zip(desc.strides()).enumerate();
+    let mut axes: SmallVec<[(u64, usize, u64); 8]> = axes
+        .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
+        .map(|(axis, (&size, &stride))| (stride, axis, size))
+        .collect();
+    axes.sort_unstable();
+    let &(stride, axis, rows) = axes.get(1)?;
+    let pitch_bits = u128::from(stride).saturating_mul(bits);
+    let pitch = u64::try_from(pitch_bits.div_euclid(8)).ok().filter(|_| pitch_bits.is_multiple_of(8))?;
+    let steps = pitch.div_euclid(CHANNEL_BYTES);
+    if rows <= CHANNELS || steps == 0 || !pitch.is_multiple_of(CHANNEL_BYTES) {
+        return None;
+    }
+    let shared = 1_u64.checked_shl(steps.trailing_zeros()).unwrap_or(CHANNELS).min(CHANNELS);
+    let channels = CHANNELS.div_euclid(shared);
+    (channels <= CROWDED).then(|| ChannelConflict {
+        axis,
+        pitch,
+        channels,
+        better: pitch.saturating_add(CHANNEL_BYTES),
+    })
+}

@@ -1,0 +1,81 @@
+//! `Limits::by_name`: named sets, for command lines and files.
+
+use crate::error::Error;
+
+use super::feature_level::FeatureLevel;
+use super::limits::Limits;
+use super::tensor_limits::{MetalUsage, Swizzle};
+
+impl Limits {
+    /// The names [`by_name`](Self::by_name) knows.
+    pub const NAMES: &'static [&'static str] = &[
+        "directml",
+        "d3d12",
+        "webgpu",
+        "vulkan",
+        "none",
+        "metal-tensor",
+        "metal-tensor:ml",
+        "vulkan-tensor",
+        "cuda-tensor-map",
+        "cuda-tensor-map:32",
+        "cuda-tensor-map:64",
+        "cuda-tensor-map:128",
+        "webnn",
+    ];
+
+    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,
+    /// `vulkan`, `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`), `cuda-tensor-map`, also with a
+    /// swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownLimits`], whose sentence lists the names.
+    ///
+    /// ```
+    /// use tensor_layout::upload::Limits;
+    ///
+    /// assert_eq!(Limits::by_name("directml:2.1")?.max_rank, 5);
+    /// assert_eq!(Limits::by_name("opengl").unwrap_err().code(), "unknown_limits");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn by_name(name: &str) -> Result<Limits, Error> {
+        match name {
+            "directml" => Ok(Self::directml(FeatureLevel::LATEST)),
+            "d3d12" => Ok(Self::d3d12()),
+            "webgpu" => Ok(Self::webgpu()),
+            "vulkan" => Ok(Self::vulkan()),
+            "none" => Ok(Self::none()),
+            "metal-tensor" => Ok(Self::metal_tensor(MetalUsage::Shader)),
+            "metal-tensor:ml" => Ok(Self::metal_tensor(MetalUsage::MachineLearning)),
+            "vulkan-tensor" => Ok(Self::vulkan_tensor()),
+            "cuda-tensor-map" => Ok(Self::cuda_tensor_map(Swizzle::None)),
+            "cuda-tensor-map:32" => Ok(Self::cuda_tensor_map(Swizzle::Bytes32)),
+            "cuda-tensor-map:64" => Ok(Self::cuda_tensor_map(Swizzle::Bytes64)),
+            "cuda-tensor-map:128" => Ok(Self::cuda_tensor_map(Swizzle::Bytes128)),
+            "webnn" => Ok(Self::webnn()),
+            _ => match name.strip_prefix("directml:") {
+                Some(level) => Ok(Self::directml(level.parse()?)),
+                None => Err(Error::UnknownLimits { name: name.to_owned() }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_name_is_known() {
+        for name in Limits::NAMES {
+            Limits::by_name(name).unwrap();
+        }
+        for level in FeatureLevel::ALL {
+            assert_eq!(Limits::by_name(&format!("directml:{level}")).unwrap(), Limits::directml(*level));
+        }
+        for name in ["", "DirectML", "directml:", "directml:9.9", "webgpu:1"] {
+            assert_eq!(Limits::by_name(name).unwrap_err().code(), "unknown_limits", "{name}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Multiples: of an alignment, of an element.
+
+use crate::checked::{self, BYTES};
+use crate::error::Error;
+
+/// The smallest number of bytes that is a whole number of elements of `bits` bits.
+pub(super) fn whole_elements(bits: u32) -> u64 {
+    let bits = u64::from(bits.max(1));
+    common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)
+}
+
+/// The least common multiple; 0 counts as 1.
+pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+    let (a, b) = (a.max(1), b.max(1));
+    let (mut gcd, mut rest) = (a, b);
+    while let Some(next) = gcd.checked_rem(rest) {
+        (gcd, rest) = (rest, next);
+    }
+    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
+}
+
+/// The byte that a bit lies in.
+pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
+    checked::narrow(u128::from(element).saturating_mul(bits.into()).div_euclid(8), BYTES)
+}

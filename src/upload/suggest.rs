@@ -1,0 +1,166 @@
+//! `suggest`: the nearest layout that a device accepts.
+
+use std::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, OFFSET};
+use crate::error::Error;
+use crate::relayout::Relayout;
+use crate::strided::{BufferTensorDesc, Side};
+
+use super::channels::{ChannelConflict, channel_conflict};
+use super::limits::Limits;
+use super::multiples::common_multiple;
+use super::report::{Errors, UploadReport};
+use super::validate::validate_description;
+
+/// A layout that a device accepts, and what it takes to get there: from [`suggest`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// The tensor as it is, with axes of size 1 in front if the device wants more of them.
+    pub source: BufferTensorDesc,
+    /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
+    pub desc: BufferTensorDesc,
+    /// The bytes that are bound for `source` and for `desc`.
+    pub source_bytes: u64,
+    /// The bytes that are bound for `desc`.
+    pub bytes: u64,
+    /// Rows of `desc` that fall on few memory channels.
+    pub conflict: Option<ChannelConflict>,
+}
+
+impl Suggestion {
+    /// Do elements have to move?
+    #[must_use]
+    pub fn needs_copy(&self) -> bool {
+        self.source != self.desc
+    }
+
+    /// The copy that takes the tensor from `source` to `desc`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Relayout::new`].
+    pub fn relayout(&self) -> Result<Relayout, Error> {
+        Relayout::new(&self.source, &self.desc)
+    }
+}
+
+/// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is accepted; else the same sizes with the
+/// order of axes and the gaps between rows that it has, as far as the device allows them, and with rows as far apart as the device asks.
+/// It begins at the start of a buffer of its own.
+///
+/// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an error.
+///
+/// # Errors
+///
+/// What is wrong with the layout that comes nearest.
+///
+/// ```
+/// use tensor_layout::upload::{suggest, Limits};
+/// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+///
+/// // Rows of 30 bytes: a tensor map wants multiples of 16.
+/// let rows = BufferTensorDesc::packed(DataType::F16, &[100, 15])?;
+/// let padded = suggest(&rows, &Limits::by_name("cuda-tensor-map")?).unwrap();
+/// assert_eq!(padded.desc.strides(), [16, 1]);
+/// assert_eq!((padded.source_bytes, padded.bytes), (3000, 3198));
+///
+/// let mut bytes = vec![0; 3198];
+/// padded.relayout()?.run(&[7; 3000], &mut bytes)?;
+///
+/// // The channels of an image lie together, where Metal wants the last axis.
+/// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
+/// let planes = suggest(&image, &Limits::by_name("metal-tensor")?).unwrap();
+/// assert_eq!(planes.desc.strides(), [3072, 1024, 32, 1]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, Errors> {
+    let first = validate_description(desc, limits);
+    let source_bytes = first.as_ref().unwrap_or_else(Errors::report).total_bytes;
+    let found = |source: BufferTensorDesc, desc: BufferTensorDesc, report: &UploadReport| {
+        let conflict = channel_conflict(&desc);
+        Suggestion { source, desc, source_bytes, bytes: report.total_bytes, conflict }
+    };
+    let mut refused = match first {
+        Ok(report) => return Ok(found(desc.clone(), desc.clone(), &report)),
+        Err(errors) => errors,
+    };
+    let source = desc.rank_at_least(limits.min_rank, Side::Front);
+    if let Ok(report) = validate_description(&source, limits) {
+        return Ok(found(source.clone(), source, &report));
+    }
+    // With the gaps it has, and without: a large one may be what the device refuses.
+    for keep_gaps in [true, false] {
+        match with_legal_strides(&source, limits, keep_gaps) {
+            Ok(candidate) => match validate_description(&candidate, limits) {
+                Ok(report) => return Ok(found(source, candidate, &report)),
+                Err(errors) => refused = errors,
+            },
+            Err(error) => refused = Errors::new(vec![error], refused.report().clone()),
+        }
+    }
+    Err(refused)
+}
+
+/// The same sizes with strides by the rules of the device, from the innermost axis to the outermost.
+fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool) -> Result<BufferTensorDesc, Error> {
+    let (sizes, had) = (desc.sizes(), desc.strides());
+    let multiple = stride_multiple(desc, limits)?;
+    let in_order = limits.ordered_strides || limits.packed_outside.is_some();
+    let order = inner_first(desc, limits, in_order);
+    // Where axes change places, the gaps between them mean nothing any more.
+    let long = order.iter().filter(|&&axis| sizes.get(axis).is_some_and(|&size| size > 1));
+    let keep_gaps = keep_gaps && long.filter_map(|&axis| had.get(axis)).is_sorted();
+    let mut strides = Dims::from_elem(1, sizes.len());
+    let mut next = 1_u64;
+    for (depth, axis) in order.into_iter().enumerate() {
+        let (Some(&size), Some(&old)) = (sizes.get(axis), had.get(axis)) else { continue };
+        // One element for all indices stays one where the device lets it.
+        let repeated = old == 0 && size > 1 && !in_order;
+        let packed = limits.packed_outside.is_some_and(|packed| depth >= packed);
+        let stride = if repeated {
+            0
+        } else if depth == 0 || packed {
+            next
+        } else {
+            let least = if keep_gaps { next.max(old) } else { next };
+            checked::round_up(least, multiple, OFFSET)?
+        };
+        if let Some(place) = strides.get_mut(axis) {
+            *place = stride;
+        }
+        if !repeated {
+            next = checked::mul(stride, size, OFFSET)?;
+        }
+    }
+    BufferTensorDesc::new(desc.data_type(), sizes, Some(&strides))?
+        .with_flags(desc.flags())
+        .with_base_offset_alignment(desc.base_offset_alignment())
+}
+
+/// What strides of outer axes are multiples of, in elements.
+fn stride_multiple(desc: &BufferTensorDesc, limits: &Limits) -> Result<u64, Error> {
+    let bytes = limits.stride_multiple_of(desc.data_type());
+    if bytes <= 1 {
+        return Ok(1);
+    }
+    let bits = u64::from(desc.data_type().bits());
+    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.checked_div(bits).unwrap_or(1))
+}
+
+/// The axes from the innermost to the outermost: as the device wants them, else as they lie.
+fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> SmallVec<[usize; 8]> {
+    let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
+    if !in_order {
+        let last = desc.rank().saturating_sub(1);
+        let key = |axis: usize| {
+            let stride = desc.strides().get(axis).copied().unwrap_or(0);
+            (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
+        };
+        axes.sort_by_key(|&axis| key(axis));
+    }
+    axes
+}

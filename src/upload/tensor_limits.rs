@@ -1,0 +1,212 @@
+//! Limits of interfaces that are told a tensor: Metal, Vulkan's ARM tensors, CUDA's tensor maps, WebNN.
+
+use std::borrow::Cow;
+
+use crate::element::DataType;
+
+use super::limits::{BoxLimits, Limits, TypeLimits};
+
+/// What a Metal tensor is for (`MTLTensorUsage`). Several usages together: take the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MetalUsage {
+    /// Compute and render encoders.
+    Shader,
+    /// Machine learning encoders.
+    MachineLearning,
+}
+
+/// How a tensor map mixes the 16-byte parts of a box's rows (`CUtensorMapSwizzle`): it limits the width of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Swizzle {
+    /// As they are.
+    None,
+    /// Among 32 bytes.
+    Bytes32,
+    /// Among 64 bytes.
+    Bytes64,
+    /// Among 128 bytes.
+    Bytes128,
+}
+
+/// The types of `MTLTensorDataType`, of macOS 27.
+const METAL_TYPES: &[DataType] = &[
+    DataType::F32,
+    DataType::F16,
+    DataType::BF16,
+    DataType::S8,
+    DataType::U8,
+    DataType::S16,
+    DataType::U16,
+    DataType::S32,
+    DataType::U32,
+    DataType::S4,
+    DataType::U4,
+    DataType::S2,
+    DataType::U2,
+    DataType::F8E5M2,
+    DataType::F8E4M3FN,
+    DataType::F4E2M1FN,
+];
+
+/// Those of them with stricter rules.
+const METAL_FORMATS: &[DataType] =
+    &[DataType::S4, DataType::U4, DataType::S2, DataType::U2, DataType::F8E5M2, DataType::F8E4M3FN, DataType::F4E2M1FN];
+
+/// The types of `CUtensorMapDataType`, and the signed ones that are copied as unsigned ones.
+const TENSOR_MAP_TYPES: &[DataType] = &[
+    DataType::U8,
+    DataType::S8,
+    DataType::U16,
+    DataType::S16,
+    DataType::U32,
+    DataType::S32,
+    DataType::U64,
+    DataType::S64,
+    DataType::F16,
+    DataType::BF16,
+    DataType::F32,
+    DataType::F64,
+];
+
+/// The types of `VkFormat` that have one component, and are no normalised or scaled numbers.
+const VULKAN_TYPES: &[DataType] = &[
+    DataType::Pred,
+    DataType::U8,
+    DataType::S8,
+    DataType::U16,
+    DataType::S16,
+    DataType::U32,
+    DataType::S32,
+    DataType::U64,
+    DataType::S64,
+    DataType::F16,
+    DataType::BF16,
+    DataType::F32,
+    DataType::F64,
+    DataType::F8E4M3FN,
+    DataType::F8E5M2,
+];
+
+/// `MLOperandDataType`.
+const WEBNN_TYPES: &[DataType] = &[
+    DataType::F32,
+    DataType::F16,
+    DataType::S32,
+    DataType::U32,
+    DataType::S64,
+    DataType::U64,
+    DataType::S8,
+    DataType::U8,
+];
+
+impl Limits {
+    /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).
+    ///
+    /// From *MTLTensorDescriptor* and *MTLBuffer* (Metal 4; Metal counts axes from the innermost): up to 16 axes, none of size 0; the innermost
+    /// stride is 1, and each further one at least the one before times its size; the offset is a multiple of an element. For machine
+    /// learning the second stride is a multiple of 64 bytes, the others follow without a gap, and the offset is 0. Types of 8 bits and less
+    /// that are no plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8` ones, ...) want an innermost size that is a multiple of 32, strides
+    /// and offsets that are multiples of 128 bytes.
+    #[must_use]
+    pub fn metal_tensor(usage: MetalUsage) -> Limits {
+        let machine_learning = usage == MetalUsage::MachineLearning;
+        Limits {
+            name: Cow::Borrowed(if machine_learning { "Metal tensor, machine learning" } else { "Metal tensor" }),
+            max_rank: 16,
+            data_types: Some(Cow::Borrowed(METAL_TYPES)),
+            stride_multiple: if machine_learning { 64 } else { 1 },
+            packed_outside: machine_learning.then_some(2),
+            zero_offset: machine_learning,
+            stricter_types: Some(TypeLimits {
+                data_types: Cow::Borrowed(METAL_FORMATS),
+                inner_size_multiple: 32,
+                stride_multiple: 128,
+                offset_alignment: 128,
+            }),
+            ..Self::told_in_order()
+        }
+    }
+
+    /// What every Vulkan device with `VK_ARM_tensors` makes a tensor of, without the feature `tensorNonPacked`.
+    ///
+    /// From the valid usage of *VkTensorDescriptionARM*: the last stride is an element (09736), strides are positive (09738), each is at least
+    /// the next one times its size (09739), and exactly that without `tensorNonPacked` (09740); and from the required limits of
+    /// *VkPhysicalDeviceTensorPropertiesARM*: 4 axes, 65,536 elements, indices of an axis, bytes of a stride and bytes of the
+    /// tensor (09884: the first stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside` if it
+    /// has the feature. Where a tensor may lie in memory is asked of the device
+    /// (`vkGetTensorMemoryRequirementsARM`).
+    #[must_use]
+    pub fn vulkan_tensor() -> Limits {
+        Limits {
+            name: Cow::Borrowed("Vulkan tensor minimums"),
+            min_rank: 1,
+            max_rank: 4,
+            data_types: Some(Cow::Borrowed(VULKAN_TYPES)),
+            max_size: 1 << 16,
+            max_logical_elements: 1 << 16,
+            max_stride_bytes: 1 << 16,
+            max_extent: 1 << 16,
+            packed_outside: Some(1),
+            ..Self::told_in_order()
+        }
+    }
+
+    /// What CUDA makes a tensor map of (`cuTensorMapEncodeTiled`, for the tensor memory accelerator), without interleaving.
+    ///
+    /// From the *CUDA driver API*, tensor map objects: 1 to 5 axes of sizes 1 to 2³²; an address that is a multiple of 16; strides of all axes
+    /// but the innermost, whose stride is an element, that are multiples of 16 bytes below 2⁴⁰, each at least the next one times its
+    /// size. A box ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16 bytes, no longer
+    /// than the swizzle. Signed 8- and 16-bit integers travel as unsigned ones.
+    #[must_use]
+    pub fn cuda_tensor_map(swizzle: Swizzle) -> Limits {
+        let (name, widest) = match swizzle {
+            Swizzle::None => ("CUDA tensor map", u64::MAX),
+            Swizzle::Bytes32 => ("CUDA tensor map, 32-byte swizzle", 32),
+            Swizzle::Bytes64 => ("CUDA tensor map, 64-byte swizzle", 64),
+            Swizzle::Bytes128 => ("CUDA tensor map, 128-byte swizzle", 128),
+        };
+        Limits {
+            name: Cow::Borrowed(name),
+            min_rank: 1,
+            max_rank: 5,
+            data_types: Some(Cow::Borrowed(TENSOR_MAP_TYPES)),
+            max_size: 1 << 32,
+            stride_multiple: 16,
+            max_stride_bytes: (1 << 40) - 1,
+            offset_alignment: 16,
+            box_limits: Some(BoxLimits { max_size: 256, row_multiple: 16, max_row: widest }),
+            ..Self::told_in_order()
+        }
+    }
+
+    /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so that a tensor is packed and
+    /// has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*). The largest tensor is
+    /// asked of the context (`opSupportLimits().maxTensorByteLength`).
+    #[must_use]
+    pub fn webnn() -> Limits {
+        Limits {
+            name: Cow::Borrowed("WebNN"),
+            data_types: Some(Cow::Borrowed(WEBNN_TYPES)),
+            max_size: 0xffff_ffff,
+            packed_outside: Some(1),
+            zero_offset: true,
+            ..Self::told_in_order()
+        }
+    }
+
+    /// What they have in common: sizes and strides from the outermost axis to the innermost, which is dense; the place of the first element is
+    /// an offset beside them.
+    fn told_in_order() -> Limits {
+        Limits {
+            zero_sizes: false,
+            told_strides: true,
+            unit_inner_stride: true,
+            ordered_strides: true,
+            whole_elements: true,
+            base_offset_in_binding: true,
+            ..Self::none()
+        }
+    }
+}
