@@ -16,6 +16,8 @@ pub(crate) struct Buffer {
     /// The number of its binding.
     pub(super) place: usize,
     pub(crate) access: Access,
+    /// Its words in groups of four (`vec4<u32>`), which are read and written together.
+    pub(super) wide: bool,
 }
 
 /// An array of words in workgroup memory.

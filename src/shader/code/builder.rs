@@ -97,6 +97,17 @@ impl Code {
         self.block.push(Statement::Store { buffer: buffer.place, name: buffer.name.clone(), index, value });
     }
 
+    /// Group `index` of a wide buffer to group `at` of another.
+    pub(crate) fn copy_wide(&mut self, to: &Buffer, at: impl Into<Expr>, from: &Buffer, index: impl Into<Expr>) {
+        let (at, index) = (at.into(), index.into());
+        self.block.push(Statement::CopyFour { to: to.clone(), at, from: from.clone(), index });
+    }
+
+    /// The same word four times to group `at` of a wide buffer.
+    pub(crate) fn fill_wide(&mut self, to: &Buffer, at: impl Into<Expr>, word: u32) {
+        self.block.push(Statement::FillFour { to: to.clone(), at: at.into(), word });
+    }
+
     pub(crate) fn load_shared(&self, array: &SharedArray, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::LoadShared { array: array.place, name: array.name.clone(), index: index.into() }, u32::MAX)
     }

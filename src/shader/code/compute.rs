@@ -43,7 +43,16 @@ impl ComputeShader {
 
     /// The next binding.
     pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Buffer {
-        let buffer = Buffer { name: name.into(), place: self.buffers.len(), access };
+        self.bind(name, access, false)
+    }
+
+    /// The next binding, of groups of four words.
+    pub(crate) fn wide_buffer(&mut self, name: &str, access: Access) -> Buffer {
+        self.bind(name, access, true)
+    }
+
+    fn bind(&mut self, name: &str, access: Access, wide: bool) -> Buffer {
+        let buffer = Buffer { name: name.into(), place: self.buffers.len(), access, wide };
         self.buffers.push(buffer.clone());
         buffer
     }

@@ -3,7 +3,7 @@
 //! The invocations of a workgroup go through each statement together, so that between two barriers no order among them is
 //! better than another; the workgroups run one after the other. What a GPU would do silently is a [`Fault`].
 
-use super::binding::Access;
+use super::binding::{Access, Buffer};
 use super::compute::ComputeShader;
 use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
 use super::fault::{Fault, Outcome};
@@ -161,6 +161,23 @@ impl<'a> Machine<'a> {
                     self.store_shared(*array, name, index, value, lane)?;
                 }
             }
+            Statement::CopyFour { to, at, from, index } => {
+                for &lane in active {
+                    let (at, index) = (self.value(at, lane)?, self.value(index, lane)?);
+                    for part in 0..4 {
+                        let value = self.load(from.place, &from.name, in_four(from, index, part)?, lane)?;
+                        self.store(to.place, &to.name, in_four(to, at, part)?, value, lane)?;
+                    }
+                }
+            }
+            Statement::FillFour { to, at, word } => {
+                for &lane in active {
+                    let at = self.value(at, lane)?;
+                    for part in 0..4 {
+                        self.store(to.place, &to.name, in_four(to, at, part)?, *word, lane)?;
+                    }
+                }
+            }
             Statement::If { condition, then, otherwise } => {
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 for &lane in active {
@@ -316,6 +333,12 @@ impl<'a> Machine<'a> {
 
 fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {
     op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: wgsl::expression(expr), a, b }))
+}
+
+/// The word of a wide buffer that is part `part` of a group.
+fn in_four(buffer: &Buffer, group: u32, part: u32) -> Outcome<u32> {
+    let word = group.checked_mul(4).and_then(|first| first.checked_add(part));
+    word.ok_or_else(|| out_of_range(&buffer.name, group, 0))
 }
 
 fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::binding::Buffer;
 use super::expression::{Condition, Expr, Variable};
 
 pub(crate) type Block = Vec<Statement>;
@@ -28,6 +29,19 @@ pub(crate) enum Statement {
         name: Arc<str>,
         index: Expr,
         value: Expr,
+    },
+    /// Four words of one buffer into another, both of them bound in groups of four.
+    CopyFour {
+        to: Buffer,
+        at: Expr,
+        from: Buffer,
+        index: Expr,
+    },
+    /// The same word four times.
+    FillFour {
+        to: Buffer,
+        at: Expr,
+        word: u32,
     },
     If {
         condition: Condition,

@@ -201,6 +201,12 @@ fn write_statement(text: &mut String, statement: &Statement, depth: usize) {
         Statement::Store { name, index, value, .. } | Statement::StoreShared { name, index, value, .. } => {
             writeln!(text, "{indent}{name}[{}] = {};", expression(index), expression(value))
         }
+        Statement::CopyFour { to, at, from, index } => {
+            writeln!(text, "{indent}{}[{}] = {}[{}];", to.name, expression(at), from.name, expression(index))
+        }
+        Statement::FillFour { to, at, word } => {
+            writeln!(text, "{indent}{}[{}] = vec4<u32>({word}u);", to.name, expression(at))
+        }
         Statement::If { condition: when, then, otherwise } => {
             let _ = writeln!(text, "{indent}if ({}) {{", condition(when));
             statements(text, then, inner);
@@ -251,7 +257,8 @@ fn module(shader: &ComputeShader) -> String {
             Access::ReadWrite => "read_write",
         };
         let (place, name) = (buffer.place, &buffer.name);
-        let _ = writeln!(text, "@group(0) @binding({place}) var<storage, {access}> {name}: array<u32>;");
+        let element = if buffer.wide { "vec4<u32>" } else { "u32" };
+        let _ = writeln!(text, "@group(0) @binding({place}) var<storage, {access}> {name}: array<{element}>;");
     }
     if !shader.uniforms.is_empty() {
         let place = shader.buffers.len();

@@ -2,6 +2,7 @@
 
 use super::super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr};
 use super::gather::Gather;
+use super::grid::{Grid, MOST_BASE};
 use super::words::{Pattern, Width, low_ones, ones};
 
 /// What a shader does with the words of its window.
@@ -25,11 +26,8 @@ pub(super) struct General<'a> {
     pub(super) words: u32,
 }
 
-/// The words of the uniform block, in their order.
+/// The words of the uniform block behind those of the [`Grid`], in their order.
 pub(super) struct Uniforms {
-    /// Workgroups along x and y.
-    groups_x: Expr,
-    groups_y: Expr,
     /// How many words of the destination there are to make.
     words: Expr,
     /// Which word of the tensor the first of them is.
@@ -56,20 +54,18 @@ impl General<'_> {
         let source = (self.task != Task::Padding).then(|| shader.buffer("source", Access::Read));
         let destination = shader.buffer("destination", Access::ReadWrite);
         let words = self.words;
+        let grid = Grid::new(&mut shader);
         let uniforms = Uniforms {
-            groups_x: shader.uniform("groups_x", 65_535),
-            groups_y: shader.uniform("groups_y", 65_535),
             words: shader.uniform("words", words),
             first: shader.uniform("first_word", words),
-            destination_base: shader.uniform("destination_base", 1 << 28),
+            destination_base: shader.uniform("destination_base", MOST_BASE),
             source: source.as_ref().map(|_| {
                 let mut word = |name| shader.uniform(name, u32::MAX);
                 [word("source_first"), word("source_from"), word("source_words")]
             }),
         };
         let mut code = shader.code();
-        let row = shader.workgroup_id(1) + &uniforms.groups_y * shader.workgroup_id(2);
-        let group = code.bind("group", shader.workgroup_id(0) + &uniforms.groups_x * row);
+        let group = grid.group(&shader, &mut code);
         let own = code.bind("own", group * self.invocations + shader.local_invocation_index());
         code.when(own.less(&uniforms.words), |code| {
             let word = code.bind("word", (&uniforms.first + &own).at_most(words.saturating_sub(1)));
@@ -150,7 +146,7 @@ impl General<'_> {
 
 /// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not written whole is
 /// read first; one without any bit to write is left alone.
-fn put(code: &mut Code, buffer: &Buffer, place: &Expr, value: Expr, mask: Expr) {
+pub(super) fn put(code: &mut Code, buffer: &Buffer, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);
     }

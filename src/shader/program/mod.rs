@@ -3,10 +3,16 @@
 mod form;
 mod gather;
 mod general;
+mod grid;
+mod interleave;
 mod pass;
 mod plan;
+mod rows;
 mod run;
+mod special;
+mod strided_box;
 mod sum;
+mod transpose;
 mod window;
 mod words;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::code::{Access, ComputeShader};
+use super::form::Form;
 
 /// What stands for a pipeline in a cache: equal keys are the same shader, entry point and bindings.
 ///
@@ -75,6 +76,7 @@ impl Shader {
 /// All bindings are in group 0: the source (if the pass reads it), the destination, and behind them one block of uniforms.
 #[derive(Debug, Clone)]
 pub struct Pass {
+    pub(super) form: Form,
     pub(super) shader: Shader,
     pub(super) workgroups: [u32; 3],
     pub(super) uniforms: Vec<u32>,
@@ -83,6 +85,12 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// The form of the pass. A ragged edge, and padding, may take another one than the program.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
     /// The shader as WGSL.
     #[must_use]
     pub fn wgsl(&self) -> &str {

@@ -129,8 +129,9 @@ impl Program {
             let (of, to) = (pass.source.clone(), &pass.destination);
             let from = of.map_or_else(|| "padding".to_owned(), |of| format!("bytes {}..{}", of.start, of.end));
             text.push_str(&format!(
-                "pass {number} of {}: {x} x {y} x {z} workgroups of {}, {from} to bytes {}..{}\n",
+                "pass {number} of {}: {}, {x} x {y} x {z} workgroups of {}, {from} to bytes {}..{}\n",
                 self.passes.len(),
+                pass.form,
                 pass.shader.shader.invocations(),
                 to.start,
                 to.end,
@@ -142,11 +143,11 @@ impl Program {
 
 /// What a program is made from.
 pub(super) struct Planner<'a> {
-    relayout: &'a Relayout,
-    profile: &'a Profile,
-    options: &'a ProgramOptions,
-    width: Width,
-    invocations: u32,
+    pub(super) relayout: &'a Relayout,
+    pub(super) profile: &'a Profile,
+    pub(super) options: &'a ProgramOptions,
+    pub(super) width: Width,
+    pub(super) invocations: u32,
     /// The words of both tensors that are touched.
     source_words: u64,
     destination_words: u64,
@@ -188,11 +189,20 @@ impl<'a> Planner<'a> {
     }
 
     fn program(self) -> Result<Program, Error> {
-        let passes = self.general()?;
+        let (form, reason, passes) = match self.options.form {
+            Some(Form::General) => (Form::General, "which was asked for".to_owned(), self.general()?),
+            wanted => match (self.special(wanted)?, wanted) {
+                (Ok(special), _) => special,
+                (Err(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
+                (Err(reason), Some(form)) => {
+                    return Err(Error::NotExpressible { target: form.program_name(), reason });
+                }
+            },
+        };
         let end = |ranges: &mut dyn Iterator<Item = u64>| ranges.max().unwrap_or(0);
         Ok(Program {
-            form: Form::General,
-            reason: "which is for every pair".to_owned(),
+            form,
+            reason,
             source_bytes: end(&mut passes.iter().filter_map(|pass| pass.source.as_ref()).map(|source| source.end)),
             destination_bytes: end(&mut passes.iter().map(|pass| pass.destination.end)),
             passes,
@@ -201,48 +211,83 @@ impl<'a> Planner<'a> {
 
     /// The passes of the general form: one, or the padding and then one for each pair of windows.
     fn general(&self) -> Result<Vec<Pass>, Error> {
-        let (source, destination) = (self.relayout.source(), self.relayout.destination());
-        // A word's elements are counted to its end, which may lie behind the last element.
-        let most = u64::from(u32::MAX).saturating_sub(64);
-        let places = source.physical_elements().max(destination.physical_elements());
-        if places > most || self.source_words.max(self.destination_words) > most {
-            return Err(Error::Overflow { quantity: "an offset in a shader", bits: 32 });
-        }
+        self.check_words()?;
         if self.destination_words == 0 {
             return Ok(Vec::new());
         }
         let sources = Window::all(self.options.source_offset, self.source_words, 1, self.profile)?;
-        let destinations = Window::all(self.options.destination_offset, self.destination_words, 0, self.profile)?;
-        let pattern = Pattern::new(self.relayout.padding(), self.width);
-        let words = checked::narrow(self.destination_words, WORDS)?;
-        let shader = |task| {
-            let gather = Gather { source, destination };
-            let pattern = pattern.clone().filter(|_| task != Task::Elements);
-            Shader::new(
-                General { gather, width: self.width, pattern, task, invocations: self.invocations, words }.shader(),
-            )
-        };
         let mut passes = Vec::new();
         if let [only] = sources.as_slice() {
-            let both = shader(Task::Both);
-            for window in &destinations {
+            let both = self.general_shader(Task::Both)?;
+            for window in &self.destinations()? {
                 passes.push(self.general_pass(&both, Some(only), window)?);
             }
             return Ok(passes);
         }
-        if pattern.is_some() {
-            let padding = shader(Task::Padding);
-            for window in &destinations {
-                passes.push(self.general_pass(&padding, None, window)?);
-            }
-        }
-        let elements = shader(Task::Elements);
-        for window in &destinations {
+        passes.extend(self.padding()?);
+        let elements = self.general_shader(Task::Elements)?;
+        for window in &self.destinations()? {
             for source in &sources {
                 passes.push(self.general_pass(&elements, Some(source), window)?);
             }
         }
         Ok(passes)
+    }
+
+    /// Can every place and every word be numbered in 32 bits?
+    fn check_words(&self) -> Result<(), Error> {
+        // A word's elements are counted to its end, which may lie behind the last element.
+        let most = u64::from(u32::MAX).saturating_sub(64);
+        let maps = [self.relayout.source(), self.relayout.destination()];
+        let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
+        if places > most || self.source_words.max(self.destination_words) > most {
+            return Err(Error::Overflow { quantity: "an offset in a shader", bits: 32 });
+        }
+        Ok(())
+    }
+
+    fn destinations(&self) -> Result<Vec<Window>, Error> {
+        Window::all(self.options.destination_offset, self.destination_words, 0, self.profile)
+    }
+
+    pub(super) fn pattern(&self) -> Option<Pattern> {
+        Pattern::new(self.relayout.padding(), self.width)
+    }
+
+    fn general_shader(&self, task: Task) -> Result<Shader, Error> {
+        let gather = Gather { source: self.relayout.source(), destination: self.relayout.destination() };
+        let (pattern, width) = (self.pattern().filter(|_| task != Task::Elements), self.width);
+        let words = checked::narrow(self.destination_words, WORDS)?;
+        Ok(Shader::new(General { gather, width, pattern, task, invocations: self.invocations, words }.shader()))
+    }
+
+    /// Passes that set the padding and nothing else, wherever it lies.
+    pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
+        if self.pattern().is_none() || !self.has_padding() {
+            return Ok(Vec::new());
+        }
+        self.check_words()?;
+        let shader = self.general_shader(Task::Padding)?;
+        self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
+    }
+
+    /// The words from `first` on in the general form, padding included; `None` if the source takes several bindings.
+    pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
+        self.check_words()?;
+        let (offsets, profile) = (self.options, self.profile);
+        let source = Window::new(offsets.source_offset, 0..self.source_words, self.source_words, profile)?;
+        let words = first..self.destination_words;
+        let destination = Window::new(offsets.destination_offset, words, self.destination_words, profile)?;
+        let (Some(source), Some(destination)) = (source, destination) else { return Ok(None) };
+        let shader = self.general_shader(Task::Both)?;
+        Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
+    }
+
+    /// Has the destination places without an element, or bits after the last?
+    pub(super) fn has_padding(&self) -> bool {
+        let map = self.relayout.destination();
+        let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
+        map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
     }
 
     fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {
@@ -256,6 +301,7 @@ impl<'a> Planner<'a> {
             uniforms.extend([first.wrapping_sub(word(window.base)?), first, word(window.count())?]);
         }
         Ok(Pass {
+            form: Form::General,
             shader: shader.clone(),
             workgroups,
             uniforms,
@@ -265,7 +311,7 @@ impl<'a> Planner<'a> {
     }
 
     /// `count` workgroups, spread over the axes of a dispatch with few to spare.
-    fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
+    pub(super) fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
         let most = u64::from(self.profile.max_workgroups.min(65_535));
         let fit = |count: u64, axes: u64| count.div_ceil(axes);
         let planes = fit(count, most.saturating_mul(most)).max(1);

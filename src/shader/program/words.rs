@@ -139,6 +139,14 @@ impl Pattern {
         Some(Pattern { words: if words.len() == 1 { words } else { (0..width.period).map(word).collect() } })
     }
 
+    /// The word, if it is the same one everywhere.
+    pub(super) fn only_word(&self) -> Option<u32> {
+        match self.words.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
     /// The word of padding at word `word` of the destination.
     pub(super) fn word(&self, word: &Expr) -> Expr {
         let (first, rest) = self.words.split_first().map_or((0, &[][..]), |(&first, rest)| (first, rest));
