@@ -302,3 +302,40 @@ fn bytes_behind_an_odd_copy_stay() {
         }
     }
 }
+
+/// Axes walked backwards, and elements that change their width: as the CPU copies them, which is held to the literal copy elsewhere.
+#[test]
+fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
+    let compare = |relayout: &Relayout| {
+        let source = noise(relayout.source_size_in_bytes() as usize, 5);
+        let mut expected = noise(relayout.destination_size_in_bytes() as usize, 6);
+        let mut destination = expected.clone();
+        relayout.run(&source, &mut expected).unwrap();
+        let program = Program::new(relayout, &Profile::webgpu()).unwrap();
+        assert_eq!(program.form(), Form::General, "{}", program.explain());
+        program.interpret(&source, &mut destination).unwrap();
+        assert!(destination == expected, "{}\n{}", relayout.explain(), program.passes()[0].wgsl());
+    };
+    for (from, to, axes) in [
+        ("f32[30,20]{1,0}", "f32[30,20]{0,1}", &[0][..]),
+        ("bf16[30,20]{1,0:T(8,128)(2,1)}", "bf16[30,20]{0,1}", &[0, 1]),
+        ("u8[7,9,5]{2,1,0}", "u8[7,9,5]{2,1,0:T(4,4)}", &[1]),
+        ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1}", &[1]),
+    ] {
+        for padding in [Padding::Keep, Padding::Zero] {
+            let relayout = Relayout::reversing(&map(from), &map(to), axes).unwrap().with_padding(padding).unwrap();
+            compare(&relayout);
+        }
+    }
+    for (from, to) in [
+        ("s4[33,17]{1,0:E(4)}", "s4[33,17]{0,1}"),
+        ("u4[33,17]{1,0:E(4)}", "u4[33,17]{1,0:T(8,128)}"),
+        ("s2[33,17]{1,0}", "s2[33,17]{0,1:E(2)}"),
+        ("s1[100]{0:E(1)}", "s1[100]{0}"),
+        ("u1[100]{0}", "u1[100]{0:E(1)}"),
+    ] {
+        for padding in [Padding::Keep, Padding::Zero] {
+            compare(&Relayout::new(&map(from), &map(to)).unwrap().with_padding(padding).unwrap());
+        }
+    }
+}

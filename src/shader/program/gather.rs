@@ -15,6 +15,8 @@ use super::sum::Sum;
 pub(super) struct Gather<'a> {
     pub(super) source: &'a IndexMap,
     pub(super) destination: &'a IndexMap,
+    /// The dimensions that are walked backwards on the source.
+    pub(super) reversed: &'a [usize],
 }
 
 /// What is done with the source's offset of an element. Written into the shader once.
@@ -51,6 +53,15 @@ impl Gather<'_> {
 
     /// The offset in the source of an index.
     fn source_offset(&self, code: &mut Code, index: &Index) -> Expr {
+        let forward = |dim: usize| index.get(dim).cloned().unwrap_or_default();
+        let mut index: Index = (0..self.source.sizes().len()).map(forward).collect();
+        for &dim in self.reversed {
+            let last = self.source.sizes().get(dim).copied().unwrap_or(1).saturating_sub(1);
+            if let Some(number) = index.get_mut(dim) {
+                let back = Expr::from(small(last)) - number.expr();
+                *number = Sum::of(code.bind("back", back.at_most(small(last))));
+            }
+        }
         let of = |dim: usize| index.get(dim).cloned().unwrap_or_default();
         let mut offset = Sum::default().plus(Expr::from(small(self.source.base())), 1);
         if let Some(levels) = self.source.levels() {

@@ -18,7 +18,11 @@ pub(super) enum Task {
 
 pub(super) struct General<'a> {
     pub(super) gather: Gather<'a>,
+    /// Of the destination's elements, and of the source's: the two differ where a copy packs elements, or unpacks them.
     pub(super) width: Width,
+    pub(super) source_width: Width,
+    /// Are elements that become wider numbers with a sign?
+    pub(super) signed: bool,
     pub(super) pattern: Option<Pattern>,
     pub(super) task: Task,
     pub(super) invocations: u32,
@@ -102,7 +106,7 @@ impl General<'_> {
                 let (Some(source), Some([first, owned, count])) = (source, &uniforms.source) else {
                     return code.assign(&covered, cover);
                 };
-                let (word, shift) = self.width.place(code, offset, from);
+                let (word, shift) = self.source_width.place(code, offset, from);
                 let read = |code: &mut Code| {
                     let index = code.bind("index", word.clone().wrapping_sub(first));
                     let found = code.variable("bits", code.load(source, &index) >> &shift, u32::MAX);
@@ -110,7 +114,8 @@ impl General<'_> {
                         let next = code.load(source, &index + 1).wrapping_shl(Expr::from(32) - &shift);
                         code.assign(&found, Expr::from(&found) | next);
                     });
-                    code.assign(&value, Expr::from(&value) | ((Expr::from(&found) & &mask) << &at));
+                    let element = self.converted((&found).into()) & &mask;
+                    code.assign(&value, Expr::from(&value) | (element << &at));
                     code.assign(&covered, cover.clone());
                 };
                 let owns = match self.task {
@@ -121,6 +126,20 @@ impl General<'_> {
             });
         });
         self.store(code, destination, word, place, [(&value).into(), (&covered).into()]);
+    }
+
+    /// An element of the destination's width from one of the source's in the lowest bits.
+    fn converted(&self, element: Expr) -> Expr {
+        let (from, to) = (self.source_width.bits, self.width.bits);
+        if from >= to {
+            return element;
+        }
+        let element = element & low_ones(from);
+        match 1_u32.checked_shl(from.saturating_sub(1)).filter(|_| self.signed) {
+            // Flipping the sign bit and taking it away again copies it into all bits above.
+            Some(sign) => (element ^ sign).wrapping_sub(sign),
+            None => element,
+        }
     }
 
     /// Puts the elements of a word and the padding between them where they belong.

@@ -1,6 +1,7 @@
 //! `Program`: a relayout as dispatches of compute shaders.
 
 use crate::checked;
+use crate::element::ElementKind;
 use crate::error::Error;
 use crate::relayout::{Padding, Relayout};
 
@@ -146,7 +147,9 @@ pub(super) struct Planner<'a> {
     pub(super) relayout: &'a Relayout,
     pub(super) profile: &'a Profile,
     pub(super) options: &'a ProgramOptions,
+    /// Of the destination's elements, and of the source's.
     pub(super) width: Width,
+    source_width: Width,
     pub(super) invocations: u32,
     /// The words of both tensors that are touched.
     source_words: u64,
@@ -173,18 +176,19 @@ impl<'a> Planner<'a> {
             let (value, max) = (profile.offset_alignment, 1 << 28);
             return Err(Error::OutOfLimits { what: "the profile's alignment of bindings", value, min: 4, max });
         }
-        let bits = source.element_bits();
-        let words = |elements: u64| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
+        let (from, to) = (source.element_bits(), destination.element_bits());
+        let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
         let padded = relayout.padding() != Padding::Keep;
         let written = if padded { destination.physical_elements() } else { destination.min_elements() };
         Ok(Planner {
             relayout,
             profile,
             options,
-            width: Width::new(bits),
+            width: Width::new(to),
+            source_width: Width::new(from),
             invocations,
-            source_words: words(source.min_elements())?,
-            destination_words: words(written)?,
+            source_words: words(source.min_elements(), from)?,
+            destination_words: words(written, to)?,
         })
     }
 
@@ -255,10 +259,24 @@ impl<'a> Planner<'a> {
     }
 
     fn general_shader(&self, task: Task) -> Result<Shader, Error> {
-        let gather = Gather { source: self.relayout.source(), destination: self.relayout.destination() };
+        let (source, destination) = (self.relayout.source(), self.relayout.destination());
+        let gather = Gather { source, destination, reversed: self.relayout.reversed_axes() };
+        let signed = source.data_type().kind() == ElementKind::Signed;
         let (pattern, width) = (self.pattern().filter(|_| task != Task::Elements), self.width);
         let words = checked::narrow(self.destination_words, WORDS)?;
-        Ok(Shader::new(General { gather, width, pattern, task, invocations: self.invocations, words }.shader()))
+        Ok(Shader::new(
+            General {
+                gather,
+                width,
+                source_width: self.source_width,
+                signed,
+                pattern,
+                task,
+                invocations: self.invocations,
+                words,
+            }
+            .shader(),
+        ))
     }
 
     /// Passes that set the padding and nothing else, wherever it lies.

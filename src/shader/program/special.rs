@@ -62,6 +62,9 @@ impl Planner<'_> {
     /// The program in a special form: in `wanted`, or in the one that should be fastest.
     pub(super) fn special(&self, wanted: Option<Form>) -> Result<Special, Error> {
         let refused = |reason: &str| Ok(Err(reason.to_owned()));
+        if self.relayout.changes_width() {
+            return refused("elements change their width");
+        }
         let mut passes = self.relayout.passes();
         let (Some(pass), None) = (passes.next(), passes.next()) else {
             return refused("the copy takes several steps, one a tile level");
@@ -70,7 +73,7 @@ impl Planner<'_> {
             return Ok(Err(format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count())));
         }
         let Some(boxes) = pass.boxes().map(|copy| StridedBox::new(&copy)).collect::<Option<Vec<_>>>() else {
-            return refused("blocks of both sides clash, and only digits follow them");
+            return refused("blocks of both sides clash, or an axis is walked backwards, and only digits follow that");
         };
         let Some(largest) = boxes.iter().max_by_key(|copy| copy.count()) else {
             return refused("there is nothing to copy");

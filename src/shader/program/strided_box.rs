@@ -26,11 +26,11 @@ pub(super) struct StridedBox {
 const HALVES: u64 = 128;
 
 impl StridedBox {
-    /// `None` for a box with a table.
+    /// `None` for a box with a table, or one that is walked backwards.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
         let steps = copy.loops().iter().map(|step| match *step {
             Loop::Strided { extent, source, destination } => Some(Step { extent, source, destination }),
-            Loop::Table(_) => None,
+            Loop::Table(_) | Loop::Reversed { .. } => None,
         });
         let steps = steps.collect::<Option<_>>()?;
         Some(StridedBox { source: copy.source(), destination: copy.destination(), steps })
