@@ -3,7 +3,7 @@
 //! The invocations of a workgroup go through each statement together, so that between two barriers no order among them is
 //! better than another; the workgroups run one after the other. What a GPU would do silently is a [`Fault`].
 
-use super::binding::{Access, Buffer};
+use super::binding::Access;
 use super::compute::ComputeShader;
 use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
 use super::fault::{Fault, Outcome};
@@ -161,23 +161,8 @@ impl<'a> Machine<'a> {
                     self.store_shared(*array, name, index, value, lane)?;
                 }
             }
-            Statement::CopyFour { to, at, from, index } => {
-                for &lane in active {
-                    let (at, index) = (self.value(at, lane)?, self.value(index, lane)?);
-                    for part in 0..4 {
-                        let value = self.load(from.place, &from.name, in_four(from, index, part)?, lane)?;
-                        self.store(to.place, &to.name, in_four(to, at, part)?, value, lane)?;
-                    }
-                }
-            }
-            Statement::FillFour { to, at, word } => {
-                for &lane in active {
-                    let at = self.value(at, lane)?;
-                    for part in 0..4 {
-                        self.store(to.place, &to.name, in_four(to, at, part)?, *word, lane)?;
-                    }
-                }
-            }
+            Statement::CopyFour { to, at, from, index } => self.copy_four([to, from], [at, index], active)?,
+            Statement::FillFour { to, at, word } => self.fill_four(to, at, *word, active)?,
             Statement::If { condition, then, otherwise } => {
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 for &lane in active {
@@ -284,7 +269,7 @@ impl<'a> Machine<'a> {
         self.first_invocation.saturating_add(u64::try_from(lane).unwrap_or(u64::MAX))
     }
 
-    fn load(&mut self, buffer: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
+    pub(super) fn load(&mut self, buffer: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
         let invocation = self.invocation(lane);
         let words = self.buffers.get(buffer).map_or(&[][..], Words::get);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
@@ -296,7 +281,7 @@ impl<'a> Machine<'a> {
         Ok(value)
     }
 
-    fn store(&mut self, buffer: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
+    pub(super) fn store(&mut self, buffer: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
         let invocation = self.invocation(lane);
         let Some(Words::Write(words)) = self.buffers.get_mut(buffer) else {
             return Err(Box::new(Fault::ReadOnly { buffer: name.to_owned() }));
@@ -335,13 +320,7 @@ fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {
     op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: wgsl::expression(expr), a, b }))
 }
 
-/// The word of a wide buffer that is part `part` of a group.
-fn in_four(buffer: &Buffer, group: u32, part: u32) -> Outcome<u32> {
-    let word = group.checked_mul(4).and_then(|first| first.checked_add(part));
-    word.ok_or_else(|| out_of_range(&buffer.name, group, 0))
-}
-
-fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {
+pub(super) fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {
     Box::new(Fault::OutOfRange { memory: memory.to_owned(), index, words })
 }
 

@@ -13,6 +13,7 @@ mod compute;
 mod expression;
 mod fault;
 mod fold;
+mod fours;
 mod function;
 mod interpret;
 mod lanes;
