@@ -2,7 +2,8 @@
 
 use super::binding::Buffer;
 use super::expression::Expr;
-use super::interpret::{Machine, Outcome, out_of_range};
+use super::fault::Outcome;
+use super::interpret::{Machine, out_of_range};
 
 impl Machine<'_> {
     /// Copies group `index` of the second buffer to group `at` of the first, for every lane.
