@@ -3,8 +3,27 @@
 
 mod command_line;
 
-use command_line::{folder, run, run_with_input};
+use command_line::{folder, run, run_behind, run_with_input};
 use serde_json::{Value, json};
+
+#[test]
+fn a_kernel_level_that_is_none_is_reported_and_ignored() {
+    let explain = |level: &str| {
+        let arguments = ["convert", "--explain", "--from", "f32[64,64]", "--to", "f32[64,64]{0,1}"];
+        run_behind(&format!("export TENSOR_LAYOUT_LEVEL={level}"), &arguments)
+    };
+    let sentence = "TENSOR_LAYOUT_LEVEL is ignored: column 1 of `Portable`: expected a kernel level: portable, neon, avx2, \
+        avx512, found `Portable`\n";
+    let run = explain("Portable");
+    assert_eq!((run.status, run.stderr), (0, format!("warning: {sentence}")));
+    assert!(run.stdout.contains(sentence) && !run.stdout.contains("kernels: portable"), "{}", run.stdout);
+    for level in ["portable", "neon", ""] {
+        let run = explain(level);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{level}");
+        assert!(!run.stdout.contains("ignored"), "{}", run.stdout);
+    }
+    assert!(explain("portable").stdout.contains("kernels: portable"));
+}
 
 #[test]
 fn describe_prints_the_promised_keys() {

@@ -72,6 +72,9 @@ pub(crate) struct Contestant<'a> {
 
 /// Runs all selected cases, each with the contestants that `others` finds for it.
 pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
+    if let Err(error) = KernelLevel::requested() {
+        eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
+    }
     println!("{HEADER}");
     let mut means: Vec<(&str, Vec<f64>)> = Vec::new();
     let suite = include_str!("../relayout_suite.tsv");

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::checked;
 
+use super::kernel::KernelLevel;
 use super::padding::Padding;
 use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
@@ -47,6 +48,9 @@ impl Relayout {
             }
         }
         line(&mut text, format_args!("kernels: {}", self.level.get()));
+        if let Err(error) = KernelLevel::requested() {
+            line(&mut text, format_args!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
+        }
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
         line(&mut text, format_args!("machine: {}", machine_in_words(&self.machine.traits)));

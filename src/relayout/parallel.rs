@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::exec;
 use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
@@ -39,7 +39,7 @@ impl Relayout {
         if pieces < 2 || rayon::current_num_threads() < 2 {
             return self.run(source, destination);
         }
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.run_shared(source, destination)? {
             return Ok(());
         }
@@ -48,7 +48,7 @@ impl Relayout {
 
     /// Shares the loops of the plan between threads, wherever that leaves their part of the destination. `false` if they
     /// cannot be shared so, or if padding is to be set first.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;

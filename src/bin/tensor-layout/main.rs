@@ -27,6 +27,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use output::{Output, Stop, Verdict};
+use tensor_layout::relayout::KernelLevel;
 
 /// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
 ///
@@ -73,6 +74,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Err(error) = KernelLevel::requested() {
+        eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
+    }
     let mut output = Output::new(cli.json);
     let verdict = match &cli.command {
         Command::Describe(arguments) => describe::run(arguments, &mut output),

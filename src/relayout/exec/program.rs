@@ -61,7 +61,7 @@ pub(crate) fn run_filled(
 
 /// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and nothing is done, if
 /// some box cannot be shared.
-#[cfg(all(feature = "rayon", target_arch = "x86_64"))]
+#[cfg(all(feature = "rayon", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: Destination<'_>) -> bool {
     use super::super::kernel::threads as pool;
 

@@ -2,12 +2,16 @@
 
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, NestLoop};
+#[cfg(target_arch = "aarch64")]
+use super::aarch64;
 use super::destination::Destination;
 use super::iterations::Iterations;
 use super::level::{Available, KernelLevel};
 use super::portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::simd;
 #[cfg(target_arch = "x86_64")]
-use super::{simd, x86_64};
+use super::x86_64;
 
 /// Two buffers, and how kernels read and store.
 pub(crate) struct Call<'a> {
@@ -30,7 +34,7 @@ impl Call<'_> {
     pub(crate) fn run(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
         let Call { source, destination, .. } = self;
         assert!(fits(kernel, loops, start, (source.len(), destination.len())), "a loop nest leaves its buffers");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let (streaming, prefetch) = (self.streaming.is_some(), self.prefetch);
             let buffers = (source.as_ptr(), destination.as_mut_ptr());
@@ -63,22 +67,26 @@ pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usiz
 /// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) from
 /// the iteration's source offset on is readable behind `walk.buffers.0`, and that from its destination offset on writable behind
 /// `walk.buffers.1`; the two do not overlap; and no other thread accesses the bytes written.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     let nest = simd::RunNest { kernel, walk };
     // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
     // The CPU has the features: that is what an `Available` level says.
     unsafe {
         match level.get() {
-            KernelLevel::Portable => unreachable!("the portable level has no vectors"),
+            #[cfg(target_arch = "aarch64")]
+            KernelLevel::Neon => aarch64::neon::vectorize(nest),
+            #[cfg(target_arch = "x86_64")]
             KernelLevel::Avx2 => x86_64::avx2::vectorize(nest),
+            #[cfg(target_arch = "x86_64")]
             KernelLevel::Avx512 => x86_64::avx512::vectorize(nest),
+            level => unreachable!("the level {level} has no vectors on this CPU"),
         }
     }
 }
 
 /// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a copy, errors
-/// and panics included, other threads then see the destination as they would after ordinary stores.
+/// and panics included, other threads then see the destination as they would after ordinary stores. (NEON stores are ordinary.)
 #[must_use]
 pub(crate) struct StreamFence {
     /// Only kernels over vectors stream.

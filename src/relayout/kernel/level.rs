@@ -22,6 +22,8 @@ use crate::error::Error;
 pub enum KernelLevel {
     /// Safe Rust, any CPU.
     Portable,
+    /// 64-bit ARM: vectors of 32 bytes, two registers each.
+    Neon,
     /// x86-64 with AVX2: vectors of 32 bytes.
     Avx2,
     /// x86-64 with AVX-512 F, BW, VL and VBMI: vectors of 64 bytes.
@@ -30,13 +32,17 @@ pub enum KernelLevel {
 
 impl KernelLevel {
     /// All levels, the lowest first.
-    pub const ALL: [KernelLevel; 3] = [KernelLevel::Portable, KernelLevel::Avx2, KernelLevel::Avx512];
+    pub const ALL: [KernelLevel; 4] =
+        [KernelLevel::Portable, KernelLevel::Neon, KernelLevel::Avx2, KernelLevel::Avx512];
 
     /// Has this CPU what the level needs?
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
             KernelLevel::Portable => true,
+            // The order of bytes in a register is that of memory in little-endian programs alone.
+            #[cfg(target_arch = "aarch64")]
+            KernelLevel::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
             KernelLevel::Avx2 => is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
@@ -46,7 +52,7 @@ impl KernelLevel {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
             }
-            #[cfg(not(target_arch = "x86_64"))]
+            #[allow(unreachable_patterns, reason = "the levels of other CPUs, if there are any")]
             _ => false,
         }
     }
@@ -57,17 +63,32 @@ impl KernelLevel {
     pub fn in_use() -> KernelLevel {
         static LEVEL: OnceLock<KernelLevel> = OnceLock::new();
         *LEVEL.get_or_init(|| {
-            let wish = std::env::var("TENSOR_LAYOUT_LEVEL").unwrap_or_default();
-            let most = Self::ALL.into_iter().find(|level| level.name() == wish).unwrap_or(KernelLevel::Avx512);
+            let most = Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512);
             Available::up_to(most).get()
         })
     }
 
-    /// `portable`, `avx2` or `avx512`.
+    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if it is not set, or empty. Read once for the process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest level, and whoever starts the
+    /// program should be told.
+    pub fn requested() -> Result<Option<KernelLevel>, Error> {
+        static REQUESTED: OnceLock<Result<Option<KernelLevel>, Error>> = OnceLock::new();
+        let read = || match std::env::var_os("TENSOR_LAYOUT_LEVEL").unwrap_or_default() {
+            name if name.is_empty() => Ok(None),
+            name => name.to_string_lossy().parse().map(Some),
+        };
+        REQUESTED.get_or_init(read).clone()
+    }
+
+    /// `portable`, `neon`, `avx2` or `avx512`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             KernelLevel::Portable => "portable",
+            KernelLevel::Neon => "neon",
             KernelLevel::Avx2 => "avx2",
             KernelLevel::Avx512 => "avx512",
         }

@@ -2,7 +2,7 @@
 //! vouches for, and [`interop`](crate::interop), which reads the structures of C interfaces, hold `unsafe`.
 //!
 //! The folder is the dispatch tree: [`call`] checks that a nest stays inside its buffers and picks a level; [`portable`] is safe
-//! Rust and runs anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` supplies.
+//! Rust and runs anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` and `aarch64` supply.
 #![allow(unsafe_code, reason = "the SIMD kernels; every block says why it is sound")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -10,6 +10,8 @@
     reason = "`Call::run` compares the span of a nest, computed with saturation, with its buffers; all offsets lie inside"
 )]
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod bit_order;
 mod call;
 mod destination;
@@ -17,9 +19,9 @@ mod iterations;
 mod level;
 mod machine;
 mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
-#[cfg(all(target_arch = "x86_64", feature = "rayon"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), feature = "rayon"))]
 pub(super) mod threads;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

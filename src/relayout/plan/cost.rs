@@ -29,7 +29,8 @@
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
-/// Bytes of a cache line: every x86-64 CPU and most ARM ones.
+/// Bytes of a cache line: every x86-64 CPU and most ARM ones. (Apple's have lines of 128: two of these, which kernels store one after the other
+/// wherever rows are longer.)
 pub(crate) const LINE: usize = 64;
 
 /// Bytes of a page of memory. Addresses a multiple of it apart also share a set in each L1 cache that has 64 sets of
