@@ -9,7 +9,7 @@
 //! The figure of a case is `time / best copy`: the faster of `copy_from_slice` and of this crate's own copy (which
 //! uses non-temporal stores when the buffers are large), over half the bytes read and written, in the same run. Rounds of the case
 //! and of the copies alternate; the minima of the same rounds are compared, and the median of the per-round ratios stands beside
-//! them. Cases are those of relayout_suite.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
+//! them. Cases are those of relayout_suite.tsv and, apart from the means, of relayout_reversed.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
 //! With `--threads`, `run_parallel` is compared with copies that use as many threads.
 //!
 //! `--tuning` gives every plan these settings (see `Tuning`). `--measured` runs the measured mode instead: a line for each

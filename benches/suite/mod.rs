@@ -53,12 +53,14 @@ impl Options {
     }
 }
 
-/// A line of relayout_suite.tsv.
+/// A line of relayout_suite.tsv, or of relayout_reversed.tsv.
 pub(crate) struct Case {
     pub(crate) size: &'static str,
     pub(crate) name: &'static str,
     pub(crate) from: Notated,
     pub(crate) to: Notated,
+    /// The axes that are walked backwards.
+    pub(crate) axes: Vec<usize>,
 }
 
 /// Copies from the one buffer to the other.
@@ -77,14 +79,20 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     }
     println!("{HEADER}");
     let mut means: Vec<(&str, Vec<f64>)> = Vec::new();
-    let suite = include_str!("../relayout_suite.tsv");
-    for line in suite.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+    let lines = include_str!("../relayout_suite.tsv").lines().chain(include_str!("../relayout_reversed.tsv").lines());
+    for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
-        let [size, name, from, to] = fields[..] else { panic!("a line of four fields: {line}") };
+        let [size, name, from, to, ref axes @ ..] = fields[..] else { panic!("a line of four fields or more: {line}") };
         if !matches_glob(&options.only, &format!("{size}/{name}")) && !matches_glob(&options.only, name) {
             continue;
         }
-        let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap() };
+        let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
+        let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap(), axes };
+        if !case.axes.is_empty() {
+            // No other crate is asked to go backwards, and the means stay those of the suite.
+            run_case(&case, options, Vec::new());
+            continue;
+        }
         let ratio = run_case(&case, options, others(&case));
         match means.iter_mut().find(|(name, _)| *name == size) {
             Some((_, ratios)) => ratios.push(ratio),
@@ -102,7 +110,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
 /// Times a case, prints a line for this crate and for each contestant, and gives this crate's ratio.
 fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
     let threads = Threads::new(options.threads);
-    let relayout = Relayout::new(&case.from, &case.to).unwrap().with_tuning(options.tuning).unwrap();
+    let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap().with_tuning(options.tuning).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let source = Lines::new(lengths.0);
     let mut destination = Lines::new(lengths.1);
