@@ -194,6 +194,32 @@ fn widths_change_backwards_too() {
     }
 }
 
+/// Large enough to be done in parts that report progress: rows bottom up.
+#[test]
+fn progress_is_reported_backwards_too() {
+    let image: ArrayShape = "u8[5000,4000]{1,0}".parse().unwrap();
+    let relayout = Relayout::reversing(&image, &image, &[0]).unwrap();
+    let source = noise(20_000_000, 1);
+    let (mut destination, mut told) = (vec![0; 20_000_000], Vec::new());
+    relayout.run_with_progress(&source, &mut destination, &mut |bytes| told.push(bytes)).unwrap();
+    assert!(told.len() > 5 && told.is_sorted() && told.last() == Some(&20_000_000), "{told:?}");
+    assert!(source.chunks(4000).rev().eq(destination.chunks(4000)));
+}
+
+/// Shaders are made from layouts, which know nothing of it.
+#[test]
+fn no_shader_walks_backwards_or_changes_widths() {
+    use tensor_layout::shader::{Profile, Program};
+
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let (packed, bytes) = (shape("s4[4,8]{1,0:E(4)}"), shape("s4[4,8]{1,0}"));
+    for relayout in [Relayout::reversing(&bytes, &bytes, &[0]), Relayout::new(&packed, &bytes)] {
+        let error = Program::new(&relayout.unwrap(), &Profile::webgpu()).unwrap_err();
+        assert_eq!(error.code(), "not_expressible", "{error}");
+    }
+    assert!(Program::new(&Relayout::new(&bytes, &bytes).unwrap(), &Profile::webgpu()).is_ok());
+}
+
 #[test]
 fn axes_that_are_not_there_are_refused_and_short_ones_change_nothing() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[1, 4]).unwrap();

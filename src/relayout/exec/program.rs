@@ -139,21 +139,25 @@ fn run_box(
 /// Runs a nest, a large one in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
 fn run_nest(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
     let bytes = nest.bytes;
-    let Some((NestLoop::Strided(outermost), _)) = nest.loops.split_first().filter(|_| bytes >= REPORT_FROM) else {
+    let outermost = nest.loops.first().filter(|_| bytes >= REPORT_FROM);
+    let Some(step @ (NestLoop::Strided(outermost) | NestLoop::Reversed(outermost))) = outermost else {
         return call.run(&nest.kernel, &nest.loops, (nest.source, nest.destination));
     };
     let iterations = u64::try_from(outermost.extent).unwrap_or(u64::MAX).max(1);
     let each = bytes.div_ceil(iterations).max(1);
     let part = usize::try_from(REPORT_EACH.div_ceil(each)).unwrap_or(usize::MAX);
+    let backwards = matches!(step, NestLoop::Reversed(_));
     let mut loops = nest.loops.clone();
     let mut done = 0_usize;
     while done < outermost.extent {
         let extent = part.min(outermost.extent.saturating_sub(done));
         if let Some(first) = loops.first_mut() {
-            *first = NestLoop::Strided(Stride { extent, ..*outermost });
+            let part = Stride { extent, ..*outermost };
+            *first = if backwards { NestLoop::Reversed(part) } else { NestLoop::Strided(part) };
         }
         // Nothing here can saturate: all offsets lie inside the buffers.
-        let from = nest.source.saturating_add(done.saturating_mul(outermost.source));
+        let moved = done.saturating_mul(outermost.source);
+        let from = if backwards { nest.source.saturating_sub(moved) } else { nest.source.saturating_add(moved) };
         let to = nest.destination.saturating_add(done.saturating_mul(outermost.destination));
         call.run(&nest.kernel, &loops, (from, to));
         done = done.saturating_add(extent);
