@@ -5,6 +5,7 @@
 
 mod buffers;
 mod gpu;
+mod index_functions;
 #[path = "../../../tests/literal/mod.rs"]
 mod literal;
 mod random;
@@ -23,7 +24,9 @@ use libtest_mimic::{Arguments, Trial};
 type Test = (&'static str, fn(&Gpu));
 
 fn main() -> ExitCode {
-    let tests: Vec<Test> = [buffers::TESTS, uploads::TESTS, readback::TESTS, relayouts::TESTS, traps::TESTS].concat();
+    let tests: Vec<Test> =
+        [buffers::TESTS, index_functions::TESTS, uploads::TESTS, readback::TESTS, relayouts::TESTS, traps::TESTS]
+            .concat();
     let arguments = Arguments::from_args();
     let Some(gpu) = pollster::block_on(Gpu::new()) else {
         eprintln!("no adapter: {} tests skipped", tests.len());
