@@ -18,7 +18,7 @@ fn a_plan_of_one_pass() {
     loop of 32: source +3211264, destination +3211264
     transpose 64 rows x 12544 columns of 4-byte units: source row pitch 50176, destination row pitch 256
   traffic: 196 MiB, 98 MiB read and 98 MiB written
-  stores: non-temporal, as both buffers together take 8 MiB or more
+  stores: non-temporal, as 8 MiB or more are read and written
 kernels: portable
 padding: none
 pieces: 8 for 8 threads, of 12.2 MiB

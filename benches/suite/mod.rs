@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Relayout, Tuning};
-use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 pub(crate) const HEADER: &str =
     "size,case,threads,level,seconds_min,seconds_median,copy_seconds_min,ratio,ratio_median";
@@ -63,6 +63,14 @@ pub(crate) struct Case {
     pub(crate) axes: Vec<usize>,
 }
 
+impl Case {
+    /// The bytes of all elements.
+    fn elements(&self) -> usize {
+        let map = self.from.to_index_map().unwrap();
+        (map.logical_elements() * u64::from(map.element_bits())).div_ceil(8) as usize
+    }
+}
+
 /// Copies from the one buffer to the other.
 pub(crate) type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
 
@@ -117,7 +125,9 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     if options.measured {
         return trials(case, relayout, source.bytes(), destination.bytes_mut());
     }
-    let half = lengths.0.midpoint(lengths.1);
+    // A slice of a larger buffer counts for what is moved.
+    let elements: usize = case.elements();
+    let half = lengths.0.min(elements).midpoint(lengths.1.min(elements));
     let copied = Lines::new(half);
     let mut copy = Lines::new(half);
     let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();

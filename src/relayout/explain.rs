@@ -82,8 +82,8 @@ impl Relayout {
         let from = Size(program.knobs.streaming_from);
         let why = match (program.streaming, self.tuning.streaming()) {
             (_, Some(_)) => "as set by the caller".into(),
-            (true, None) => format!("as both buffers together take {from} or more"),
-            (false, None) => format!("as both buffers together take less than {from}"),
+            (true, None) => format!("as {from} or more are read and written"),
+            (false, None) => format!("as less than {from} are read and written"),
         };
         let stores = if program.streaming { "non-temporal" } else { "through the cache" };
         line(text, format_args!("  stores: {stores}, {why}"));

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 
+use super::plan::cost::LONGEST_JOINED;
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::Relayout;
@@ -108,6 +109,10 @@ impl Relayout {
         }
         if any(|program| program.streaming && program.has_panels()) {
             candidates.extend([1 << 9, 1 << 10].into_iter().filter_map(|run| as_is.with_staged_runs(run).ok()));
+        }
+        if any(|program| program.streaming && program.has_short_runs()) {
+            let joined = any(|program| program.knobs.joined_up_to > 0);
+            candidates.push(as_is.with_joined_runs(if joined { 0 } else { LONGEST_JOINED }));
         }
         // Whatever fits the caches nearest to the core is never streamed.
         if any(|program| program.prefetch || program.streaming) {

@@ -152,7 +152,7 @@ impl Relayout {
     }
 
     /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size: for tests and
-    /// measurements. Left to itself, a copy streams from 8 MiB on, both buffers together.
+    /// measurements. Left to itself, a copy streams from 8 MiB on, read and written together.
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cursor::Cursor;
 use crate::error::Error;
 
-use super::plan::cost::{LARGEST_STAGED_RUN, LEAST_STAGED_RUN};
+use super::plan::cost::{LARGEST_STAGED_RUN, LEAST_STAGED_RUN, LONGEST_JOINED};
 use super::plan::machine::Knobs;
 
 /// Settings of a plan that replace what the traits of the machine suggest: what [`Relayout::measured`](super::Relayout::measured) finds, to
@@ -20,6 +20,7 @@ use super::plan::machine::Knobs;
 /// |---|---|
 /// | `stores=ordinary`, `stores=non-temporal` | through the cache or past it, whatever the size |
 /// | `prefetch=off`, `prefetch=2048` | no software prefetch, or so many bytes ahead |
+/// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
 /// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes |
 ///
 /// ```
@@ -40,6 +41,7 @@ pub struct Tuning {
     prefetch: Option<usize>,
     /// Bytes of a run; 0 is off.
     staged: Option<usize>,
+    joined: Option<usize>,
 }
 
 /// A tuning that was tried, and the fastest time of it.
@@ -77,6 +79,13 @@ impl Tuning {
         Ok(Tuning { staged: kernels.into_iter().rfind(|&run| run <= bytes), ..self })
     }
 
+    /// With destination runs of at most so many bytes joined with those of neighbouring tiles, 0 for none, where stores are non-temporal and rows
+    /// lie whole pages apart. Runs of more than 128 bytes never are.
+    #[must_use]
+    pub fn with_joined_runs(self, bytes: usize) -> Tuning {
+        Tuning { joined: Some(bytes.min(LONGEST_JOINED)), ..self }
+    }
+
     pub(super) fn streaming(self) -> Option<bool> {
         self.streaming
     }
@@ -89,22 +98,26 @@ impl Tuning {
         }
         match self.prefetch {
             Some(0) => tuned.prefetch_from = u64::MAX,
-            Some(bytes) => (tuned.prefetch_from, tuned.prefetch_distance) = (0, bytes),
+            Some(bytes) => {
+                (tuned.prefetch_from, tuned.prefetch_distance, tuned.prefetch_in_row) = (0, bytes, bytes);
+            }
             None => {}
         }
         tuned.staged_run = self.staged.unwrap_or(knobs.staged_run);
+        tuned.joined_up_to = self.joined.unwrap_or(knobs.joined_up_to);
         tuned
     }
 }
 
 impl fmt::Display for Tuning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tuning { streaming, prefetch, staged } = *self;
+        let Tuning { streaming, prefetch, staged, joined } = *self;
         let bytes = |bytes: usize| if bytes == 0 { "off".to_owned() } else { bytes.to_string() };
         let stores = streaming.map(|past| if past { "stores=non-temporal" } else { "stores=ordinary" }.to_owned());
         let prefetch = prefetch.map(|ahead| format!("prefetch={}", bytes(ahead)));
         let staged = staged.map(|run| format!("staged={}", bytes(run)));
-        let settings: Vec<String> = [stores, prefetch, staged].into_iter().flatten().collect();
+        let joined = joined.map(|run| format!("joined={}", bytes(run)));
+        let settings: Vec<String> = [stores, prefetch, staged, joined].into_iter().flatten().collect();
         f.pad(&if settings.is_empty() { "default".to_owned() } else { settings.join(",") })
     }
 }
@@ -118,7 +131,7 @@ impl FromStr for Tuning {
     ///
     /// [`Error::Parse`] for any other text, and as for [`with_staged_runs`](Tuning::with_staged_runs).
     fn from_str(text: &str) -> Result<Tuning, Error> {
-        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=` and `staged=`, each once";
+        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=`, `staged=` and `joined=`, each once";
         let mut cursor = Cursor::new(text);
         let mut tuning = Tuning::default();
         if cursor.eat("default") {
@@ -137,6 +150,8 @@ impl FromStr for Tuning {
                 tuning = tuning.with_prefetch(off_or_bytes(&mut cursor)?);
             } else if tuning.staged.is_none() && cursor.eat("staged=") {
                 tuning = tuning.with_staged_runs(off_or_bytes(&mut cursor)?)?;
+            } else if tuning.joined.is_none() && cursor.eat("joined=") {
+                tuning = tuning.with_joined_runs(off_or_bytes(&mut cursor)?);
             } else {
                 return Err(cursor.error_at(start, SETTINGS));
             }
@@ -163,9 +178,13 @@ mod tests {
 
     #[test]
     fn the_text_reads_back() {
-        for text in
-            ["default", "stores=ordinary", "stores=non-temporal,prefetch=off,staged=1024", "prefetch=77,staged=off"]
-        {
+        for text in [
+            "default",
+            "stores=ordinary",
+            "stores=non-temporal,prefetch=off,staged=1024",
+            "prefetch=77,staged=off,joined=128",
+            "joined=off",
+        ] {
             assert_eq!(text.parse::<Tuning>().unwrap().to_string(), text);
         }
         let spaced: Tuning = " staged=512 , prefetch=2048 ".parse().unwrap();

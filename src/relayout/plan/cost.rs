@@ -7,15 +7,15 @@
 //! 1. *Whole cache lines.* A store to part of a line makes the memory system read the rest of it first. A transpose therefore works in
 //!    blocks that are a line long on both sides, and an axis shorter than a line is fused with the loop that continues it
 //!    ([`MIN_AXIS`]).
-//! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From [`streaming_from`](super::machine::Knobs::streaming_from) bytes on, whole lines are
+//! 2. *Non-temporal stores.* An ordinary store reads its line into the cache, too. From a size on (`Knobs::streaming_from`), whole lines are
 //!    stored past the cache; below, the reader of the destination would have to read it back from memory.
 //! 3. *Sequential reads, scattered writes.* A load stalls whoever needs its value, a store does not. Contiguous runs that leave at least two
 //!    lines in each place are copied in the order of the source; shorter ones, and a source that is repeated (stride 0) and so stays in
 //!    the cache, in the order of the destination.
 //! 4. *Software prefetch.* Where the order of the reads is none that the hardware prefetcher follows (the next row, the next tile), a
-//!    kernel prefetches [`prefetch_distance`](super::machine::Knobs::prefetch_distance) bytes ahead, one line for each line it copies; a transpose prefetches the next panel
+//!    kernel prefetches some bytes ahead (`Knobs::prefetch_distance`), one line for each line it copies; a transpose prefetches the next panel
 //!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses.
-//! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of a way ([`l1_way`](super::machine::Knobs::l1_way)) map to the same set of the L1 cache. Copies through the cache go by
+//! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of a way map to the same set of the L1 cache (`Knobs::l1_way`). Copies through the cache go by
 //!    way of a padded staging buffer then; streamed ones order their blocks so that runs grow in few destination rows at a time.
 //! 6. *Threads* share the iterations of one outer loop, which changes none of the above; where no loop has enough of
 //!    them, the destination is cut into pieces.
@@ -50,7 +50,8 @@ pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
 
-/// Bytes up to which a unit is transposed. Two lines fill whole lines on the destination by themselves.
+/// Bytes up to which a unit is transposed. By rule 1: a run of two lines or more fills at least one whole line of the destination wherever it begins, so
+/// nothing is gained by bringing its neighbours together.
 pub(crate) const LONGEST_TRANSPOSED: usize = 2 * LINE;
 
 /// Bytes of a unit up to which runs of them are reversed in registers: half a vector of the narrowest kind.
@@ -96,8 +97,18 @@ pub(crate) const LARGEST_STAGED_RUN: usize = 1 << 10;
 /// The shortest such run, and that of copies through the cache whose destination rows share cache sets. By trial.
 pub(crate) const LEAST_STAGED_RUN: usize = STAGED_LINES * LINE;
 
-/// Lines of a row that are staged together: runs of 256 bytes.
+/// Lines of a row that are staged together, at least: runs of 256 bytes.
 pub(crate) const STAGED_LINES: usize = 4;
+
+/// The same where rows are long enough: in the L2 cache of Z5, f32[1024,64] takes 1.94 times a copy in runs of 512 bytes, 2.15 in
+/// runs of 256, and f32[64,1024] 1.93 and 2.03.
+pub(crate) const MORE_STAGED_LINES: usize = 2 * STAGED_LINES;
+
+/// Bytes of a destination run up to which neighbouring tiles are joined, where they are: on Z3, longer ones (untile_bf16, 256) gained nothing.
+pub(crate) const LONGEST_JOINED: usize = 2 * LINE;
+
+/// Bytes of the run in which neighbouring tiles are joined, at most: on Z3 runs of 512 bytes and more cost nothing beside a copy.
+pub(crate) const JOINED_RUN: usize = 1 << 10;
 
 /// A plane whose shorter side fills at most this fraction of a vector (one in four) and has units of 1 or 2 bytes is
 /// copied unit by unit. By trial.
@@ -108,7 +119,8 @@ pub(crate) const NARROW: usize = 4;
 /// Bytes from which on the library's `memcpy` is as fast as any kernel of this crate. By trial.
 pub(crate) const MEMCPY_FROM: usize = 1 << 10;
 
-/// Runs an iteration up to which each is prefetched for itself: they are a line each, far from those of the next iteration.
+/// Runs an iteration up to which each is prefetched for itself: they are a line each, far from those of the next iteration. More of them would come in a burst
+/// (rule 4). Not tuned.
 pub(crate) const FEW_RUNS: usize = 4;
 
 /// Units of 16 bytes in a plane up to which they are moved one by one: 16 KiB on either side stay in the L1 cache. By trial.
@@ -126,7 +138,8 @@ pub(crate) const LEAST_SHUFFLED: usize = 256;
 /// Bytes of a plane below which a byte shuffle prefetches the next plane instead of a place further on in this one. By trial.
 pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
-/// Bytes of a destination row that a byte shuffle writes before the next row: its source is in the L1 cache until then.
+/// Bytes of a destination row that a byte shuffle writes before the next row: its source, at most four vectors for each of its own, is in the smallest L1
+/// cache of today (32 KiB) until then. Not tuned.
 pub(crate) const SHUFFLE_PIECE: usize = 1 << 11;
 
 // --- Sub-byte planes ---------------------------------------------------------------------------------------------------
@@ -153,47 +166,52 @@ pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
 // --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
 
-/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan.
+/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan;
+/// pairs of layouts that people write have a few. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;
 
-/// Bytes of a box from which on progress is reported between the iterations of its outermost loop.
+/// Bytes of a box from which on progress is reported between the iterations of its outermost loop: a copy of less takes a few milliseconds,
+/// which nobody watches; eight times [`REPORT_EACH`]. Not tuned.
 pub(crate) const REPORT_FROM: u64 = 1 << 24;
 
 /// About so many bytes lie between two reports: a millisecond at 2 GB/s.
 pub(crate) const REPORT_EACH: u64 = 1 << 21;
 
-/// Boxes of padding, at most; a destination with more is filled as a whole first.
+/// Boxes of padding, at most; a destination with more is filled as a whole first. Bounds the memory of a plan. Not tuned.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
 /// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding
 /// (Z5: 3 channels in blocks of 16 took 12 ms instead of 33).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
-/// Bytes that are filled and then copied over while they are in the cache.
+/// Bytes that are filled and then copied over while they are in the cache: the last cache, if not the one before. Longer ones would
+/// leave it on small machines, shorter ones are more pieces to plan. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
 /// Bytes that are put together in a buffer before they go to memory that is not to be read, or to be written twice: with what they
 /// are read from, they stay in an L2 cache of 1 MiB.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
-/// Boxes of a copy that is cut into pieces, at most. Bounds the time and the memory of cutting.
+/// Boxes of a copy that is cut into pieces, at most. Bounds the time and the memory of cutting. Not tuned.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
-/// Clipped boxes of all pieces together, at most, for the same reason.
+/// Clipped boxes of all pieces together, at most, for the same reason. Not tuned.
 pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
-/// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step.
+/// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step. So the longest piece takes
+/// at most an eighth longer than an equal share. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
 /// Bytes of a piece, at least, for which waking a thread pays. By trial.
 #[cfg(feature = "rayon")]
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
-/// Pieces, or parts of a loop, for each thread: a thread that is held up leaves the rest to the others.
+/// Pieces, or parts of a loop, for each thread: a thread that is held up leaves the rest to the others. Four of them bound
+/// what one late part costs to a quarter of a thread's share. Not tuned.
 #[cfg(feature = "rayon")]
 pub(crate) const PARTS_PER_THREAD: usize = 4;
 
-/// Boxes of a copy in place, at most: that each has its counterpart is found by comparing them.
+/// Boxes of a copy in place, at most: that each has its counterpart is found by sorting them. Not tuned.
 pub(crate) const MOST_EXCHANGED_BOXES: u64 = 1 << 10;
 
 /// Elements on a side of the blocks that a copy in place exchanges: two blocks of 16-byte elements stay in an L2 cache. By trial.

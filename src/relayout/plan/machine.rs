@@ -4,7 +4,7 @@
 //! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
 //! [`cost`](super::cost).
 
-use super::cost::{LINE, PAGE};
+use super::cost::{LINE, LONGEST_JOINED, PAGE};
 
 /// The data caches of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,12 +45,14 @@ pub(crate) struct Knobs {
     pub(crate) l1_way: usize,
     /// One side of a copy up to which it stays in the L2 cache.
     pub(crate) in_l2: usize,
-    /// Both buffers together from which on a copy uses non-temporal stores.
+    /// Bytes read and written from which on a copy uses non-temporal stores.
     pub(crate) streaming_from: u64,
-    /// Both buffers together from which on a copy prefetches.
+    /// Bytes read and written from which on a copy prefetches.
     pub(crate) prefetch_from: u64,
     /// How far ahead a kernel prefetches where the hardware prefetcher does not follow.
     pub(crate) prefetch_distance: usize,
+    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a copy's one; 0 for not at all.
+    pub(crate) prefetch_in_row: usize,
     /// A panel of a transpose, at most.
     pub(crate) panel: usize,
     /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
@@ -74,15 +76,16 @@ impl Knobs {
             streaming_from: STREAMING_FROM,
             prefetch_from: u64::try_from(traits.l2).unwrap_or(u64::MAX),
             prefetch_distance: PREFETCH_DISTANCE,
+            prefetch_in_row: 0,
             panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
             panel_rows: PANEL_ROWS,
             staged_run: 0,
-            joined_up_to: JOINED_UP_TO,
+            joined_up_to: if traits.l1_ways <= FEW_WAYS { LONGEST_JOINED } else { 0 },
         }
     }
 
     /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
-    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 10] {
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 11] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
             l1_ways,
@@ -91,6 +94,7 @@ impl Knobs {
             streaming_from,
             prefetch_from,
             prefetch_distance,
+            prefetch_in_row,
             panel,
             panel_rows,
             staged_run,
@@ -110,10 +114,11 @@ impl Knobs {
             ("non-temporal from", streaming_from, source(streaming_from == made.streaming_from, "trial")),
             ("prefetch from", prefetch_from, source(prefetch_from == made.prefetch_from, from_traits)),
             ("prefetch ahead", number(prefetch_distance), source(prefetch_distance == made.prefetch_distance, "trial")),
+            ("in long rows", number(prefetch_in_row), source(prefetch_in_row == made.prefetch_in_row, "trial")),
             ("panel", number(panel), if panel == LARGEST_PANEL { "trial" } else { from_traits }),
             ("panel rows", number(panel_rows), "trial"),
             ("staged runs", number(staged_run), source(staged_run == made.staged_run, "trial")),
-            ("joined runs up to", number(joined_up_to), source(joined_up_to == made.joined_up_to, "trial")),
+            ("joined runs up to", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
         ]
     }
 }
@@ -131,9 +136,9 @@ const LARGEST_PANEL: usize = 1 << 17;
 /// By trial.
 const PANEL_ROWS: usize = 256;
 
-/// On Z3, untile_s8 with runs of 128 bytes went from 2.21 to 1.83 times a copy and untile_s4 (64 bytes) from 2.90 to 1.69; untile_bf16 (256)
-/// gained nothing.
-const JOINED_UP_TO: usize = 2 * LINE;
+/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out. On Z3 (8 ways), joining took untile_s8 from 2.21 to 1.83 times
+/// a copy and untile_s4 from 2.90 to 1.69. On Z5 (12 ways) it costs: from 1.1 to 1.7, and from 1.5 to 1.6.
+const FEW_WAYS: usize = 8;
 
 #[cfg(test)]
 mod tests {

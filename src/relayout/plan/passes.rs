@@ -192,7 +192,6 @@ fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> R
     let traffic = Traffic {
         read: checked::bytes_for(elements.min(from.physical_elements()), widths.source)?,
         written: checked::bytes_for(elements, widths.destination)?,
-        buffers: from.physical_size_in_bytes().saturating_add(to.physical_size_in_bytes()),
     };
     Program::new(boxes, widths, traffic, knobs)
 }

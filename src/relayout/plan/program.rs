@@ -34,8 +34,13 @@ pub(crate) struct Traffic {
     pub(crate) read: u64,
     /// Elements written.
     pub(crate) written: u64,
-    /// Both buffers.
-    pub(crate) buffers: u64,
+}
+
+impl Traffic {
+    /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it is.
+    pub(crate) fn moved(&self) -> u64 {
+        self.read.saturating_add(self.written)
+    }
 }
 
 /// One box, planned.
@@ -52,6 +57,9 @@ pub(crate) enum PlannedBox {
 
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
+        let streaming = traffic.moved() >= knobs.streaming_from;
+        // Only streamed runs are joined.
+        let knobs = &Knobs { joined_up_to: if streaming { knobs.joined_up_to } else { 0 }, ..*knobs };
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
@@ -59,9 +67,16 @@ impl Program {
                 prepared.push(PlannedBox::new(copy, widths, knobs)?);
             }
         }
-        let streaming = traffic.buffers >= knobs.streaming_from;
-        let prefetch = traffic.buffers >= knobs.prefetch_from;
+        let prefetch = traffic.moved() >= knobs.prefetch_from;
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
+    }
+
+    /// Are there short destination runs that could be joined?
+    pub(crate) fn has_short_runs(&self) -> bool {
+        self.prepared.iter().any(|planned| match planned {
+            PlannedBox::Nest(nest) => nest.kernel.has_short_runs(),
+            _ => false,
+        })
     }
 
     /// Are planes transposed panel by panel?
@@ -105,7 +120,7 @@ impl PlannedBox {
             select::nest(&copy, u64::from(bits / 8), knobs).map(PlannedBox::Nest)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
             select::nest(&whole, 1, knobs).map(PlannedBox::Nest)
-        } else if let Some(nest) = subbyte::interleaved(&copy, bits) {
+        } else if let Some(nest) = subbyte::interleaved(&copy, bits, knobs) {
             Ok(PlannedBox::Nest(nest))
         } else {
             Ok(PlannedBox::SubByte(SubByteBox::new(copy, bits)))

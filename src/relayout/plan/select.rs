@@ -13,7 +13,9 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
-use super::cost::{LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
+use super::cost::{
+    JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE,
+};
 use super::machine::Knobs;
 use super::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
 
@@ -80,6 +82,9 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         let plane = plane(loops, run, columns, rows, true);
         if writes_long_runs(&plane, loops, knobs) {
             in_source_order(loops);
+        }
+        if let Some(pitch) = plane.deinterleaves() {
+            neighbours_last(loops, plane.destination_row(), pitch.bytes, knobs);
         }
         return MicroKernel::Transpose(plane);
     }
@@ -171,6 +176,28 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
     if loops.iter().all(|step| key(step).is_some()) {
         loops.sort_by_key(key);
     }
+}
+
+/// Puts the loop that continues short destination runs, `pitch` bytes apart, innermost, so that a kernel can join them: as many
+/// iterations as make a run of [`JOINED_RUN`], and the rest of the loop where it was.
+pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
+    if run == 0 || run > knobs.joined_up_to || !pitch.is_multiple_of(PAGE) {
+        return;
+    }
+    let Some(place) = position(loops, |stride| stride.destination == run) else { return };
+    let Taken { stride, .. } = take(loops, place);
+    let most = JOINED_RUN.div_euclid(run);
+    let joined = (2..=most).rev().find(|&joined| stride.extent.is_multiple_of(joined)).unwrap_or(stride.extent);
+    if joined < stride.extent {
+        // Nothing saturates: these are offsets in the buffers.
+        let outer = Stride {
+            extent: stride.extent.checked_div(joined).unwrap_or(1),
+            source: stride.source.saturating_mul(joined),
+            destination: stride.destination.saturating_mul(joined),
+        };
+        loops.insert(place, NestLoop::Strided(outer));
+    }
+    loops.push(NestLoop::Strided(Stride { extent: joined, ..stride }));
 }
 
 /// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved

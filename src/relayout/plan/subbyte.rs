@@ -6,8 +6,9 @@
 use crate::map::{CopyBox, Loop};
 
 use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
+use super::machine::Knobs;
 use super::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, NestLoops, Stride};
-use super::select::in_source_order;
+use super::select::{in_source_order, neighbours_last};
 
 /// A box of elements that begin anywhere.
 #[derive(Debug, Clone)]
@@ -58,7 +59,7 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
 }
 
 /// The nest of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at whole bytes.
-pub(crate) fn interleaved(copy: &CopyBox, bits: u32) -> Option<Nest> {
+pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Nest> {
     let (column_place, row_place, BitPlane { columns, rows, .. }) = plane(copy, bits)?;
     let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
     let few = |rows: &Stride| BitInterleave::ROWS.contains(&rows.extent);
@@ -94,6 +95,9 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32) -> Option<Nest> {
     }
     if direction == Direction::Interleave && count.saturating_mul(row) > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
+    }
+    if direction == Direction::Deinterleave {
+        neighbours_last(&mut loops, row, pitch, knobs);
     }
     let (source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
     Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops, source, destination))

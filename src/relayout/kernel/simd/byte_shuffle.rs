@@ -149,7 +149,11 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
         for iteration in walk.iterations(shuffle.row * shuffle.rows) {
             // The rows of a small plane end before what lies further on in them would be read.
             let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
-            let later = next_plane.or_else(|| iteration.later_in_row(shuffle.source_row));
+            let in_row = || match shuffle.rows {
+                1 => iteration.later_in_rows(shuffle.source_row, walk.knobs),
+                _ => iteration.later_in_row(shuffle.source_row),
+            };
+            let later = next_plane.or_else(in_row);
             for first in (0..shuffle.row).step_by(piece) {
                 for number in 0..shuffle.rows {
                     let row = Row {

@@ -1,6 +1,7 @@
 //! Copies of contiguous runs, one after the other.
 
 use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, MEMCPY_FROM};
+use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::Stride;
 use super::vector::Vector;
 use super::walk::{Iteration, Walk};
@@ -43,7 +44,7 @@ pub(super) unsafe fn copy_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: St
         let joined = walk.streaming && count.destination == run && run >= LINE && count.extent > 1;
         let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
         for iteration in walk.iterations(run.saturating_mul(count.extent)) {
-            let later = LaterRun { iteration: &iteration, count, distance, run };
+            let later = LaterRun { iteration: &iteration, count, distance, run, knobs: walk.knobs };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
                 join_runs::<V>(iteration.from, iteration.to, run, count, &later);
                 continue;
@@ -82,6 +83,7 @@ struct LaterRun<'a> {
     /// How many runs ahead.
     distance: usize,
     run: usize,
+    knobs: &'a Knobs,
 }
 
 impl LaterRun<'_> {
@@ -89,7 +91,10 @@ impl LaterRun<'_> {
     #[inline(always)]
     fn than(&self, i: usize) -> Option<*const u8> {
         if self.run >= LONG_RUN {
-            return self.iteration.later_in_row(self.run).map(|later| later.wrapping_add(i * self.count.source));
+            return self
+                .iteration
+                .later_in_rows(self.run, self.knobs)
+                .map(|later| later.wrapping_add(i * self.count.source));
         }
         let from = self.iteration.from;
         match (i + self.distance).checked_sub(self.count.extent) {
@@ -209,7 +214,7 @@ pub(super) unsafe fn copy_run<V: Vector>(
 ///
 /// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
 #[inline(always)]
-unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
+pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
     debug_assert!(!streaming || to.align_offset(LINE) == 0);
     // SAFETY: `LINE / V::BYTES` vectors of each line, aligned as the lines are.

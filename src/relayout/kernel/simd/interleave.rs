@@ -4,12 +4,15 @@
 //! them in registers, and stores them. The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the
 //! pattern of a perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going backwards undoes it.
 
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::super::super::plan::cost::LINE;
-use super::super::super::plan::nest::RowPitch;
+use super::super::super::plan::cost::{JOINED_RUN, LINE, PAGE};
+use super::super::super::plan::nest::{NestLoop, RowPitch, Stride};
+use super::copy::copy_run;
 use super::exchange_bits::{exchanged, restored};
-use super::vector::Vector;
+use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
 /// How `ROWS` registers, one of each row, become the same bytes interleaved, and back.
@@ -137,7 +140,12 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
     let (units, row) = (V::BYTES / UNIT, columns * UNIT);
     // The bytes of the destination that a column moves on by in each of its rows.
     let step = if JOIN { UNIT * ROWS } else { UNIT };
-    let pitch_fits = JOIN || pitch.bytes.is_multiple_of(LINE);
+    let may_stream = walk.streaming && (JOIN || pitch.bytes.is_multiple_of(LINE));
+    if !JOIN && let Some(runs) = joined_runs(walk, row, pitch) {
+        let pitch = pitch.bytes;
+        // SAFETY: the same rows; `joined_runs` has looked at the innermost loop.
+        return unsafe { V::vectorize(JoinTiles::<S, UNIT, ROWS> { walk, columns, pitch, runs, kind: PhantomData }) };
+    }
     // Of rows in the opposite order, the last one lies in front: offsets go back from the first, and wrap.
     let (RowPitch { bytes: pitch, reversed }, last) = (pitch, (ROWS - 1) * pitch.bytes);
     let (first, pitch) = if reversed { (last, pitch.wrapping_neg()) } else { (0, pitch) };
@@ -148,11 +156,14 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
         } else {
             iteration.to = iteration.to.wrapping_add(first);
         }
-        let later = iteration.later_in_row(if JOIN { row } else { row * ROWS });
+        let later = if JOIN { iteration.later_in_rows(row, walk.knobs) } else { iteration.later_in_row(row * ROWS) };
         // Lines are streamed if they are aligned after a few columns, in every row of the destination.
-        let to_line = iteration.to.align_offset(LINE);
-        let streaming = walk.streaming && pitch_fits && to_line.is_multiple_of(step);
-        let head = if streaming { (to_line / step).min(columns) } else { 0 };
+        let (mut streaming, mut head) = (false, 0);
+        if may_stream {
+            let to_line = iteration.to.align_offset(LINE);
+            streaming = to_line.is_multiple_of(step);
+            head = if streaming { (to_line / step).min(columns) } else { 0 };
+        }
         let end = columns - (columns - head) % units;
         let far = Far { later, streaming };
         // SAFETY: the columns up to `head`, from there to `end`, which are whole vectors, and those behind are all of the rows. With
@@ -170,6 +181,86 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
             if end < columns {
                 few_columns::<V, S, UNIT, ROWS, JOIN>(&iteration, end..columns, pitch);
             }
+        }
+    }
+}
+
+/// How many neighbouring iterations write runs of `row` bytes side by side in rows that lie whole pages apart, if these are worth joining: the
+/// innermost loop says so.
+#[inline(always)]
+fn joined_runs(walk: &Walk<'_>, row: usize, pitch: RowPitch) -> Option<usize> {
+    if !walk.streaming || row > walk.knobs.joined_up_to || !pitch.bytes.is_multiple_of(PAGE) || pitch.reversed {
+        return None;
+    }
+    let Some(NestLoop::Strided(Stride { extent, destination, .. })) = walk.loops.last() else { return None };
+    let most = JOINED_RUN / row;
+    let runs = (2..=most).rev().find(|&runs| extent.is_multiple_of(runs))?;
+    (*destination == row && runs * row >= 2 * LINE).then_some(runs)
+}
+
+/// Two stages of `ROWS` rows, a line longer than the longest run, so that neighbours lie in different sets of the L1 cache.
+#[repr(align(64))]
+struct Joined<const ROWS: usize>(MaybeUninit<[[[u8; JOINED_RUN + LINE]; ROWS]; 2]>);
+
+/// [`run`] that deinterleaves `runs` iterations at a time into a stage, while it writes what is in the other one: a run as long as all
+/// of them to each row of the destination.
+struct JoinTiles<'a, S: ?Sized, const UNIT: usize, const ROWS: usize> {
+    walk: &'a Walk<'a>,
+    columns: usize,
+    pitch: usize,
+    runs: usize,
+    kind: PhantomData<S>,
+}
+
+impl<S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize> Operation for JoinTiles<'_, S, UNIT, ROWS> {
+    /// # Safety
+    ///
+    /// As for [`run`] without `JOIN`; [`joined_runs`] has returned `runs` for these rows.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let JoinTiles { walk, columns, pitch, runs, .. } = self;
+        /// Bytes from one staged row to the next, and from one stage to the other.
+        const ROW: usize = JOINED_RUN + LINE;
+        let row = columns * UNIT;
+        debug_assert!(runs * row <= JOINED_RUN);
+        let mut stages = Joined::<ROWS>(MaybeUninit::uninit());
+        let stages: *mut u8 = stages.0.as_mut_ptr().cast();
+        let end = columns - columns % (V::BYTES / UNIT);
+        // The full stage, and where its first row begins on the destination.
+        let (mut number, mut full): (usize, Option<*mut u8>) = (0, None);
+        let drain = |number: usize, to: *mut u8, rows: Range<usize>| {
+            for i in rows {
+                // SAFETY: a staged row that was written, and a run of the destination.
+                unsafe {
+                    copy_run::<V>(stages.add((number * ROWS + i) * ROW), to.add(i * pitch), runs * row, true, None)
+                };
+            }
+        };
+        for (place, iteration) in walk.iterations(row * ROWS).enumerate() {
+            let run = place % runs;
+            let far = Far { later: iteration.later_in_row(row * ROWS), streaming: false };
+            // In turns: so much of the full stage as is read into the other.
+            if let Some(to) = full {
+                drain(1 - number, to, run * ROWS / runs..(run + 1) * ROWS / runs);
+            }
+            // SAFETY: a run of `row` bytes, the `run`-th of those that fit a staged row, is written in each of the `ROWS` rows of a stage. After
+            // `runs` iterations, which are neighbours of the innermost loop because its extent is a multiple of them, all of its rows are
+            // written, and their runs lie side by side in the destination, the last of them at `iteration.to`.
+            unsafe {
+                let to = stages.add(number * ROWS * ROW + run * row);
+                let in_stage = Iteration { to, ..iteration };
+                whole_vectors::<V, S, UNIT, ROWS, false, true>(&in_stage, &far, 0..end, ROW);
+                if end < columns {
+                    few_columns::<V, S, UNIT, ROWS, false>(&in_stage, end..columns, ROW);
+                }
+                if run + 1 == runs {
+                    full = Some(iteration.to.sub(run * row));
+                    number = 1 - number;
+                }
+            }
+        }
+        if let Some(to) = full {
+            drain(1 - number, to, 0..ROWS);
         }
     }
 }

@@ -11,7 +11,9 @@
 
 use std::ops::Range;
 
-use super::super::super::plan::cost::{LINE, PAGE, PANEL_PREFETCH, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS};
+use super::super::super::plan::cost::{
+    LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
+};
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Transposition};
@@ -79,13 +81,16 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { PANEL_WIDTH };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = columns.div_ceil(width);
-    let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).max(1);
+    // Not past the next row of panels, or the next plane.
+    let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).clamp(1, panels);
     let in_source_set = rows_in_set(&plane.rows, LINE / UNIT, knobs);
     let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT, knobs);
     let conflicts = !walk.streaming && in_destination_set > knobs.l1_ways;
-    let gather = !walk.streaming && in_source_set > knobs.l1_ways && rows >= LINE / UNIT;
+    // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
+    let most_in_set = if rows > LINE / UNIT { knobs.l1_ways } else { 2 * knobs.l1_ways - 1 };
+    let gather = !walk.streaming && in_source_set > most_in_set && rows >= LINE / UNIT;
     // Rows that evict each other from the cache can only be read once.
-    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
+    let in_groups = gather || in_source_set <= knobs.l1_ways * 2 / 3 && !pages;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.
@@ -95,6 +100,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         let prefetch = walk.prefetch;
         let scatter = match (streaming, conflicts) {
             (true, _) => knobs.staged_run / LINE,
+            (false, true) if panel_rows >= MORE_STAGED_LINES * (LINE / UNIT) => MORE_STAGED_LINES,
             (false, true) => STAGED_LINES,
             (false, false) => 0,
         };
@@ -183,11 +189,16 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
             rows.start += staged;
         } else if plane.gather {
             let staged = rows.len() - rows.len() % in_line;
-            let wide = STAGED_LINES * in_line;
+            // A line of rows of bytes is 64 of them: more lines of each would fill the L1 cache.
+            let wide = if UNIT == 1 { STAGED_LINES } else { MORE_STAGED_LINES } * in_line;
             for row in (rows.start..rows.start + staged).step_by(in_line) {
                 for column in columns.clone().step_by(wide) {
                     let columns = column..(column + wide).min(columns.end);
-                    V::vectorize(Gather::<P, UNIT, IN_LANE> { plane, columns, row });
+                    if UNIT == 1 {
+                        V::vectorize(Gather::<P, UNIT, IN_LANE, STAGED_LINES> { plane, columns, row });
+                    } else {
+                        V::vectorize(Gather::<P, UNIT, IN_LANE, MORE_STAGED_LINES> { plane, columns, row });
+                    }
                 }
             }
             rows.start += staged;

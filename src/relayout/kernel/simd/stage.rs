@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::super::super::plan::cost::{LINE, STAGED_LINES};
 use super::block::{Edge, Transposition};
-use super::copy::copy_run;
+use super::copy::{copy_lines, copy_run};
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
@@ -17,11 +17,11 @@ struct StagedRow<const LINES: usize> {
     gap: [u8; LINE],
 }
 
-/// At most [`LINE`] staged rows.
+/// As many staged rows as units fill a line: four times `IN_LANE`.
 #[repr(align(64))]
-struct Stage<const LINES: usize>(MaybeUninit<[StagedRow<LINES>; LINE]>);
+struct Stage<const LINES: usize, const IN_LANE: usize>(MaybeUninit<[[StagedRow<LINES>; IN_LANE]; 4]>);
 
-impl<const LINES: usize> Stage<LINES> {
+impl<const LINES: usize, const IN_LANE: usize> Stage<LINES, IN_LANE> {
     /// Bytes from the beginning of one row to the next.
     const ROW: usize = size_of::<StagedRow<LINES>>();
 
@@ -59,8 +59,8 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         let (columns, in_line) = (units.min(plane.columns - first), LINE / UNIT);
         debug_assert!(rows.end <= plane.rows && rows.len().is_multiple_of(LINES * in_line));
         // Each destination row of a block has a staged row of its own.
-        const { assert!(IN_LANE * LANES <= LINE) };
-        let mut stage = Stage::<LINES>::new();
+        const { assert!(LANES <= 4) };
+        let mut stage = Stage::<LINES, IN_LANE>::new();
         // Copies that nothing else points to: stores cannot change them, so they stay in registers. What is staged is not streamed.
         let (own, mut issued) = (Transposition { streaming: false, ..*plane }, *prefetch);
         for run in rows.step_by(LINES * in_line) {
@@ -68,7 +68,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
                 let row = run + line * in_line;
                 // SAFETY: `in_line` rows of the plane, and `columns` of its columns: as many as a vector holds, or fewer, which `Edge`
                 // takes. A block writes a line, the `line`-th of `LINES`, of `units` staged rows, of which there are
-                // `LINE`.
+                // at least as many.
                 unsafe {
                     if columns < units {
                         let edge = Edge::<P, UNIT, IN_LANE> { plane, column: first, row, columns, rows: in_line };
@@ -78,7 +78,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
                     let (from, to) = (own.from.add(first * UNIT), stage.bytes().add(line * LINE));
                     own.block::<V, UNIT, IN_LANE, LANES, P, usize>(
                         (from, own.source_pitch, row),
-                        (to, Stage::<LINES>::ROW, 0),
+                        (to, Stage::<LINES, IN_LANE>::ROW, 0),
                         &mut issued,
                     );
                 }
@@ -87,7 +87,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
                 // SAFETY: the staged row was written; `LINES * in_line` units of the destination row lie in the plane.
                 unsafe {
                     let to = own.to.add(run * UNIT + own.destination_pitch.row(first + i));
-                    copy_run::<V>(stage.bytes().add(i * Stage::<LINES>::ROW), to, LINES * LINE, plane.streaming, None);
+                    copy_row::<V, LINES>(stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW), to, plane.streaming);
                 }
             }
         }
@@ -95,35 +95,37 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
     }
 }
 
-/// At most [`STAGED_LINES`] lines of columns of a line of rows: copied into a stage run by run, and transposed from there.
-pub(super) struct Gather<'a, P, const UNIT: usize, const IN_LANE: usize> {
+/// At most `LINES` lines of columns of a line of rows: copied into a stage run by run, and transposed from there.
+pub(super) struct Gather<'a, P, const UNIT: usize, const IN_LANE: usize, const LINES: usize> {
     pub(super) plane: &'a Transposition<P>,
     pub(super) columns: Range<usize>,
     /// The first row.
     pub(super) row: usize,
 }
 
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_, P, UNIT, IN_LANE> {
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Operation
+    for Gather<'_, P, UNIT, IN_LANE, LINES>
+{
     /// # Safety
     ///
-    /// The columns, at most [`STAGED_LINES`] lines, and a line of rows lie inside the plane, the plane inside both sides;
+    /// The columns, at most `LINES` lines, and a line of rows lie inside the plane, the plane inside both sides;
     /// `self.plane.streaming` is not set.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Gather { plane, columns, row } = self;
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
-        debug_assert!(!plane.streaming && columns.len() * UNIT <= STAGED_LINES * LINE);
+        debug_assert!(!plane.streaming && columns.len() * UNIT <= LINES * LINE);
         debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
-        let (mut stage, mut nothing) = (Stage::<STAGED_LINES>::new(), PanelPrefetch::nothing(plane.source_pitch));
+        let (mut stage, mut nothing) = (Stage::<LINES, IN_LANE>::new(), PanelPrefetch::nothing(plane.source_pitch));
         // As in `Scatter`.
         let own = *plane;
         for i in 0..in_line {
-            // SAFETY: the columns of a row of the plane are read, at most `STAGED_LINES` lines, and a staged row takes them.
+            // SAFETY: the columns of a row of the plane are read, at most `LINES` lines, and a staged row takes them.
             unsafe {
                 let from = own.from.add(columns.start * UNIT + own.source_pitch.row(row + i));
                 copy_run::<V>(
                     from,
-                    stage.bytes().add(i * Stage::<STAGED_LINES>::ROW),
+                    stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW),
                     columns.len() * UNIT,
                     false,
                     None,
@@ -141,11 +143,25 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Gather<'_,
                 }
                 let from = stage.bytes().add((column - columns.start) * UNIT).cast_const();
                 own.block::<V, UNIT, IN_LANE, LANES, usize, P>(
-                    (from, Stage::<STAGED_LINES>::ROW, 0),
+                    (from, Stage::<LINES, IN_LANE>::ROW, 0),
                     (own.to.add(row * UNIT), own.destination_pitch, column),
                     &mut nothing,
                 );
             }
         }
+    }
+}
+
+/// Copies a staged row of `LINES` lines, past the cache if `streaming` is set.
+///
+/// # Safety
+///
+/// `LINES` lines are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
+#[inline(always)]
+unsafe fn copy_row<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
+    const { assert!(LINES.is_multiple_of(STAGED_LINES)) };
+    for line in (0..LINES).step_by(STAGED_LINES) {
+        // SAFETY: as many lines of both, as aligned as the first.
+        unsafe { copy_lines::<V, STAGED_LINES>(from.add(line * LINE), to.add(line * LINE), streaming) };
     }
 }

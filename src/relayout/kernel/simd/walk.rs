@@ -68,9 +68,19 @@ impl Iterator for Pointers<'_> {
 }
 
 impl Iteration {
-    /// What to prefetch while the first bytes of source rows of this length are read: as far into the row as `from` is.
+    /// What to prefetch while the first bytes of a source row of this length are read: as far into the row as `from` is.
     #[inline(always)]
     pub(super) fn later_in_row(&self, row: usize) -> Option<*const u8> {
         if row >= LONG_RUN { self.prefetch.then(|| self.from.wrapping_add(PREFETCH_IN_RUN)) } else { self.later }
+    }
+
+    /// The same of several source rows of this length, or of one that is copied as it is: the hardware prefetcher follows those.
+    #[inline(always)]
+    pub(super) fn later_in_rows(&self, row: usize, knobs: &Knobs) -> Option<*const u8> {
+        if row < LONG_RUN {
+            return self.later;
+        }
+        let ahead = knobs.prefetch_in_row;
+        (self.prefetch && ahead > 0).then(|| self.from.wrapping_add(ahead))
     }
 }

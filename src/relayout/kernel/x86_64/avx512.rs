@@ -165,11 +165,12 @@ impl Vector for Zmm {
         const { assert!(LANES == 4) };
         // SAFETY: the trait's contract.
         unsafe {
+            // Broadcasts under a mask leave the shuffle units to the transpose, insertions would take a third of them.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
-            let second = _mm512_inserti32x4::<1>(first, lane(1));
-            let third = _mm512_inserti32x4::<2>(second, lane(2));
-            Zmm(_mm512_inserti32x4::<3>(third, lane(3)))
+            let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
+            let third = _mm512_mask_broadcast_i32x4(second, 0x0f00, lane(2));
+            Zmm(_mm512_mask_broadcast_i32x4(third, 0xf000, lane(3)))
         }
     }
 

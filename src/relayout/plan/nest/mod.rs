@@ -10,7 +10,7 @@
 
 use smallvec::SmallVec;
 
-use super::cost::LONGEST_REVERSED;
+use super::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
 
 mod bits;
 mod plane;
@@ -144,6 +144,20 @@ impl MicroKernel {
             MicroKernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
             MicroKernel::Reverse { unit, extent, .. } => (1..=LONGEST_REVERSED).contains(unit) && *extent > 0,
         }
+    }
+
+    /// Does it write runs of at most two lines in a few rows that lie whole pages apart?
+    pub(crate) fn has_short_runs(&self) -> bool {
+        let (run, pitch) = match self {
+            MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
+                (plane.destination_row(), plane.deinterleaves().map(|pitch| pitch.bytes))
+            }
+            MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => {
+                (rows.row, Some(rows.pitch))
+            }
+            _ => return false,
+        };
+        run <= LONGEST_JOINED && pitch.is_some_and(|pitch| pitch.is_multiple_of(PAGE))
     }
 
     /// How many bytes all iterations inside these loops span on the source and on the destination, from the beginning of the first one to
