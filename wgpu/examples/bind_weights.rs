@@ -45,10 +45,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let entry = |binding| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
     let entries: Vec<_> = (0..4).map(entry).collect();
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-    let bound = (0..).zip(&weights);
-    let entry =
-        |(binding, weight)| Ok(wgpu::BindGroupEntry { binding, resource: TensorBuffer::binding(weight, &device)? });
-    let entries: Vec<_> = bound.map(entry).collect::<Result<_, tensor_layout_wgpu::Error>>()?;
+    let resources: Vec<_> = weights.iter().map(TensorBuffer::binding).collect::<Result<_, _>>()?;
+    let bound = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
+    let entries: Vec<_> = bound.collect();
     let _group =
         device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
     Ok(())

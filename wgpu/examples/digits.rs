@@ -252,7 +252,7 @@ impl Engine {
         });
         let entries: Vec<_> = (0..)
             .zip([input, weight, bias, output])
-            .map(|(binding, tensor)| Ok(wgpu::BindGroupEntry { binding, resource: tensor.binding(&self.device)? }))
+            .map(|(binding, tensor)| Ok(wgpu::BindGroupEntry { binding, resource: tensor.binding()? }))
             .collect::<Result<_, tensor_layout_wgpu::Error>>()?;
         let layout = pipeline.get_bind_group_layout(0);
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };

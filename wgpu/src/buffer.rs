@@ -36,8 +36,9 @@ pub struct TensorBuffer {
     buffer: wgpu::Buffer,
     layout: IndexMap,
     report: UploadReport,
-    /// The limits of the device, for views of the buffer.
+    /// The limits of the device.
     limits: Limits,
+    in_windows: bool,
 }
 
 impl TensorBuffer {
@@ -111,10 +112,8 @@ impl TensorBuffer {
         options: &BufferOptions<'_>,
         mapped_at_creation: bool,
     ) -> Result<TensorBuffer, Error> {
-        let mut limits = limits(device);
-        if options.in_windows {
-            limits.max_binding = limits.max_buffer;
-        }
+        let (granted, in_windows) = (limits(device), options.in_windows);
+        let limits = whole_or_in_windows(&granted, in_windows);
         // The layout itself rather than its map, which would lose a total size that was chosen for a descriptor.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
@@ -127,7 +126,7 @@ impl TensorBuffer {
             usage: options.usage,
             mapped_at_creation,
         });
-        Ok(TensorBuffer { buffer, layout, report, limits })
+        Ok(TensorBuffer { buffer, layout, report, limits: granted, in_windows })
     }
 
     /// A tensor in a buffer that exists: it begins `offset` bytes into it, and the base offset of its layout comes on top.
@@ -144,7 +143,7 @@ impl TensorBuffer {
     ) -> Result<TensorBuffer, Error> {
         let limits = limits(device);
         let report = validate(layout, &Buffer::new(buffer.size(), offset, role), &limits)?;
-        Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits })
+        Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits, in_windows: false })
     }
 
     /// The same bytes as another tensor: a slice, a permutation, a reshape of this one, whose base offset counts from the same
@@ -155,7 +154,7 @@ impl TensorBuffer {
     /// As for [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the buffer.
     pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
         let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);
-        let report = validate(layout, &place, &self.limits)?;
+        let report = validate(layout, &place, &whole_or_in_windows(&self.limits, self.in_windows))?;
         Ok(TensorBuffer { layout: layout.to_index_map()?, report, ..self.clone() })
     }
 
@@ -194,8 +193,8 @@ impl TensorBuffer {
     /// # Errors
     ///
     /// [`Error::Limit`] if the tensor is larger than one binding ([`BufferOptions::in_windows`]).
-    pub fn binding(&self, device: &wgpu::Device) -> Result<wgpu::BindingResource<'_>, Error> {
-        let (needed, granted) = (self.size(), limits(device).max_binding);
+    pub fn binding(&self) -> Result<wgpu::BindingResource<'_>, Error> {
+        let (needed, granted) = (self.size(), self.limits.max_binding);
         if needed > granted {
             return Err(Error::Limit { name: "max_storage_buffer_binding_size", needed, granted });
         }
@@ -211,4 +210,13 @@ impl TensorBuffer {
         let missing = usage.difference(self.buffer.usage());
         if missing.is_empty() { Ok(()) } else { Err(Error::Usage { what, missing }) }
     }
+}
+
+/// The limits for a tensor that is bound whole, or for one that is bound in windows and may be as large as a buffer.
+fn whole_or_in_windows(granted: &Limits, in_windows: bool) -> Limits {
+    let mut limits = granted.clone();
+    if in_windows {
+        limits.max_binding = limits.max_buffer;
+    }
+    limits
 }

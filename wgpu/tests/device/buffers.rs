@@ -73,7 +73,7 @@ fn sizes_are_whole_words(gpu: &Gpu) {
         let layout: ArrayShape = text.parse().unwrap();
         let tensor = TensorBuffer::new(&gpu.device, &layout, &BufferOptions::default()).unwrap();
         assert_eq!((tensor.size(), tensor.buffer().size(), tensor.offset()), (size, size, 0), "{text}");
-        tensor.binding(&gpu.device).unwrap();
+        tensor.binding().unwrap();
     }
     let empty = BufferTensorDesc::packed(DataType::F32, &[0, 3]).unwrap();
     let error = TensorBuffer::new(&gpu.device, &empty, &BufferOptions::default()).unwrap_err();
@@ -99,7 +99,7 @@ fn a_tensor_larger_than_a_binding_goes_in_pieces(gpu: &Gpu) {
     for piece in pieces_along(&desc, 0, &limits).unwrap() {
         let tensor = TensorBuffer::new(&device, &piece.desc, &BufferOptions::default()).unwrap();
         rows += tensor.layout().sizes()[0];
-        assert!(tensor.binding(&device).is_ok());
+        assert!(tensor.binding().is_ok());
     }
     assert_eq!(rows, 300);
     drop(queue);
