@@ -2,6 +2,8 @@
 
 mod literal;
 
+use std::mem::MaybeUninit;
+
 use literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use literal::{cases, indices};
 use proptest::prelude::*;
@@ -57,6 +59,12 @@ fn check(
         let mut parallel = before.clone();
         relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
         prop_assert!(parallel == expected, "{:?} backwards: {}", axes, words);
+    }
+    // Memory without contents: there, padding cannot be kept.
+    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    match relayout.run_uninit(&source[shift..], &mut memory) {
+        Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{:?} backwards: {}", axes, words),
+        Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),
     }
     if !relayout.reversed_axes().is_empty() {
         let mut buffer = noise(from.bytes().max(to.bytes()), 3);

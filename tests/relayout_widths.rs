@@ -2,6 +2,8 @@
 
 mod literal;
 
+use std::mem::MaybeUninit;
+
 use literal::pairs::{Side, literal_copy, noise, of_bounded_size, strided_side};
 use literal::{Tiles, cases, shape_of, sizes};
 use proptest::prelude::*;
@@ -107,6 +109,12 @@ fn check(
         let mut parallel = before.clone();
         relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
         prop_assert!(parallel == expected, "{}", words);
+    }
+    // Memory without contents: there, padding cannot be kept.
+    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    match relayout.run_uninit(&source[shift..], &mut memory) {
+        Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{}", words),
+        Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),
     }
     let mut buffer = noise(from.bytes().max(to.bytes()), 3);
     prop_assert_eq!(relayout.run_in_place(&mut buffer).unwrap_err().code(), "not_in_place");
