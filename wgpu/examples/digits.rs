@@ -1,278 +1,298 @@
-//! The digits network of the crate's example of that name, on the device: the same three kernels run with weights and activations in
-//! four layouts, with weights of 16 bits, and with a change of layout between two layers. Each is right only if every element was
-//! moved, and is found, at the right place.
+//! An inference engine that does not know its layouts: the digits network on the device, with the same four kernels for
+//! every layout of its images, weights and features.
 //!
-//! The kernels are plain WGSL. What they know of a layout is `x_load_at(n, c, y, x)` and the like, which `IndexFunctions` prints.
+//! The kernels (digits/*.wgsl) are plain WGSL in terms of indices. Where the element of an index lies is in the functions that
+//! `IndexFunctions` puts in front of them, one set for each tensor. Weights of f16 are loaded by WGSL's `unpack2x16float`, which
+//! every adapter has.
 //!
 //! `cargo run --release --example digits`
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use safetensors::SafeTensors;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::shader::{Access, IndexFunctions};
-use tensor_layout_wgpu::{BufferOptions, PipelineCache, Readback, TensorBuffer, required_limits};
+use tensor_layout_wgpu::{BufferOptions, DeviceRelayout, PipelineCache, Readback, TensorBuffer, required_limits};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/digits.safetensors");
 
-/// A convolution of 3 x 3 with a margin of 1, then the largest of every 2 x 2 sums, and 0 if all are below. One invocation for each
-/// element of the output.
-const CONVOLUTION: &str = "
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let place = id.x;
-    if place >= IMAGES * OUTPUTS * ROWS * ROWS { return; }
-    let n = place / (OUTPUTS * ROWS * ROWS);
-    let o = place / (ROWS * ROWS) % OUTPUTS;
-    var largest = 0.0;
-    for (var corner = 0u; corner < 4u; corner++) {
-        let top = 2u * (place / ROWS % ROWS) + corner / 2u;
-        let left = 2u * (place % ROWS) + corner % 2u;
-        var sum = bias_load_at(o);
-        for (var c = 0u; c < INPUTS; c++) {
-            for (var tap = 0u; tap < 9u; tap++) {
-                let row = top + tap / 3u;
-                let column = left + tap % 3u;
-                if row >= 1u && row <= 2u * ROWS && column >= 1u && column <= 2u * ROWS {
-                    sum += input_load_at(n, c, row - 1u, column - 1u) * weight_load_at(o, c, tap / 3u, tap % 3u);
-                }
-            }
-        }
-        largest = max(largest, sum);
-    }
-    output_store_at(n, o, place / ROWS % ROWS, place % ROWS, largest);
-}";
+const PIXELS: &str = include_str!("digits/pixels.wgsl");
+const CONV: &str = include_str!("digits/conv.wgsl");
+const POOL: &str = include_str!("digits/pool.wgsl");
+const DENSE: &str = include_str!("digits/dense.wgsl");
 
-/// All features times a matrix. One invocation for each output.
-const DENSE: &str = "
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let n = id.x / OUTPUTS;
-    let o = id.x % OUTPUTS;
-    if n >= IMAGES { return; }
-    var sum = bias_load_at(o);
-    for (var c = 0u; c < INPUTS; c++) {
-        for (var place = 0u; place < ROWS * ROWS; place++) {
-            sum += input_load_at(n, c, place / ROWS, place % ROWS) * weight_load_at(o, c, place / ROWS, place % ROWS);
-        }
-    }
-    output_store_at(n, o, sum);
-}";
+/// How many images the file holds.
+const IMAGES: u32 = 360;
 
-/// How the tensors of a run lie: what stands behind their sizes.
-struct Plan {
+/// Where the engine puts things: what stands behind the sizes of images and features, and of the filters of a convolution.
+#[derive(Clone, Copy)]
+struct Layouts {
     name: &'static str,
-    /// Images and features in front of the second layer, features behind it.
-    activations: [&'static str; 2],
+    features: &'static str,
     filters: &'static str,
-    matrix: &'static str,
-    weights: &'static str,
 }
 
-const NCHW: Plan =
-    Plan { name: "NCHW", activations: [":NCHW", ":NCHW"], filters: ":OIHW", matrix: ":NCHW", weights: "f32" };
-const BLOCKS: &str = "{3,2,1,0:T(8,1,1)}";
-const TILES: &str = "{3,2,1,0:T(8,128)}";
-
-const PLANS: [Plan; 6] = [
-    NCHW,
-    Plan { name: "NHWC", activations: [":NHWC", ":NHWC"], filters: ":HWIO", matrix: ":NHWC", ..NCHW },
-    Plan { name: "nChw8c", activations: [BLOCKS, BLOCKS], filters: ":OIhw8i8o", matrix: BLOCKS, ..NCHW },
-    Plan { name: "T(8,128)", activations: [TILES, TILES], filters: TILES, matrix: TILES, ..NCHW },
-    Plan { name: "f16 weights", activations: [":NHWC", ":NHWC"], filters: ":HWIO", matrix: ":NHWC", weights: "f16" },
-    Plan { name: "NCHW, nChw8c", activations: [":NCHW", BLOCKS], filters: ":OIhw8i8o", matrix: BLOCKS, ..NCHW },
+const LAYOUTS: [Layouts; 4] = [
+    Layouts { name: "NCHW", features: ":NCHW", filters: ":OIHW" },
+    Layouts { name: "NHWC", features: ":NHWC", filters: ":HWIO" },
+    Layouts { name: "nChw8c", features: ":nChw8c", filters: ":OIhw8i8o" },
+    Layouts { name: "T(8,128)", features: "{3,2,1,0:T(8,128)}", filters: "{3,2,1,0:T(8,128)}" },
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let Some(engine) = pollster::block_on(Engine::new())? else {
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let Some(device) = Device::new()? else {
         println!("no adapter: nothing was run");
         return Ok(());
     };
+    println!("{IMAGES} handwritten digits of 8 x 8 pixels\n");
     let file = std::fs::read(MODEL)?;
-    let model = SafeTensors::deserialize(&file)?;
-    println!("adapter: {}", engine.name);
-    println!("{:<13} {:>9} {:>9}   result", "layout", "uploaded", "time");
-    for plan in &PLANS {
-        let (hits, bytes, seconds) = engine.run(&model, plan)?;
-        println!("{:<13} {:>6} KiB {:>6.1} ms   {hits} of 360", plan.name, bytes / 1024, seconds * 1e3);
-        assert_eq!(hits, 355, "{} differs", plan.name);
+    let file = SafeTensors::deserialize(&file)?;
+    let labels = file.tensor("test.labels")?.data();
+
+    let adapter = device.info.name.as_str();
+    let wide = adapter.len().max(7);
+    println!("{:<20} {:<7} {:<wide$} {:>15} {:>10}", "layout", "weights", "adapter", "bytes uploaded", "time");
+    let mut all = Vec::new();
+    for (first, then) in LAYOUTS.map(|layouts| (layouts, layouts)).into_iter().chain([
+        // Between the two convolutions the features go into another layout, on the device.
+        (LAYOUTS[0], LAYOUTS[2]),
+        (LAYOUTS[3], LAYOUTS[1]),
+    ]) {
+        for weights in ["f32", "f16"] {
+            let network = Network::new(&device, &file, first, then, weights)?;
+            // The first run compiles what the driver has put off.
+            network.run(&device)?;
+            let (logits, time) = network.run(&device)?;
+            let correct = logits.rows().into_iter().zip(labels);
+            let correct = correct.filter(|(row, label)| largest(row.iter()) == usize::from(**label)).count();
+            let name = if first.name == then.name {
+                first.name.to_owned()
+            } else {
+                format!("{}, then {}", first.name, then.name)
+            };
+            let time = format!("{time:.2?}");
+            println!(
+                "{name:<20} {weights:<7} {adapter:<wide$} {:>15} {time:>10}   {correct} of {IMAGES}",
+                network.uploaded
+            );
+            all.push((weights, logits));
+        }
     }
-    if engine.software {
-        println!("\na software adapter: the times say nothing about speed");
+    for weights in ["f32", "f16"] {
+        let mut same = all.iter().filter(|(other, _)| *other == weights).map(|(_, logits)| logits);
+        let first = same.next().ok_or("no run")?;
+        assert!(same.all(|logits| logits == first), "the layouts disagree with {weights} weights");
+    }
+    println!("\nThe outputs of all layouts are equal, bit for bit.");
+    if device.info.device_type == wgpu::DeviceType::Cpu {
+        println!("This is a software adapter: the times say nothing about speed.");
     }
     Ok(())
 }
 
-struct Engine {
-    name: String,
-    software: bool,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    cache: PipelineCache,
+fn largest<'a>(values: impl Iterator<Item = &'a f32>) -> usize {
+    values.enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(place, _)| place)
 }
 
-impl Engine {
-    async fn new() -> Result<Option<Engine>, Box<dyn Error>> {
+struct Device {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    info: wgpu::AdapterInfo,
+    /// The shaders of layout changes.
+    pipelines: PipelineCache,
+}
+
+impl Device {
+    fn new() -> Outcome<Option<Device>> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        let Ok(adapter) = wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await else {
+        // WGPU_ADAPTER_NAME chooses one.
+        let Ok(adapter) = pollster::block_on(wgpu::util::initialize_adapter_from_env_or_default(&instance, None))
+        else {
             return Ok(None);
         };
-        let info = adapter.get_info();
         let required_limits = required_limits(&adapter.limits())?;
         let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
-        let (device, queue) = adapter.request_device(&descriptor).await?;
-        let cache = PipelineCache::new(&device);
-        let name = format!("{} ({:?}, {} {})", info.name, info.backend, info.driver, info.driver_info);
-        Ok(Some(Engine { name, software: info.device_type == wgpu::DeviceType::Cpu, device, queue, cache }))
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
+        let pipelines = PipelineCache::new(&device);
+        Ok(Some(Device { device, queue, info: adapter.get_info(), pipelines }))
     }
 
-    /// How many digits are right, how many bytes went to the device, and the seconds of a second run.
-    fn run(&self, model: &SafeTensors<'_>, plan: &Plan) -> Result<(usize, u64, f64), Box<dyn Error>> {
-        let [first, second] = plan.activations;
-        let pixels =
-            model.tensor("test.images")?.data().iter().flat_map(|&pixel| (f32::from(pixel) / 16.0).to_le_bytes());
-        let images = self.upload("f32[360,1,8,8]", first, pixels.collect())?;
-        let weight = |name: &str, sizes: &str, layout: &str| -> Result<_, Box<dyn Error>> {
-            let bytes = model.tensor(&format!("{name}.weight"))?.data();
-            let halves = || {
-                bytes
-                    .as_chunks::<4>()
-                    .0
-                    .iter()
-                    .flat_map(|&word| half::f16::from_f32(f32::from_le_bytes(word)).to_le_bytes())
-            };
-            let bytes = if plan.weights == "f16" { halves().collect() } else { bytes.to_vec() };
-            self.upload(&format!("{}{sizes}", plan.weights), layout, bytes)
-        };
-        let bias = |name: &str, size: u32| -> Result<_, Box<dyn Error>> {
-            self.upload(&format!("f32[{size}]"), "", model.tensor(&format!("{name}.bias"))?.data().to_vec())
-        };
-        let weights = [
-            (weight("conv1", "[16,1,3,3]", plan.filters)?, bias("conv1", 16)?),
-            (weight("conv2", "[32,16,3,3]", plan.filters)?, bias("conv2", 32)?),
-            (weight("dense", "[10,32,2,2]", plan.matrix)?, bias("dense", 10)?),
-        ];
-        let uploaded = images.size() + weights.iter().map(|(weight, bias)| weight.size() + bias.size()).sum::<u64>();
-
-        let features = self.empty("f32[360,16,4,4]", first)?;
-        let moved = if first == second { features.clone() } else { self.empty("f32[360,16,4,4]", second)? };
-        let deeper = self.empty("f32[360,32,2,2]", second)?;
-        let logits = self.empty("f32[360,10]", "")?;
-        let layers = [
-            self.layer(CONVOLUTION, &images, &weights[0], &features)?,
-            self.layer(CONVOLUTION, &moved, &weights[1], &deeper)?,
-            self.layer(DENSE, &deeper, &weights[2], &logits)?,
-        ];
-
-        // Once to compile and to touch the memory, and once for the time.
-        self.forward(&layers, [&features, &moved], &logits)?;
-        let start = Instant::now();
-        let logits = self.forward(&layers, [&features, &moved], &logits)?;
-        let seconds = start.elapsed().as_secs_f64();
-
-        let labels = model.tensor("test.labels")?;
-        let largest = |row: ndarray::ArrayViewD<'_, f32>| {
-            row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(digit, _)| digit)
-        };
-        let found = logits.outer_iter().map(largest);
-        let hits = found.zip(labels.data()).filter(|(digit, label)| *digit == usize::from(**label)).count();
-        Ok((hits, uploaded, seconds))
+    /// A buffer of this layout, zero throughout.
+    fn tensor(&self, layout: &str) -> Outcome<TensorBuffer> {
+        Ok(TensorBuffer::new(&self.device, &layout.parse::<Notated>()?, &BufferOptions::default())?)
     }
 
-    /// All layers in one submission, and the logits back; if the second layer wants another layout, its features are moved in between.
-    fn forward(
-        &self,
-        layers: &[Layer; 3],
-        [features, moved]: [&TensorBuffer; 2],
-        logits: &TensorBuffer,
-    ) -> Result<ndarray::ArrayD<f32>, Box<dyn Error>> {
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        layers[0].encode(&mut encoder);
-        if moved.buffer() != features.buffer() {
-            let copy = self.cache.relayout(&Relayout::new(features.layout(), moved.layout())?)?;
-            copy.encode(&mut encoder, features, moved)?;
-        }
-        layers[1].encode(&mut encoder);
-        layers[2].encode(&mut encoder);
-        let readback = Readback::new(&self.device, &mut encoder, logits)?;
-        self.queue.submit([encoder.finish()]);
-        Ok(readback.wait(&self.device)?.array::<f32>()?)
+    /// A tensor of the file on the device: `packed` says how it lies in the file, `layout` how it lies there.
+    fn upload(&self, bytes: &[u8], packed: &str, layout: &str) -> Outcome<TensorBuffer> {
+        let (packed, layout): (Notated, Notated) = (packed.parse()?, layout.parse()?);
+        Ok(TensorBuffer::with_bytes(&self.device, (&packed, bytes), &layout, &BufferOptions::default())?)
     }
 
-    /// A packed tensor, written into a new buffer as `layout` says.
-    fn upload(&self, sizes: &str, layout: &str, bytes: Vec<u8>) -> Result<TensorBuffer, Box<dyn Error>> {
-        let (packed, layout): (Notated, Notated) = (sizes.parse()?, format!("{sizes}{layout}").parse()?);
-        Ok(TensorBuffer::with_bytes(&self.device, (&packed, &bytes), &layout, &BufferOptions::default())?)
-    }
-
-    fn empty(&self, sizes: &str, layout: &str) -> Result<TensorBuffer, Box<dyn Error>> {
-        let layout: Notated = format!("{sizes}{layout}").parse()?;
-        Ok(TensorBuffer::new(&self.device, &layout, &BufferOptions::default())?)
-    }
-
-    /// A kernel with the index functions of its four tensors in front.
-    fn layer(
+    /// A kernel with its tensors, the output last.
+    fn kernel(
         &self,
         kernel: &str,
-        input: &TensorBuffer,
-        (weight, bias): &(TensorBuffer, TensorBuffer),
-        output: &TensorBuffer,
-    ) -> Result<Layer, Box<dyn Error>> {
-        let tensors = [("input", input), ("weight", weight), ("bias", bias), ("output", output)];
-        let mut text = String::new();
-        for (place, (name, tensor)) in tensors.iter().enumerate() {
-            let (access, mode) = match *name {
-                "output" => (Access::ReadWrite, "read_write"),
-                _ => (Access::Read, "read"),
-            };
-            let words = format!("{name}_words");
-            text += &format!("@group(0) @binding({place}) var<storage, {mode}> {words}: array<u32>;\n");
-            text += &IndexFunctions::new(tensor.layout())?.named(name)?.with_access(&words, access)?.wgsl();
+        sizes: [(&str, u32); 4],
+        tensors: &[(&str, &TensorBuffer)],
+        groups: [u32; 3],
+    ) -> Outcome<Step> {
+        let mut source = String::new();
+        for (name, size) in sizes {
+            source += &format!("const {name} = {size}u;\n");
         }
-        let sizes = weight.layout().sizes();
-        let images = output.layout().sizes()[0];
-        // Of the dense layer the rows of its input, which it sums up; of the others those of their output.
-        let rows = output.layout().sizes().get(2).copied().unwrap_or(sizes[2]);
-        for (name, size) in [("IMAGES", images), ("OUTPUTS", sizes[0]), ("INPUTS", sizes[1]), ("ROWS", rows)] {
-            text += &format!("const {name} = {size}u;\n");
+        for (binding, (name, tensor)) in tensors.iter().enumerate() {
+            let is_output = *name == "output";
+            let access = if is_output { "read_write" } else { "read" };
+            let buffer = format!("{name}_words");
+            source += &format!("@group(0) @binding({binding}) var<storage, {access}> {buffer}: array<u32>;\n");
+            let mut functions = IndexFunctions::new(tensor.layout())?.named(name)?;
+            if tensor.layout().sizes().len() == 4 {
+                functions = functions.with_walk(1)?;
+            }
+            let access = if is_output { Access::ReadWrite } else { Access::Read };
+            source += &functions.with_access(&buffer, access)?.wgsl();
         }
-        text += kernel;
-
-        let source = wgpu::ShaderSource::Wgsl(text.into());
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        source += kernel;
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: None,
             layout: None,
             module: &module,
-            entry_point: None,
+            entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let entries: Vec<_> = (0..)
-            .zip([input, weight, bias, output])
-            .map(|(binding, tensor)| Ok(wgpu::BindGroupEntry { binding, resource: tensor.binding()? }))
-            .collect::<Result<_, tensor_layout_wgpu::Error>>()?;
-        let layout = pipeline.get_bind_group_layout(0);
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
-        let group = self.device.create_bind_group(&descriptor);
-        let workgroups = u32::try_from(output.layout().logical_elements().div_ceil(64))?;
-        Ok(Layer { pipeline, group, workgroups })
+        let bound = (0..)
+            .zip(tensors)
+            .map(|(binding, (_, tensor))| Ok(wgpu::BindGroupEntry { binding, resource: tensor.binding()? }));
+        let entries: Vec<_> = bound.collect::<Result<_, tensor_layout_wgpu::Error>>()?;
+        let bindings = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &entries,
+        });
+        Ok(Step::Kernel { pipeline, bindings, groups })
     }
 }
 
-struct Layer {
-    pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
-    workgroups: u32,
+/// What the engine does on the device, one after the other.
+enum Step {
+    Kernel {
+        pipeline: wgpu::ComputePipeline,
+        bindings: wgpu::BindGroup,
+        groups: [u32; 3],
+    },
+    /// Another layout for the features in the first buffer.
+    Change {
+        copy: DeviceRelayout,
+        from: TensorBuffer,
+        to: TensorBuffer,
+    },
 }
 
-impl Layer {
-    fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(self.workgroups, 1, 1);
+/// The network with its weights and features on the device.
+struct Network {
+    steps: Vec<Step>,
+    logits: TensorBuffer,
+    uploaded: u64,
+}
+
+impl Network {
+    /// The first convolution works in one layout, all behind it in the other.
+    fn new(device: &Device, file: &SafeTensors<'_>, first: Layouts, then: Layouts, weights: &str) -> Outcome<Network> {
+        let mut uploaded = 0;
+        let mut upload = |name: &str, data_type: &str, sizes: &str, layout: &str| -> Outcome<TensorBuffer> {
+            let data = file.tensor(name)?.data().to_vec();
+            let data = if data_type == "f16" { to_f16(&data) } else { data };
+            let tensor =
+                device.upload(&data, &format!("{data_type}{sizes}"), &format!("{data_type}{sizes}{layout}"))?;
+            uploaded += tensor.size();
+            Ok(tensor)
+        };
+        let images = upload("test.images", "u8", "[360,1,8,8]", first.features)?;
+        let conv1 = upload("conv1.weight", weights, "[16,1,3,3]", first.filters)?;
+        let conv2 = upload("conv2.weight", weights, "[32,16,3,3]", then.filters)?;
+        let dense = upload("dense.weight", weights, "[10,32,2,2]", then.features)?;
+        let bias1 = upload("conv1.bias", "f32", "[16]", "")?;
+        let bias2 = upload("conv2.bias", "f32", "[32]", "")?;
+        let bias3 = upload("dense.bias", "f32", "[10]", "")?;
+
+        let features = |sizes: &str, layouts: Layouts| device.tensor(&format!("f32{sizes}{}", layouts.features));
+        let pixels = features("[360,1,8,8]", first)?;
+        let wide1 = features("[360,16,8,8]", first)?;
+        let pooled1 = features("[360,16,4,4]", first)?;
+        let changed1 = if first.name == then.name { pooled1.clone() } else { features("[360,16,4,4]", then)? };
+        let wide2 = features("[360,32,4,4]", then)?;
+        let pooled2 = features("[360,32,2,2]", then)?;
+        let logits = device.tensor("f32[360,10]")?;
+
+        let sizes =
+            |channels, pixels| [("IMAGES", IMAGES), ("CHANNELS", channels), ("HEIGHT", pixels), ("WIDTH", pixels)];
+        let mut steps = vec![
+            device.kernel(PIXELS, sizes(1, 8), &[("input", &images), ("output", &pixels)], [4, 1, IMAGES])?,
+            device.kernel(
+                CONV,
+                sizes(1, 8),
+                &[("input", &pixels), ("weights", &conv1), ("bias", &bias1), ("output", &wide1)],
+                [4, 16, IMAGES],
+            )?,
+            device.kernel(POOL, sizes(16, 4), &[("input", &wide1), ("output", &pooled1)], [1, 16, IMAGES])?,
+        ];
+        if first.name != then.name {
+            let copy = device.pipelines.relayout(&Relayout::new(pooled1.layout(), changed1.layout())?)?;
+            steps.push(Step::Change { copy, from: pooled1, to: changed1.clone() });
+        }
+        let behind = [
+            device.kernel(
+                CONV,
+                sizes(16, 4),
+                &[("input", &changed1), ("weights", &conv2), ("bias", &bias2), ("output", &wide2)],
+                [1, 32, IMAGES],
+            )?,
+            device.kernel(POOL, sizes(32, 2), &[("input", &wide2), ("output", &pooled2)], [1, 32, IMAGES])?,
+            device.kernel(
+                DENSE,
+                sizes(32, 2),
+                &[("input", &pooled2), ("weights", &dense), ("bias", &bias3), ("output", &logits)],
+                [IMAGES.div_ceil(16), 10, 1],
+            )?,
+        ];
+        steps.extend(behind);
+        Ok(Network { steps, logits, uploaded })
     }
+
+    /// The outputs, and how long they took from the submission until they could be read.
+    fn run(&self, device: &Device) -> Outcome<(ndarray::Array2<f32>, Duration)> {
+        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        for step in &self.steps {
+            match step {
+                Step::Kernel { pipeline, bindings, groups: [x, y, z] } => {
+                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(0, bindings, &[]);
+                    pass.dispatch_workgroups(*x, *y, *z);
+                }
+                Step::Change { copy, from, to } => copy.encode(&mut encoder, from, to)?,
+            }
+        }
+        let readback = Readback::new(&device.device, &mut encoder, &self.logits)?;
+        let start = Instant::now();
+        device.queue.submit([encoder.finish()]);
+        let logits = readback.wait(&device.device)?;
+        let time = start.elapsed();
+        Ok((logits.array::<f32>()?.into_dimensionality()?, time))
+    }
+}
+
+/// The same numbers in 16 bits each, to the nearest.
+fn to_f16(bytes: &[u8]) -> Vec<u8> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().flat_map(|word| half::f16::from_f32(f32::from_le_bytes(*word)).to_le_bytes()).collect()
 }
