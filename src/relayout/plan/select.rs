@@ -88,7 +88,7 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         }
         return MicroKernel::Transpose(plane);
     }
-    if run > LONGEST_TRANSPOSED {
+    if run > LONGEST_TRANSPOSED && !writes_one_set(loops, run, knobs) {
         in_source_order(loops);
     }
     let count = innermost(loops);
@@ -198,6 +198,20 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
         loops.insert(place, NestLoop::Strided(outer));
     }
     loops.push(NestLoop::Strided(Stride { extent: joined, ..stride }));
+}
+
+/// Would a copy inside the L2 cache, in the order of the source, write more places one after the other than a set of the L1 cache holds? On Z5,
+/// tokens of 256 bytes appended to 32 heads of a cache took 3.51 times a copy so, 1.72 in the order of the destination.
+fn writes_one_set(loops: &[NestLoop], run: usize, knobs: &Knobs) -> bool {
+    let bytes = loops.iter().map(NestLoop::extent).fold(run, usize::saturating_mul);
+    let strides = loops.iter().filter_map(|step| match step {
+        NestLoop::Strided(stride) if stride.source > 0 => Some(*stride),
+        _ => None,
+    });
+    let innermost = strides.min_by_key(|stride| stride.source);
+    bytes < knobs.in_l2
+        && innermost
+            .is_some_and(|stride| stride.extent > knobs.l1_ways && stride.destination.is_multiple_of(knobs.l1_way))
 }
 
 /// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved

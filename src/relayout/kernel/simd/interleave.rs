@@ -228,20 +228,14 @@ impl<S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize> Operation
         let end = columns - columns % (V::BYTES / UNIT);
         // The full stage, and where its first row begins on the destination.
         let (mut number, mut full): (usize, Option<*mut u8>) = (0, None);
-        let drain = |number: usize, to: *mut u8, rows: Range<usize>| {
-            for i in rows {
-                // SAFETY: a staged row that was written, and a run of the destination.
-                unsafe {
-                    copy_run::<V>(stages.add((number * ROWS + i) * ROW), to.add(i * pitch), runs * row, true, None)
-                };
-            }
-        };
         for (place, iteration) in walk.iterations(row * ROWS).enumerate() {
             let run = place % runs;
             let far = Far { later: iteration.later_in_row(row * ROWS), streaming: false };
             // In turns: so much of the full stage as is read into the other.
             if let Some(to) = full {
-                drain(1 - number, to, run * ROWS / runs..(run + 1) * ROWS / runs);
+                let stage = stages.wrapping_add((1 - number) * ROWS * ROW);
+                // SAFETY: rows of the full stage, and their runs of the destination.
+                unsafe { drain::<V, ROW>(stage, (to, pitch), run * ROWS / runs..(run + 1) * ROWS / runs, runs * row) };
             }
             // SAFETY: a run of `row` bytes, the `run`-th of those that fit a staged row, is written in each of the `ROWS` rows of a stage. After
             // `runs` iterations, which are neighbours of the innermost loop because its extent is a multiple of them, all of its rows are
@@ -260,8 +254,24 @@ impl<S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize> Operation
             }
         }
         if let Some(to) = full {
-            drain(1 - number, to, 0..ROWS);
+            let stage = stages.wrapping_add((1 - number) * ROWS * ROW);
+            // SAFETY: as above.
+            unsafe { drain::<V, ROW>(stage, (to, pitch), 0..ROWS, runs * row) };
         }
+    }
+}
+
+/// Writes the runs of some rows of a stage past the cache.
+///
+/// # Safety
+///
+/// `run` bytes are readable in each of these staged rows, which are `ROW` bytes apart, and writable in those of the destination, which begin at `to.0`
+/// and are `to.1` bytes apart.
+#[inline(always)]
+unsafe fn drain<V: Vector, const ROW: usize>(stage: *const u8, to: (*mut u8, usize), rows: Range<usize>, run: usize) {
+    for i in rows {
+        // SAFETY: a staged row, and its run of the destination.
+        unsafe { copy_run::<V>(stage.add(i * ROW), to.0.add(i * to.1), run, true, None) };
     }
 }
 

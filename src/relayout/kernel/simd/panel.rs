@@ -90,7 +90,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let most_in_set = if rows > LINE / UNIT { knobs.l1_ways } else { 2 * knobs.l1_ways - 1 };
     let gather = !walk.streaming && in_source_set > most_in_set && rows >= LINE / UNIT;
     // Rows that evict each other from the cache can only be read once.
-    let in_groups = gather || in_source_set <= knobs.l1_ways * 2 / 3 && !pages;
+    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.

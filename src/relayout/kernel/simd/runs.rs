@@ -1,6 +1,7 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
-use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_RUN, RUN_PIECE};
+use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, RUN_PIECE};
+use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
@@ -16,6 +17,7 @@ use super::walk::{Iteration, Walk};
 #[inline(always)]
 pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
     let Plane { unit, columns, rows, .. } = plane;
+    let conflicts = share_a_set(columns, walk.knobs);
     // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
     // destination of `overlapping` is dense, which is its condition.
     unsafe {
@@ -37,16 +39,23 @@ pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
                     }
                 }
             }
-            (Some(source), Some(destination)) if !walk.streaming && columns.extent <= FEW_ROWS => match unit {
-                32 => in_source_order::<32>(walk, plane, (source, destination)),
-                64 => in_source_order::<64>(walk, plane, (source, destination)),
-                128 => in_source_order::<128>(walk, plane, (source, destination)),
-                _ => in_pieces::<V, usize>(walk, plane, (source, destination)),
-            },
+            (Some(source), Some(destination)) if !walk.streaming && columns.extent <= FEW_ROWS && !conflicts => {
+                match unit {
+                    32 => in_source_order::<32>(walk, plane, (source, destination)),
+                    64 => in_source_order::<64>(walk, plane, (source, destination)),
+                    128 => in_source_order::<128>(walk, plane, (source, destination)),
+                    _ => in_pieces::<V, usize>(walk, plane, (source, destination)),
+                }
+            }
             (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
             _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
         }
     }
+}
+
+/// Do the destination rows of an axis begin in one set of the L1 cache, and are they more than its ways?
+fn share_a_set(columns: &Axis, knobs: &Knobs) -> bool {
+    columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way)
 }
 
 /// Transposes planes of few columns through the cache: the source front to back, one run to each destination row.
@@ -84,7 +93,9 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
     let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
-    let piece = (RUN_PIECE / run).max(2).next_multiple_of(2);
+    // Rows that share a set of the cache are written in longer pieces.
+    let bytes = if !walk.streaming && share_a_set(columns, walk.knobs) { LONG_PIECE } else { RUN_PIECE };
+    let piece = (bytes / run).max(2).next_multiple_of(2);
     let distance =
         (walk.knobs.prefetch_distance / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
     for iteration in walk.iterations(run * columns.extent * rows.extent) {
