@@ -169,6 +169,15 @@ pub trait ToIndexMap {
 
     /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a guaranteed alignment and a total
     /// size set by hand. `None` for layouts of other models, even those that have strides.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
+    ///
+    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+    /// assert_eq!(desc.as_descriptor(), Some(&desc));
+    /// assert_eq!("f32[2,3]{1,0}".parse::<ArrayShape>()?.as_descriptor(), None);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }

@@ -21,6 +21,10 @@
 //! assert_eq!(&turned, b"adbecf");
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "what only kernels over vectors use, where there are none")
+)]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 // First, so that the constructors come first on the page of `Relayout`.

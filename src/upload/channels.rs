@@ -20,6 +20,14 @@ const CROWDED: u64 = 2;
 /// a multiple of 256 times a power of two share them. A pitch of one more 256 bytes spreads them again.
 ///
 /// Its `Display` is a sentence.
+///
+/// ```
+/// use tensor_layout::upload::{channel_conflict, ChannelConflict};
+///
+/// let conflict: ChannelConflict = channel_conflict(&"f16[64,1024]:[1024,1]".parse()?).unwrap();
+/// assert!(conflict.to_string().starts_with("axis 0 has a row pitch of 2048 bytes"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelConflict {

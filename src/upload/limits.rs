@@ -23,6 +23,13 @@ const U32_MAX: u64 = 0xffff_ffff;
 /// mine.data_types = Some(vec![DataType::F32, DataType::F16].into());
 /// mine.max_binding = 2 << 30;
 /// assert_eq!(mine.offset_alignment, 256);
+///
+/// // Interfaces that are told a tensor have rules about its strides.
+/// use tensor_layout::upload::{MetalUsage, Swizzle};
+///
+/// assert_eq!(Limits::metal_tensor(MetalUsage::MachineLearning).stride_multiple, 64);
+/// assert_eq!(Limits::cuda_tensor_map(Swizzle::Bytes128).stride_multiple, 16);
+/// assert_eq!((Limits::vulkan_tensor().packed_outside, Limits::webnn().packed_outside), (Some(1), Some(1)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -98,6 +105,15 @@ pub struct Limits {
 }
 
 /// What a device asks of tensors of some types only: Metal of elements that it decodes.
+///
+/// ```
+/// use tensor_layout::{upload::{Limits, TypeLimits}, DataType};
+///
+/// let rules: TypeLimits = Limits::by_name("metal-tensor")?.stricter_types.unwrap();
+/// assert!(rules.data_types.contains(&DataType::S4) && !rules.data_types.contains(&DataType::S8));
+/// assert_eq!((rules.inner_size_multiple, rules.stride_multiple), (32, 128));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeLimits {
     /// The types.
@@ -111,6 +127,14 @@ pub struct TypeLimits {
 }
 
 /// What a device asks of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
+///
+/// ```
+/// use tensor_layout::upload::{BoxLimits, Limits};
+///
+/// let rules = BoxLimits { max_size: 256, row_multiple: 16, max_row: 64 };
+/// assert_eq!(Limits::by_name("cuda-tensor-map:64")?.box_limits, Some(rules));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoxLimits {
     /// The largest size along an axis, in elements.

@@ -16,6 +16,19 @@ use super::report::{Errors, UploadReport};
 use super::validate::validate_description;
 
 /// A layout that a device accepts, and what it takes to get there: from [`suggest`].
+///
+/// ```
+/// use tensor_layout::upload::{suggest, Limits, Suggestion};
+/// use tensor_layout::BufferTensorDesc;
+///
+/// let columns: BufferTensorDesc = "u8[2,3]:[1,2]".parse()?;
+/// let found: Suggestion = suggest(&columns, &Limits::webnn()).unwrap();
+/// assert!(found.needs_copy());
+/// let mut rows = [0; 6];
+/// found.relayout()?.run(b"adbecf", &mut rows)?;
+/// assert_eq!(&rows, b"abcdef");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Suggestion {
@@ -23,7 +36,7 @@ pub struct Suggestion {
     pub source: BufferTensorDesc,
     /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
     pub desc: BufferTensorDesc,
-    /// The bytes that are bound for `source` and for `desc`.
+    /// The bytes that are bound for `source`.
     pub source_bytes: u64,
     /// The bytes that are bound for `desc`.
     pub bytes: u64,

@@ -7,6 +7,13 @@ use crate::element::DataType;
 use super::limits::{BoxLimits, Limits, TypeLimits};
 
 /// What a Metal tensor is for (`MTLTensorUsage`). Several usages together: take the strictest.
+///
+/// ```
+/// use tensor_layout::upload::{Limits, MetalUsage};
+///
+/// assert!(!Limits::metal_tensor(MetalUsage::Shader).zero_offset);
+/// assert!(Limits::metal_tensor(MetalUsage::MachineLearning).zero_offset);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetalUsage {
@@ -17,6 +24,12 @@ pub enum MetalUsage {
 }
 
 /// How a tensor map mixes the 16-byte parts of a box's rows (`CUtensorMapSwizzle`): it limits the width of a box.
+///
+/// ```
+/// use tensor_layout::upload::{Limits, Swizzle};
+///
+/// assert_eq!(Limits::cuda_tensor_map(Swizzle::Bytes64).box_limits.unwrap().max_row, 64);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Swizzle {

@@ -70,10 +70,10 @@ impl Buffer {
 /// );
 /// assert_eq!(errors.report().bound, 12..20);
 ///
-/// // 3 x 100 elements in tiles of 8 x 128.
-/// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
-/// let buffer = Buffer::new(4096, 0, Role::Input);
-/// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 4096);
+/// // 16 x 200 elements in tiles of 8 x 128.
+/// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
+/// let buffer = Buffer::new(16384, 0, Role::Input);
+/// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 16384);
 /// let errors = upload::validate(&tiled, &buffer, &Limits::by_name("directml")?).unwrap_err();
 /// assert_eq!(errors.codes(), ["not_expressible"]);
 /// # Ok::<(), tensor_layout::Error>(())

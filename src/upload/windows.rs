@@ -13,6 +13,14 @@ use super::tensor::Tensor;
 use super::validate::piece_alignment;
 
 /// One binding, and the bytes it is for.
+///
+/// ```
+/// use tensor_layout::upload::{Limits, Window, Windows};
+///
+/// let window: Window = Windows::new(280..1000, 32, &Limits::webgpu())?.next().unwrap();
+/// assert_eq!((window.bound.clone(), window.bytes.clone(), window.base()), (256..1000, 280..1000, 24));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
@@ -48,8 +56,9 @@ impl Window {
 /// // f32 elements 70 to 1069, in bindings of at most 2048 bytes.
 /// let mut limits = Limits::webgpu();
 /// limits.max_binding = 2048;
-/// let windows: Vec<_> = Windows::new(280..4280, 32, &limits)?.collect();
-/// assert_eq!(windows.len(), 2);
+/// let windows = Windows::new(280..4280, 32, &limits)?;
+/// assert_eq!((windows.number(), windows.start(), windows.step()), (2, 256, 2048));
+/// let windows: Vec<_> = windows.collect();
 /// assert_eq!((windows[0].bound.clone(), windows[0].base()), (256..2304, 24));
 /// assert_eq!((windows[1].bound.clone(), windows[1].base()), (2304..4280, 0));
 /// # Ok::<(), tensor_layout::Error>(())

@@ -6,7 +6,7 @@ use super::super::plan::nest::{MicroKernel, NestLoop};
 use super::aarch64;
 use super::destination::Destination;
 use super::iterations::Iterations;
-use super::level::{Available, KernelLevel};
+use super::level::Available;
 use super::portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::simd;
@@ -69,6 +69,8 @@ pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usiz
 /// `walk.buffers.1`; the two do not overlap; and no other thread accesses the bytes written.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
+    use super::level::KernelLevel;
+
     let nest = simd::RunNest { kernel, walk };
     // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
     // The CPU has the features: that is what an `Available` level says.
@@ -130,6 +132,7 @@ mod tests {
 
     use super::super::super::plan::nest::Stride;
     use super::super::Machine;
+    use super::super::level::KernelLevel;
     use super::*;
 
     /// A program that streams runs its fence also when `progress` panics, and what was written can be read.

@@ -74,6 +74,14 @@ impl KernelLevel {
     ///
     /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest level, and whoever starts the
     /// program should be told.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::KernelLevel;
+    ///
+    /// if let Err(error) = KernelLevel::requested() {
+    ///     eprintln!("TENSOR_LAYOUT_LEVEL is ignored: {error}");
+    /// }
+    /// ```
     pub fn requested() -> Result<Option<KernelLevel>, Error> {
         static REQUESTED: OnceLock<Result<Option<KernelLevel>, Error>> = OnceLock::new();
         let read = || match std::env::var_os("TENSOR_LAYOUT_LEVEL").unwrap_or_default() {
