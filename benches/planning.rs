@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that are made
-//! beforehand.
+//! beforehand. `program` makes the compute shaders of a relayout that is planned already, with their text.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
@@ -14,6 +14,7 @@ use std::hint::black_box;
 use tensor_layout::ToIndexMap;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
+use tensor_layout::shader::{Profile, Program};
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
@@ -30,6 +31,18 @@ rank8	tile_to_tile_ragged	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0:T(8,128)}	f32[
 rank8	pad_axes_f32	f32[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	f32[2,3,2,3,2,3,5,7]:[5760,1920,960,320,160,48,8,1]
 ";
 
+/// The same kind of pair in every rank: axes in reverse order, to tiles whose edges are ragged.
+const RANKS: &str = "\
+ranks	tile_1	f32[1000]{0}	f32[1000]{0:T(48)(5,1)}
+ranks	tile_2	f32[30,35]{0,1}	f32[30,35]{1,0:T(8,32)}
+ranks	tile_3	f32[3,30,35]{0,1,2}	f32[3,30,35]{2,1,0:T(8,32)}
+ranks	tile_4	f32[2,3,30,35]{0,1,2,3}	f32[2,3,30,35]{3,2,1,0:T(8,32)}
+ranks	tile_5	f32[3,2,3,30,35]{0,1,2,3,4}	f32[3,2,3,30,35]{4,3,2,1,0:T(8,32)}
+ranks	tile_6	f32[2,3,2,3,30,35]{0,1,2,3,4,5}	f32[2,3,2,3,30,35]{5,4,3,2,1,0:T(8,32)}
+ranks	tile_7	f32[3,2,3,2,3,30,35]{0,1,2,3,4,5,6}	f32[3,2,3,2,3,30,35]{6,5,4,3,2,1,0:T(8,32)}
+ranks	tile_8	f32[2,3,2,3,2,3,30,35]{0,1,2,3,4,5,6,7}	f32[2,3,2,3,2,3,30,35]{7,6,5,4,3,2,1,0:T(8,32)}
+";
+
 fn main() {
     // `cargo test --benches` runs this file as well: there is nothing to test then.
     let arguments: Vec<String> = std::env::args().collect();
@@ -39,12 +52,14 @@ fn main() {
     let csv = arguments.iter().any(|argument| argument == "--csv");
     let only = arguments.iter().position(|argument| argument == "--only").map(|place| arguments[place + 1].as_str());
     if csv {
-        println!("size,case,notated_nanoseconds,notated_allocations,maps_nanoseconds,maps_allocations");
+        println!(
+            "size,case,notated_nanoseconds,notated_allocations,maps_nanoseconds,maps_allocations,program_nanoseconds,program_allocations"
+        );
     } else {
-        println!("{:<36}{:>24}{:>24}", "", "notated", "maps");
+        println!("{:<36}{:>24}{:>24}{:>28}", "", "notated", "maps", "program");
     }
-    let mut slowest: Vec<(&str, f64)> = Vec::new();
-    let lines = include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines());
+    let mut slowest: Vec<(&str, f64, f64)> = Vec::new();
+    let lines = include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines()).chain(RANKS.lines());
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
         let [size, case, from, to] = fields[..] else { panic!("a line of four fields: {line}") };
@@ -54,22 +69,33 @@ fn main() {
         let layouts: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
         let [notated, maps] =
             [cost(&layouts), cost(&[layouts[0].to_index_map().unwrap(), layouts[1].to_index_map().unwrap()])];
+        let program = program_cost(&layouts);
         if csv {
             let cell = |cost: &measure::Cost| format!("{:.0},{:.0}", cost.nanoseconds, cost.allocations);
-            println!("{size},{case},{},{}", cell(&notated), cell(&maps));
+            println!("{size},{case},{},{},{}", cell(&notated), cell(&maps), cell(&program));
         } else {
             let cell =
                 |cost: &measure::Cost| format!("{:.0} ns, {:.0} allocations", cost.nanoseconds, cost.allocations);
-            println!("{:<36}{:>24}{:>24}", format!("{size}/{case}"), cell(&notated), cell(&maps));
+            let name = format!("{size}/{case}");
+            println!("{name:<36}{:>24}{:>24}{:>28}", cell(&notated), cell(&maps), cell(&program));
         }
-        match slowest.iter_mut().find(|(of, _)| *of == size) {
-            Some((_, most)) => *most = most.max(notated.nanoseconds),
-            None => slowest.push((size, notated.nanoseconds)),
+        let (plan, text) = (notated.nanoseconds, program.nanoseconds);
+        match slowest.iter_mut().find(|(of, ..)| *of == size) {
+            Some((_, most, most_text)) => (*most, *most_text) = (most.max(plan), most_text.max(text)),
+            None => slowest.push((size, plan, text)),
         }
     }
     if !csv {
-        slowest.iter().for_each(|(size, nanoseconds)| println!("{size}: {nanoseconds:.0} ns at most"));
+        for (size, plan, text) in &slowest {
+            println!("{size}: {plan:.0} ns at most, a program {text:.0} ns");
+        }
     }
+}
+
+/// What making the program of a planned pair takes, text included.
+fn program_cost([from, to]: &[Notated; 2]) -> measure::Cost {
+    let (relayout, profile) = (Relayout::new(from, to).unwrap(), Profile::webgpu());
+    measure::measure(|| Program::new(black_box(&relayout), &profile).unwrap())
 }
 
 fn cost<T: ToIndexMap>([from, to]: &[T; 2]) -> measure::Cost {

@@ -76,6 +76,7 @@ fn public_types_are_send_and_sync() {
     shared::<shader::Program>();
     shared::<shader::ProgramOptions>();
     shared::<shader::ShaderFault>();
+    shared::<shader::Target>();
     shared::<upload::AxisPiece>();
     shared::<upload::AxisPieces>();
     shared::<upload::Binding<'_>>();

@@ -47,6 +47,66 @@ fn what_no_shader_can_say_is_refused_in_a_sentence() {
     assert!(run.stdout.contains("return i0 * 7u + i1 * 5u + i2 * 3u + (i3 << 1u);"), "{run:?}");
 }
 
+#[test]
+fn programs_are_printed_pass_by_pass() {
+    let call = ["shader", "--from", "bf16[30,200]{1,0}", "--to", "bf16[30,200]{1,0:T(8,128)(2,1)}"];
+    let text = run(&call).stdout;
+    for part in [
+        "// form: interleave, because it makes one row of 2 rows, elements of 16 bits\n",
+        "// Pass 1: 1 x 1 x 1 workgroups; binding 0: the source's bytes 0..",
+        "@compute @workgroup_size(256)\n",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let general = run(&[&call[..], &["--form", "general", "--fill", "0x7fc0"]].concat()).stdout;
+    assert!(general.contains("// form: general, which was asked for") && general.contains("0x7fc07fc0u"), "{general}");
+    let object = run(&[&["--json"], &call[..]].concat()).object();
+    assert_eq!((object["form"].as_str(), object["target"].as_str()), (Some("interleave"), Some("wgsl")));
+    for (arguments, status, sentence) in [
+        (&["shader", "--from", "f32[4]", "--to", "f32[5]"][..], 1, "axis 0"),
+        (&["shader", "--from", "f32[4]:[1]", "--to", "f32[4]:[2]", "--form", "transpose"], 1, "transpose"),
+        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--form", "fast"], 2, "linear, rows"),
+        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--target", "cuda"], 2, "wgsl, hlsl"),
+        (&["shader", "--from", "f32[4]"], 2, "--to"),
+        (&["shader"], 2, "LAYOUT"),
+    ] {
+        let run = run(arguments);
+        assert!(run.status == status && run.stderr.contains(sentence), "{run:?}");
+    }
+}
+
+/// What docs/GPU.md says of the bindings of an engine that takes another language.
+#[cfg(feature = "naga")]
+#[test]
+fn programs_are_printed_in_every_language() {
+    let text = |target: &str| {
+        let layouts = ["--from", "bf16[64,64]{1,0}", "--to", "bf16[64,64]{0,1}"];
+        let run = run(&[&["shader", "--target", target], &layouts[..]].concat());
+        assert_eq!(run.status, 0, "{run:?}");
+        run.stdout
+    };
+    for (target, parts) in [
+        ("wgsl", &["@group(0) @binding(0) var<storage, read> source", "workgroupBarrier();"][..]),
+        (
+            "hlsl",
+            &[
+                "ByteAddressBuffer source : register(t0)",
+                "RWByteAddressBuffer destination : register(u1)",
+                "register(b2)",
+                "GroupMemoryBarrierWithGroupSync",
+            ],
+        ),
+        ("msl", &["[[buffer(0)]]", "[[buffer(1)]]", "[[buffer(2)]]", "threadgroup_barrier"]),
+        ("glsl", &["#version 450 core", "binding = 0", "binding = 1", "binding = 2", "barrier();"]),
+        ("spirv", &["0x07230203, "]),
+    ] {
+        let text = text(target);
+        for part in parts {
+            assert!(text.contains(part), "{target}: {part} in\n{text}");
+        }
+    }
+}
+
 /// The blocks of docs/GPU.md that begin with a call of this command: what it prints, or the end of that.
 #[test]
 fn the_page_shows_what_is_printed() {

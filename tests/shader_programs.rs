@@ -38,6 +38,23 @@ fn with_few_windows(mut profile: Profile, from: &Side, to: &Side) -> Profile {
     profile
 }
 
+/// Every shader of the suite is valid, and can be had in every language. Each text is looked at once.
+#[cfg(feature = "naga")]
+fn translate(program: &Program) {
+    use std::collections::HashSet;
+    use std::sync::{LazyLock, Mutex};
+    use tensor_layout::shader::{PipelineKey, Target};
+
+    static SEEN: LazyLock<Mutex<HashSet<PipelineKey>>> = LazyLock::new(Mutex::default);
+    for pass in program.passes() {
+        if SEEN.lock().unwrap().insert(pass.key()) {
+            for target in Target::ALL {
+                pass.translated(target).unwrap_or_else(|error| panic!("{error}\n{}", pass.wgsl()));
+            }
+        }
+    }
+}
+
 /// Runs a program and compares with the literal copy. `shift` is where the tensors begin in their buffers, in words.
 fn check(
     from: &Side,
@@ -73,6 +90,8 @@ fn check(
             program.passes()[0].wgsl()
         );
     }
+    #[cfg(feature = "naga")]
+    translate(&program);
     for pass in program.passes() {
         assert!(pass.workgroups().iter().all(|&count| count >= 1 && count <= profile.max_workgroups));
         assert!(

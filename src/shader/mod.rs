@@ -2,6 +2,9 @@
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.
 //!
+//! [`Program`] is a whole relayout as compute shaders, with what a device needs to run them.
+//!
+//! * `program/`: which form a copy takes, and the shaders of each.
 //! * `code/`: shader code as data, printed as WGSL and run by an interpreter.
 //! * `index/`: the index maths of a layout in that form.
 //! * `element.rs`: one element out of words of 32 bits.
@@ -14,7 +17,13 @@ mod functions;
 mod index;
 mod profile;
 mod program;
+mod target;
+#[cfg(feature = "naga")]
+mod translate;
 
 pub use functions::{Access, IndexFunctions};
 pub use profile::Profile;
 pub use program::{BoundBuffer, BoundWindow, Form, Pass, PipelineKey, Program, ProgramOptions, ShaderFault};
+pub use target::Target;
+#[cfg(feature = "naga")]
+pub use translate::translate;

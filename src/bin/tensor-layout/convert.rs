@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Fill(Padding);
+pub(crate) struct Fill(pub(crate) Padding);
 
 impl FromStr for Fill {
     type Err = String;

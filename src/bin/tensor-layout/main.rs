@@ -18,6 +18,7 @@ mod pieces;
 mod progress;
 mod same;
 mod shader;
+mod shader_program;
 mod table;
 mod view;
 mod whole_number;
@@ -68,7 +69,7 @@ enum Command {
     Hlo(hlo::Arguments),
     /// A picture of the memory, as text or SVG.
     Draw(draw::Arguments),
-    /// Where the elements of a layout lie, as functions for a shader.
+    /// Where the elements of a layout lie, as functions for a shader; with --from and --to, the program that copies one to another.
     Shader(shader::Arguments),
 }
 

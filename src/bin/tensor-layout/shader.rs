@@ -1,4 +1,4 @@
-//! `shader`: the index functions of a layout as WGSL.
+//! `shader`: the index functions of a layout as WGSL; with `--from` and `--to` see `shader_program.rs`.
 
 use clap::Args;
 use tensor_layout::notation::Notated;
@@ -6,11 +6,13 @@ use tensor_layout::shader::{Access, IndexFunctions};
 use tensor_layout::{Error, ErrorKind};
 
 use crate::output::{Object, Output, Stop, Verdict};
+use crate::shader_program::ProgramArguments;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The layout.
-    layout: String,
+    #[arg(required_unless_present = "from")]
+    layout: Option<String>,
     /// A name in front of every function: x_offset instead of offset.
     #[arg(long)]
     name: Option<String>,
@@ -26,23 +28,29 @@ pub(crate) struct Arguments {
     /// With --buffer: no stores.
     #[arg(long, requires = "buffer")]
     read_only: bool,
+    #[command(flatten)]
+    program: ProgramArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let text = match text(arguments) {
+    if let Some((from, to)) = arguments.program.layouts() {
+        return arguments.program.run(from, to, output);
+    }
+    let layout = arguments.layout.as_deref().unwrap_or_default();
+    let text = match text(arguments, layout) {
         Ok(text) => text,
-        Err(error) => return output.refuse(&arguments.layout, &error),
+        Err(error) => return output.refuse(layout, &error),
     };
     if output.is_json() {
-        output.line(Object::default().with("input", arguments.layout.as_str()).with("wgsl", text))?;
+        output.line(Object::default().with("input", layout).with("wgsl", text))?;
     } else {
         output.line(text.trim_end())?;
     }
     Ok(Verdict::Well)
 }
 
-fn text(arguments: &Arguments) -> Result<String, Error> {
-    let layout: Notated = arguments.layout.parse()?;
+fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
+    let layout: Notated = layout.parse()?;
     let mut functions = match arguments.base_argument {
         false => IndexFunctions::new(&layout)?,
         true => IndexFunctions::with_base_argument(&layout)?,
