@@ -214,20 +214,6 @@ fn progress_is_reported_backwards_too() {
     assert!(source.chunks(4000).rev().eq(destination.chunks(4000)));
 }
 
-/// Shaders are made from layouts, which know nothing of it.
-#[test]
-fn no_shader_walks_backwards_or_changes_widths() {
-    use tensor_layout::shader::{Profile, Program};
-
-    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
-    let (packed, bytes) = (shape("s4[4,8]{1,0:E(4)}"), shape("s4[4,8]{1,0}"));
-    for relayout in [Relayout::reversing(&bytes, &bytes, &[0]), Relayout::new(&packed, &bytes)] {
-        let error = Program::new(&relayout.unwrap(), &Profile::webgpu()).unwrap_err();
-        assert_eq!(error.code(), "not_expressible", "{error}");
-    }
-    assert!(Program::new(&Relayout::new(&bytes, &bytes).unwrap(), &Profile::webgpu()).is_ok());
-}
-
 #[test]
 fn axes_that_are_not_there_are_refused_and_short_ones_change_nothing() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[1, 4]).unwrap();

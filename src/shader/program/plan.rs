@@ -68,8 +68,7 @@ impl Program {
     /// # Errors
     ///
     /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words; [`Error::OutOfLimits`] if the profile has too few
-    /// invocations, storage buffers or bytes in a binding; [`Error::NotExpressible`] for a copy that changes the width of its elements or
-    /// walks an axis backwards.
+    /// invocations, storage buffers or bytes in a binding.
     pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
         Program::with_options(relayout, profile, &ProgramOptions::default())
     }
@@ -160,13 +159,6 @@ pub(super) struct Planner<'a> {
 impl<'a> Planner<'a> {
     fn new(relayout: &'a Relayout, profile: &'a Profile, options: &'a ProgramOptions) -> Result<Planner<'a>, Error> {
         let (source, destination) = (relayout.source(), relayout.destination());
-        let refused = |reason| Err(Error::NotExpressible { target: "shader", reason });
-        if relayout.changes_width() {
-            return refused("the copy changes the storage width of its elements".into());
-        }
-        if let Some(axis) = relayout.reversed_axes().first() {
-            return refused(format!("the copy walks axis {axis} backwards"));
-        }
         for offset in [options.source_offset, options.destination_offset] {
             if !offset.is_multiple_of(4) {
                 return Err(Error::OffsetUnaligned { offset, alignment: 4 });
