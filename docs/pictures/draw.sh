@@ -18,6 +18,8 @@ draw combine 'f32[2,2,2,5]{3,2,1,0:T(*,2,*,3)}'
 # Strides: a row pitch, and channels last.
 draw row-pitch 'f32[2,3]:[5,1]'
 draw nhwc 'f32[1,3,4,4]:NHWC'
+# What a shader writes that turns rows into columns.
+draw transpose 'f32[4,8]{0,1}'
 # The memory a training step has in use on a TPU, over its schedule.
 "${CARGO_TARGET_DIR:-target}/debug/tensor-layout" hlo tests/data/hlo/memory_tpu_mlp_step.hlo --rows 0 \
     --svg docs/pictures/live-memory.svg > /dev/null
