@@ -2,7 +2,7 @@
 import { chromium } from "playwright-core";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1180, height: 640 } });
+const page = await browser.newPage({ viewport: { width: 1180, height: 820 } });
 for (const [name, link] of [
   ["explorer-light", "#layout=bf16[8,8]{1,0:T(4,4)(2,1)}&cell=[3,2]&theme=light"],
   ["explorer-dark", "#layout=f32[5,7]{1,0}&tab=pair&other=f32[5,7]{1,0:T(2,4)}&theme=dark"],

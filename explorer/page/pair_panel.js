@@ -116,7 +116,7 @@ const pairPanel = {
 function nestInWords(nest) {
   const lines = [`from element ${nest.source} to element ${nest.destination}`];
   nest.loops.forEach((loop, depth) => {
-    const strides = loop.table ? "offsets from a table" : `source +${loop.source}, destination +${loop.destination}`;
+    const strides = loop.table ? "offsets from a table" : `source ${loop.source.startsWith("-") ? "" : "+"}${loop.source}, destination +${loop.destination}`;
     lines.push(`${"  ".repeat(depth + 1)}loop of ${loop.extent}: ${strides}`);
   });
   return lines.join("\n");

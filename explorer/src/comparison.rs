@@ -65,6 +65,9 @@ fn nest(copy: &CopyBox) -> Value {
             Loop::Strided { extent, source, destination } => json!({
                 "extent": extent.to_string(), "source": source.to_string(), "destination": destination.to_string(),
             }),
+            Loop::Reversed { extent, source, destination } => json!({
+                "extent": extent.to_string(), "source": format!("-{source}"), "destination": destination.to_string(),
+            }),
             table => json!({ "extent": table.extent().to_string(), "table": true }),
         })
         .collect();
@@ -83,12 +86,10 @@ fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     }
     let mut counters = vec![0_u64; outer.len()];
     while runs.len() < MOST_RUNS {
-        let mut run = [copy.source(), copy.destination(), length];
-        for (step, &i) in outer.iter().zip(&counters) {
-            let (source, destination) = offsets(step, i);
-            run = [run[0].saturating_add(source), run[1].saturating_add(destination), length];
-        }
-        runs.push(run);
+        let steps = outer.iter().zip(&counters);
+        let (source, destination) =
+            steps.fold((copy.source(), copy.destination()), |from, (step, &i)| at(step, i, from));
+        runs.push([source, destination, length]);
         // The innermost loop counts fastest.
         let mut carried = true;
         for (step, counter) in outer.iter().zip(&mut counters).rev() {
@@ -105,10 +106,18 @@ fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     }
 }
 
-/// What iteration `i` of a loop adds on each side.
-fn offsets(step: &Loop, i: u64) -> (u64, u64) {
+/// Where iteration `i` of a loop begins that begins at `from`, source and destination.
+fn at(step: &Loop, i: u64, from: (u64, u64)) -> (u64, u64) {
     match step {
-        Loop::Strided { source, destination, .. } => (source.saturating_mul(i), destination.saturating_mul(i)),
-        Loop::Table(entries) => usize::try_from(i).ok().and_then(|i| entries.get(i)).copied().unwrap_or_default(),
+        Loop::Strided { source, destination, .. } => {
+            (from.0.saturating_add(source.saturating_mul(i)), from.1.saturating_add(destination.saturating_mul(i)))
+        }
+        Loop::Reversed { source, destination, .. } => {
+            (from.0.saturating_sub(source.saturating_mul(i)), from.1.saturating_add(destination.saturating_mul(i)))
+        }
+        Loop::Table(entries) => {
+            let entry = usize::try_from(i).ok().and_then(|i| entries.get(i)).copied().unwrap_or_default();
+            (from.0.saturating_add(entry.0), from.1.saturating_add(entry.1))
+        }
     }
 }
