@@ -1,6 +1,7 @@
 //! `Readback`: a tensor back from the device, as bytes or as an array, in any layout.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use tensor_layout::relayout::Relayout;
@@ -77,13 +78,23 @@ impl Readback {
     ///
     /// [`Error::Map`] if the device is lost or the encoder was not submitted.
     pub fn wait(mut self, device: &wgpu::Device) -> Result<MappedTensor, Error> {
-        device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| Error::Map { message: error.to_string() })?;
-        match self.result.try_recv() {
-            Ok(Some(result)) => MappedTensor::new(result, &self.buffer, self.layout),
-            _ => Err(Error::Map { message: "the encoder with the copy was not submitted".to_owned() }),
+        let start = Instant::now();
+        loop {
+            device
+                .poll(wgpu::PollType::wait_indefinitely())
+                .map_err(|error| Error::Map { message: error.to_string() })?;
+            match self.result.try_recv() {
+                Ok(Some(result)) => return MappedTensor::new(result, &self.buffer, self.layout),
+                // Another thread that polls the device may be about to say so.
+                Ok(None) if start.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
+                _ => return Err(Error::Map { message: "the encoder with the copy was not submitted".to_owned() }),
+            }
         }
     }
 }
+
+/// How long a result may take to arrive when the device has nothing left to do.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A tensor in memory of the device that the CPU has mapped for reading; dropping it gives the memory back.
 pub struct MappedTensor {
