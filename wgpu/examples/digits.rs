@@ -184,17 +184,15 @@ impl Device {
 
 /// What the engine does on the device, one after the other.
 enum Step {
-    Kernel {
-        pipeline: wgpu::ComputePipeline,
-        bindings: wgpu::BindGroup,
-        groups: [u32; 3],
-    },
-    /// Another layout for the features in the first buffer.
-    Change {
-        copy: DeviceRelayout,
-        from: TensorBuffer,
-        to: TensorBuffer,
-    },
+    Kernel { pipeline: wgpu::ComputePipeline, bindings: wgpu::BindGroup, groups: [u32; 3] },
+    Change(Box<LayoutChange>),
+}
+
+/// Another layout for the features in the first buffer.
+struct LayoutChange {
+    copy: DeviceRelayout,
+    from: TensorBuffer,
+    to: TensorBuffer,
 }
 
 /// The network with its weights and features on the device.
@@ -247,7 +245,7 @@ impl Network {
         ];
         if first.name != then.name {
             let copy = device.pipelines.relayout(&Relayout::new(pooled1.layout(), changed1.layout())?)?;
-            steps.push(Step::Change { copy, from: pooled1, to: changed1.clone() });
+            steps.push(Step::Change(Box::new(LayoutChange { copy, from: pooled1, to: changed1.clone() })));
         }
         let behind = [
             device.kernel(
@@ -279,7 +277,7 @@ impl Network {
                     pass.set_bind_group(0, bindings, &[]);
                     pass.dispatch_workgroups(*x, *y, *z);
                 }
-                Step::Change { copy, from, to } => copy.encode(&mut encoder, from, to)?,
+                Step::Change(change) => change.copy.encode(&mut encoder, &change.from, &change.to)?,
             }
         }
         let readback = Readback::new(&device.device, &mut encoder, &self.logits)?;
