@@ -168,6 +168,9 @@ pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 /// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
+/// The same where they are read from memory. Z5, tile_pack_s4: 1.8 times a copy instead of 2.3 with runs of 256.
+pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
+
 // --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
 
 /// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan;

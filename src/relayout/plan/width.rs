@@ -10,7 +10,7 @@ use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 use crate::map::{CopyBox, IndexMap, Loop, Loops};
 
-use super::cost::{LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE};
+use super::cost::{LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE};
 use super::machine::Knobs;
 use super::nest::{MicroKernel, Nest, NestLoop, NestLoops, Stride, WidthChange, WidthRow};
 use super::select;
@@ -206,9 +206,13 @@ fn direct(copy: &CopyBox) -> Option<WidthPart> {
 /// How many iterations of each loop fill the stage: runs of some length on either side, then as many as there is room for.
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
-    for (packed, length) in
+    let steps = if change.unpacks() {
         [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, WIDTH_STAGE), (false, WIDTH_STAGE)]
-    {
+    } else {
+        // What is read comes in long runs, too.
+        [(true, STAGED_PACKED_RUN), (false, STAGED_READ_RUN), (false, WIDTH_STAGE), (true, WIDTH_STAGE)]
+    };
+    for (packed, length) in steps {
         let mut run = 1;
         // The loop that goes on counting on that side, until the run is as long as wanted.
         while run < length
