@@ -227,6 +227,11 @@ pub enum Error {
         /// The bits an element takes.
         bits: u32,
     },
+    /// Padding that is to be set in a part of a larger buffer, where it may be others' elements.
+    PaddingOfPart {
+        /// Where the part begins, in elements.
+        base_offset: u64,
+    },
     /// Padding that is to be kept where it cannot be.
     PaddingKept {
         /// Why it cannot, said of the padding.

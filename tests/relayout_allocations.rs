@@ -38,7 +38,7 @@ fn running_allocates_nothing() {
         for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
             for padding in [Padding::Keep, Padding::Zero, Padding::Fill(1)] {
                 let relayout = Relayout::new(&from, &to).unwrap().with_kernel_level(level);
-                let relayout = relayout.with_padding(padding).unwrap();
+                let relayout = relayout.with_padding_everywhere(padding).unwrap();
                 let source = vec![1; usize::try_from(relayout.source_size_in_bytes()).unwrap()];
                 let mut destination = vec![0; usize::try_from(relayout.destination_size_in_bytes()).unwrap()];
                 let (result, allocations) = counting::count(|| relayout.run(&source, &mut destination));

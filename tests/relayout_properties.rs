@@ -12,8 +12,9 @@ use literal::cases;
 use literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 
 /// Every kernel level this CPU has.
 fn level() -> impl Strategy<Value = KernelLevel> {
@@ -35,7 +36,7 @@ proptest! {
         match Relayout::new(&from.map, &to.map) {
             Ok(relayout) => {
                 prop_assert_eq!(distinct.len(), to.offsets.len(), "an overlapping destination was accepted");
-                let relayout = relayout.with_padding(padding).unwrap().with_kernel_level(level);
+                let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
                 prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
                 prop_assert!(!relayout.explain().is_empty());
                 // Odd addresses, and bytes before and behind that must stay as they are.
@@ -62,7 +63,7 @@ proptest! {
     ) {
         let bits = from.map.element_bits();
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding(within(padding, bits)).unwrap();
+        let relayout = relayout.with_padding_everywhere(within(padding, bits)).unwrap();
         let source = noise(from.bytes() + guard, 1);
         let start = noise(to.bytes() + guard, 2);
         let mut expected = start.clone();
@@ -110,7 +111,7 @@ proptest! {
         (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,
     ) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
         let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
         let source = noise(from.bytes() + guard, 1);
         let before = noise(to.bytes() + guard, 2);
@@ -162,7 +163,7 @@ proptest! {
     #[test]
     fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
         let source = noise(from.bytes(), 1);
         let mut expected = noise(to.bytes(), 2);
         let (mut in_pieces, mut parallel) = (expected.clone(), expected.clone());
@@ -414,7 +415,7 @@ fn what_does_not_fit_together_is_refused() {
     assert_eq!(code("f32[2,3]", "s32[2,3]"), "data_type_mismatch");
     assert_eq!(code("s2[2,3]{1,0:E(2)}", "s2[2,3]{1,0:E(4)}"), "element_bits_mismatch");
     let relayout = Relayout::new(&shape("s4[3]{0:E(4)}"), &shape("s4[3]{0:E(4)}")).unwrap();
-    assert_eq!(relayout.clone().with_padding(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
+    assert_eq!(relayout.clone().with_padding_everywhere(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
     let broadcast = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[0, 1])).unwrap();
     assert_eq!(Relayout::new(&shape("f32[2,3]"), &broadcast).unwrap_err().code(), "overlapping_destination");
     assert!(Relayout::new(&broadcast, &shape("f32[2,3]")).is_ok());
@@ -444,7 +445,7 @@ fn blocks_of_48_become_blocks_of_32() {
         let from = shape(&format!("u16[{rows},5]{{1,0:T(48,1)}}"));
         let to = shape(&format!("u16[{rows},5]{{1,0:T(32,1)}}"));
         let (from, to) = (Side::tiled(&from), Side::tiled(&to));
-        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(Padding::Zero).unwrap();
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
         let source = noise(from.bytes(), 3);
         let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
         relayout.run(&source, &mut destination).unwrap();
@@ -481,7 +482,7 @@ fn the_pieces_of_large_copies_are_of_one_size() {
         ("s4[512,384]{1,0:E(4)}", "s4[512,384]{1,0:T(64,128)(8,1)E(4)}"),
     ] {
         let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
-        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(Padding::Zero).unwrap();
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
         let source = noise(from.bytes(), 3);
         let mut expected = vec![1; to.bytes()];
         relayout.run(&source, &mut expected).unwrap();
@@ -541,7 +542,7 @@ proptest! {
     ) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
         let padding = within(padding, from.map.element_bits());
-        let relayout = relayout.with_padding(padding).unwrap().with_kernel_level(level);
+        let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
         let before = noise(shift + from.bytes().max(to.bytes()) + 5, 1);
         let mut expected = before.clone();
         literal_copy(&from, &to, &before[shift..], &mut expected[shift..], padding);
@@ -602,7 +603,7 @@ fn padding_of_large_copies_is_written() {
         let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
         let source = noise(from.bytes(), 3);
         for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0b0101)] {
-            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(padding).unwrap();
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
             let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
             let mut last = 0;
             relayout
@@ -632,4 +633,90 @@ fn progress_only_rises_and_ends_at_all_bytes() {
         assert!(told.is_sorted(), "{told:?}");
         assert_eq!(told.last(), Some(&relayout.source_size_in_bytes()));
     }
+}
+
+/// What lies between the elements of a slice, of any kind, is not written unless that is asked for by name.
+#[test]
+fn the_gaps_of_a_slice_are_not_its_own() {
+    let cache = BufferTensorDesc::packed(DataType::U8, &[3, 4, 2]).unwrap();
+    let own = BufferTensorDesc::new(DataType::U8, &[3, 1, 2], Some(&[8, 2, 1])).unwrap();
+    let tiled: ArrayShape = "u8[4,4]{1,0:T(2,2)}".parse().unwrap();
+    let tile = tiled.to_index_map().unwrap().slice(&[(0..2).into(), (0..2).into()]).unwrap();
+    let slices = [
+        cache.slice_axis(1, 0..1).unwrap(),
+        cache.slice_axis(1, 2..3).unwrap(),
+        cache.slice_axis(1, Slice::from(..).step_by(4)).unwrap(),
+        cache.slice_axis(1, 0..1).unwrap().permute(&[2, 0, 1]).unwrap(),
+        cache.select(1, 0).unwrap(),
+        cache.slice_axis(1, 0..1).unwrap().coalesce(),
+        BufferTensorDesc::packed(DataType::U8, &[3, 3]).unwrap().diagonal(0, 1).unwrap(),
+        own.clone().as_part(),
+        "u8[3,1,2]:[8,2,1]+0".parse().unwrap(),
+        "u8[3,1,2]:[8,2,1]+5".parse().unwrap(),
+    ];
+    for slice in slices {
+        let from = BufferTensorDesc::packed(DataType::U8, slice.sizes()).unwrap();
+        let map = slice.to_index_map().unwrap();
+        for append in [Relayout::new(&from, &slice).unwrap(), Relayout::new(&from, &map).unwrap()] {
+            for padding in [Padding::Zero, Padding::Fill(7)] {
+                let error = append.clone().with_padding(padding).unwrap_err();
+                assert_eq!(error.code(), "padding_of_part");
+                assert!(error.to_string().contains("with_padding_everywhere"), "{error}");
+            }
+            assert!(append.clone().with_padding(Padding::Keep).is_ok());
+            let mut buffer = [9; 32];
+            append.with_padding_everywhere(Padding::Zero).unwrap().run(&[1; 32], &mut buffer).unwrap();
+            assert!(buffer.contains(&0));
+        }
+        assert_eq!(slice.to_string().parse().as_ref(), Ok(&slice));
+    }
+    let from = BufferTensorDesc::packed(DataType::U8, &[2, 2]).unwrap();
+    assert!(Relayout::new(&from, &tile).unwrap().with_padding(Padding::Zero).is_err());
+    // The pitch of rows and the padding of tiles are the tensor's own, and rows without a gap have none.
+    let from = BufferTensorDesc::packed(DataType::U8, own.sizes()).unwrap();
+    assert!(Relayout::new(&from, &own).unwrap().with_padding(Padding::Zero).is_ok());
+    let rows = cache.slice_axis(0, 0..2).unwrap();
+    let from = BufferTensorDesc::packed(DataType::U8, rows.sizes()).unwrap();
+    assert!(Relayout::new(&from, &rows).unwrap().with_padding(Padding::Zero).is_ok());
+    assert_ne!(own.clone().as_part(), own);
+}
+
+/// `u8[3]` takes 4 bytes, the last of which is padding like any other.
+#[test]
+fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
+    let three = BufferTensorDesc::packed(DataType::U8, &[3]).unwrap();
+    let own_size = three.clone().with_total_size_in_bytes(8).unwrap();
+    let odd = BufferTensorDesc::packed(DataType::S4, &[3]).unwrap();
+    for (desc, padding, expected) in [
+        (&three, Padding::Keep, [1, 2, 3, 9, 9, 9, 9, 9, 9, 9]),
+        (&three, Padding::Zero, [1, 2, 3, 0, 9, 9, 9, 9, 9, 9]),
+        (&three, Padding::Fill(7), [1, 2, 3, 0, 9, 9, 9, 9, 9, 9]),
+        (&own_size, Padding::Zero, [1, 2, 3, 0, 0, 0, 0, 0, 9, 9]),
+        (&odd, Padding::Zero, [1, 2, 0, 0, 9, 9, 9, 9, 9, 9]),
+    ] {
+        let relayout = Relayout::new(desc, desc).unwrap().with_padding(padding).unwrap();
+        let mut runs = [[9; 10]; 4];
+        relayout.run(&[1, 2, 3], &mut runs[0]).unwrap();
+        // SAFETY: ten bytes of our own.
+        unsafe { relayout.run_write_only(&[1, 2, 3], NonNull::from(&mut runs[1][..])) }.ok();
+        let pieces = relayout.partition(3).unwrap();
+        let last = pieces.len() - 1;
+        for (place, piece) in pieces.iter().enumerate() {
+            let range = piece.destination_range();
+            let end = if place == last { 10 } else { range.end };
+            piece.run(&[1, 2, 3], &mut runs[2][range.start..end]).unwrap();
+            // SAFETY: bytes of our own.
+            unsafe { piece.run_write_only(&[1, 2, 3], NonNull::from(&mut runs[3][range.start..end])) }.ok();
+        }
+        for run in runs {
+            assert!(run == expected || run == [9; 10] && relayout.reads_destination(), "{desc} {padding:?}: {run:?}");
+        }
+        // A buffer that ends with the elements has no tail.
+        assert!(relayout.run(&[1, 2, 3], &mut runs[0][..relayout.destination_size_in_bytes() as usize]).is_ok());
+    }
+    // Behind a slice lies what is not its own.
+    let rows = BufferTensorDesc::packed(DataType::U8, &[2, 3]).unwrap().select(0, 0).unwrap();
+    let mut buffer = [9; 6];
+    Relayout::new(&three, &rows).unwrap().with_padding(Padding::Zero).unwrap().run(&[1, 2, 3], &mut buffer).unwrap();
+    assert_eq!(buffer, [1, 2, 3, 9, 9, 9]);
 }

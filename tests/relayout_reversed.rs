@@ -38,7 +38,7 @@ fn check(
     shift: usize,
     pieces: usize,
 ) -> Result<(), TestCaseError> {
-    let relayout = Relayout::reversing(&from.map, &to.map, axes).unwrap().with_padding(padding).unwrap();
+    let relayout = Relayout::reversing(&from.map, &to.map, axes).unwrap().with_padding_everywhere(padding).unwrap();
     let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
     let words = relayout.explain();
     let source = noise(shift + from.bytes() + 3, 1);

@@ -86,7 +86,7 @@ fn check(
         prop_assert_eq!(Relayout::new(&from.map, &to.map).unwrap_err().code(), "overlapping_destination");
         return Ok(());
     }
-    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding(padding).unwrap();
+    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
     let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
     prop_assert!(relayout.changes_width());
     let words = relayout.explain();

@@ -106,7 +106,8 @@ struct How {
 /// Runs a copy into memory that traps, whole and in pieces, by both forms, and compares it with the ordinary copy.
 fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     let How { padding, level, streaming, shift, pieces } = how;
-    let relayout = relayout.clone().with_padding(padding).unwrap().with_kernel_level(level).with_streaming(streaming);
+    let relayout =
+        relayout.clone().with_padding_everywhere(padding).unwrap().with_kernel_level(level).with_streaming(streaming);
     let source = noise(relayout.source_size_in_bytes());
     let size = usize::try_from(relayout.destination_size_in_bytes()).unwrap();
     let before: Vec<u8> = (0..size).map(|i| 0x5a ^ i as u8).collect();

@@ -65,7 +65,7 @@ fn check(
     shift: [u64; 2],
 ) -> Result<(), Error> {
     let padding = within(padding, from.map.element_bits());
-    let relayout = Relayout::new(&from.map, &to.map)?.with_padding(padding)?;
+    let relayout = Relayout::new(&from.map, &to.map)?.with_padding_everywhere(padding)?;
     let options = ProgramOptions { form, source_offset: shift[0] * 4, destination_offset: shift[1] * 4 };
     let program = Program::with_options(&relayout, profile, &options)?;
     let (before, first) = (options.source_offset as usize, options.destination_offset as usize);

@@ -19,7 +19,9 @@ impl ToIndexMap for BufferTensorDesc {
         } else {
             self.min_elements()
         };
-        IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), physical)
+        let (sizes, strides) = (self.sizes(), self.strides());
+        let map = IndexMap::from_strides(self.data_type(), bits, sizes, strides, self.base_offset(), physical)?;
+        Ok(map.with_slice_mark(self.is_part()))
     }
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {

@@ -66,6 +66,7 @@ impl Error {
             | Error::BadAlignment { .. }
             | Error::FillTooWide { .. }
             | Error::PaddingKept { .. }
+            | Error::PaddingOfPart { .. }
             | Error::Negative { .. } => ErrorKind::InvalidArgument,
             Error::AxisOutOfRange { .. }
             | Error::IndexOutOfRange { .. }

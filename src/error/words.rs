@@ -38,6 +38,7 @@ impl Error {
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
+            Error::PaddingOfPart { .. } => "padding_of_part",
             Error::PaddingKept { .. } => "padding_kept",
             Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
@@ -192,6 +193,11 @@ impl fmt::Display for Error {
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
             }
+            Error::PaddingOfPart { base_offset } => write!(
+                f,
+                "the destination is a part of a larger buffer, from element {base_offset} on, so its gaps may hold what is not its own: \
+                 keep them, or ask for them to be overwritten, with `with_padding_everywhere`"
+            ),
             Error::PaddingKept { reason } => {
                 write!(
                     f,

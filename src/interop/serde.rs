@@ -146,8 +146,8 @@ struct Fields {
     sizes: Dims,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strides: Option<Dims>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    base_offset: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base_offset: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     flags: TensorFlags,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,9 +165,10 @@ impl TryFrom<Fields> for BufferTensorDesc {
 
     fn try_from(fields: Fields) -> Result<Self, Error> {
         let desc = BufferTensorDesc::new(fields.data_type, &fields.sizes, fields.strides.as_deref())?
-            .with_base_offset(fields.base_offset)?
+            .with_base_offset(fields.base_offset.unwrap_or(0))?
             .with_flags(fields.flags)
             .with_base_offset_alignment(fields.base_offset_alignment)?;
+        let desc = if fields.base_offset.is_some() { desc.as_part() } else { desc };
         match fields.total_tensor_size_in_bytes {
             Some(total) => desc.with_total_size_in_bytes(total),
             None => Ok(desc),
@@ -183,7 +184,7 @@ impl Serialize for BufferTensorDesc {
             data_type: self.data_type(),
             sizes: Dims::from(self.sizes()),
             strides: self.explicit_strides().map(Dims::from),
-            base_offset: self.base_offset(),
+            base_offset: self.is_part().then_some(self.base_offset()),
             flags: self.flags(),
             total_tensor_size_in_bytes: (total != self.min_size_in_bytes()).then_some(total),
             base_offset_alignment: self.base_offset_alignment(),

@@ -66,7 +66,16 @@ impl IndexMap {
         }
         let physical_elements = if empty { 0 } else { checked::add(last, 1, OFFSET)? };
         checked::bytes_for(physical_elements, element_bits)?;
-        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels: None, physical_elements })
+        Ok(IndexMap {
+            data_type,
+            element_bits,
+            sizes,
+            base: 0,
+            components,
+            levels: None,
+            physical_elements,
+            sliced: false,
+        })
     }
 
     /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as

@@ -33,6 +33,6 @@ impl IndexMap {
             }
         };
         let sizes = Dims::from_slice(sizes);
-        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels, physical_elements })
+        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels, physical_elements, sliced: false })
     }
 }

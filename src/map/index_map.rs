@@ -144,6 +144,8 @@ pub struct IndexMap {
     /// The tiles, level by level, where there are no components to stand for them.
     pub(super) levels: Option<Box<Levels>>,
     pub(super) physical_elements: u64,
+    /// A slice left out some elements, which lie in the same buffer.
+    pub(super) sliced: bool,
 }
 
 /// Anything that says where the elements of a tensor lie.
@@ -210,7 +212,16 @@ impl IndexMap {
         checked::bytes_for(physical_elements, element_bits)?;
         let base = if empty { 0 } else { base };
         let sizes = Dims::from_slice(sizes);
-        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels: None, physical_elements })
+        Ok(IndexMap {
+            data_type,
+            element_bits,
+            sizes,
+            base,
+            components,
+            levels: None,
+            physical_elements,
+            sliced: false,
+        })
     }
 
     /// The type of an element.
@@ -267,6 +278,18 @@ impl IndexMap {
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
+    }
+
+    /// Is it a part of a larger buffer, so that what lies between its elements may be others'? A slice that leaves out elements is,
+    /// and so is what does not begin at the start of its buffer: see [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.sliced || self.base != 0
+    }
+
+    /// The same map of a part of a larger buffer, if `sliced` is set.
+    pub(crate) fn with_slice_mark(self, sliced: bool) -> IndexMap {
+        IndexMap { sliced, ..self }
     }
 
     /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an

@@ -88,7 +88,7 @@ impl IndexMap {
         if sizes.contains(&0) {
             (base, components) = (0, Vec::new());
         }
-        Ok(IndexMap { sizes, base, ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes, base, sliced: true, ..self.clone() }.with_components(components))
     }
 
     fn taken(&self, slices: &[Slice]) -> Result<SmallVec<[Taken; 8]>, Error> {

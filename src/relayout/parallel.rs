@@ -56,6 +56,7 @@ impl Relayout {
             Passes::Direct(program) if !self.fill.is_first() => {
                 let done = exec::program::run_shared(program, self.level, source, (&mut *destination).into());
                 if done {
+                    self.set_tail((&mut *destination).into());
                     exec::fill::after(&self.fill, destination.into());
                 }
                 Ok(done)
@@ -74,6 +75,7 @@ impl Relayout {
         // Checked here for all pieces, so that none runs if one cannot.
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
+        self.set_tail((&mut *destination).into());
         let pieces = self.partition(pieces)?;
         let mut rest = destination;
         let mut work = Vec::with_capacity(pieces.len());

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::map::CopyBox;
 
 use super::exec;
+use super::kernel::Destination;
 use super::plan::clip;
 use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_CUT_BOXES, PIECE_SLACK};
 use super::plan::fill::Fill;
@@ -263,8 +264,21 @@ impl Piece {
         self.reads.clone()
     }
 
+    /// Sets the tail of the whole destination to zero, if the piece is the last and padding is set: as far as its buffer goes on
+    /// behind its range.
+    pub(super) fn set_tail(&self, mut destination: Destination<'_>) {
+        let PieceCopy::Part(part, whole) = &self.copy else { return };
+        let (range, length) = (self.range.len(), destination.len());
+        if part.elements.end == whole.destination.physical_elements()
+            && let Some(rest) = destination.part(range.min(length)..length)
+        {
+            whole.set_tail_at(0, rest);
+        }
+    }
+
     /// Copies what belongs into the range: `source` is the whole source, `destination` the bytes of the
-    /// [range](Self::destination_range). Bytes past it are not touched.
+    /// [range](Self::destination_range). Bytes past it are not touched, but for the tail behind the last piece (see
+    /// [`Relayout::with_padding`]).
     ///
     /// # Errors
     ///
@@ -277,6 +291,7 @@ impl Piece {
         require("source", source.len(), whole.source_needs)?;
         require("destination", destination.len(), self.needs)?;
         let end = self.range.len().min(destination.len());
+        self.set_tail((&mut *destination).into());
         let destination = destination.get_mut(..end).unwrap_or_default();
         exec::program::run_filled(&part.program, &part.fill, whole.level, source, destination)
     }

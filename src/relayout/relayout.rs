@@ -5,11 +5,12 @@ use smallvec::SmallVec;
 use crate::checked;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
+use crate::strided::BufferTensorDesc;
 
 use super::exec;
-use super::kernel::{Available, KernelLevel, Machine};
+use super::kernel::{Available, Destination, KernelLevel, Machine};
 use super::padding::Padding;
-use super::plan::fill::Fill;
+use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
 use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
@@ -54,6 +55,8 @@ pub struct Relayout {
     /// What a buffer must hold for every element to be inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
+    /// Bytes behind the destination that its own size is rounded up by: padding as well.
+    pub(super) tail: u64,
 }
 
 impl Relayout {
@@ -99,7 +102,10 @@ impl Relayout {
         destination: &impl ToIndexMap,
         axes: &[usize],
     ) -> Result<Relayout, Error> {
+        let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
+        let destination_is_part = destination.is_part();
+        let tail = rounded.saturating_sub(destination.physical_size_in_bytes());
         check_pair(&source, &destination)?;
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
@@ -129,15 +135,42 @@ impl Relayout {
             trials: Vec::new(),
             source_needs,
             destination_needs,
+            tail: if destination_is_part { 0 } else { tail },
         })
     }
 
-    /// The same copy with another treatment of the destination's padding.
+    /// The same copy with another treatment of the destination's padding: of all places of its buffer without an element, and of the
+    /// tail where the size of a descriptor is rounded up (`u8[3]` takes 4 bytes), as far as the buffer has it; the tail is set to zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PaddingOfPart`] if the destination is a [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a
+    /// cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
+    ///
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[8, 128, 64])?;
+    /// let token = BufferTensorDesc::packed(DataType::F16, &[8, 1, 64])?;
+    /// let append = Relayout::new(&token, &cache.slice_axis(1, 17..18)?)?;
+    /// let error = append.with_padding(Padding::Zero).unwrap_err();
+    /// assert_eq!(error.code(), "padding_of_part", "the other tokens would be lost");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
+        if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
+            return Err(Error::PaddingOfPart { base_offset: self.destination.base() });
+        }
+        self.with_padding_everywhere(padding)
+    }
+
+    /// As [`with_padding`](Self::with_padding), also where the destination is a part of a larger buffer: all of that buffer that the
+    /// destination spans, from its start on, is overwritten, whatever else it holds.
     ///
     /// # Errors
     ///
     /// [`Error::FillTooWide`] if a pattern has bits outside an element.
-    pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
+    pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
         let direct = matches!(self.passes, Passes::Direct(_));
         let fill = Fill::new(&self.destination, padding.pattern(), direct);
@@ -216,7 +249,8 @@ impl Relayout {
         self.destination.physical_size_in_bytes()
     }
 
-    /// Copies every element. Bytes past the two layouts are neither read nor written.
+    /// Copies every element. Bytes past the two layouts are neither read nor written, but for the tail of a descriptor whose padding
+    /// [is set](Self::with_padding).
     ///
     /// # Errors
     ///
@@ -238,6 +272,7 @@ impl Relayout {
     ) -> Result<(), Error> {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
+        self.set_tail((&mut *destination).into());
         let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
         let end = whole.min(destination.len());
         let destination = destination.get_mut(..end).unwrap_or_default();
@@ -248,6 +283,20 @@ impl Relayout {
         exec::passes::run(&self.passes, source, destination, self.level, self.padding.pattern(), progress)?;
         exec::fill::after(&self.fill, destination.into());
         Ok(())
+    }
+
+    /// Sets the tail of a destination to zero, as far as there is one, if padding is set.
+    pub(super) fn set_tail(&self, destination: Destination<'_>) {
+        self.set_tail_at(self.destination_size_in_bytes(), destination);
+    }
+
+    /// Sets the tail to zero that begins at byte `start` of a buffer.
+    pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
+        let place = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
+        let tail = place(start)..place(start.saturating_add(self.tail));
+        if self.padding != Padding::Keep && !tail.is_empty() {
+            destination.fill(tail, 1, 0);
+        }
     }
 
     /// How many bytes the destination must have.

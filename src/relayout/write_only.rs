@@ -120,7 +120,8 @@ impl Relayout {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
         // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
-        let destination = unsafe { Destination::write_only(destination) };
+        let mut destination = unsafe { Destination::write_only(destination) };
+        self.set_tail(destination.reborrow());
         self.write(source, destination).map(drop)
     }
 
@@ -264,6 +265,7 @@ impl Piece {
         require("destination", destination.len(), self.needs)?;
         // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
         let mut destination = unsafe { Destination::write_only(destination) };
+        self.set_tail(destination.reborrow());
         let end = self.destination_range().len().min(destination.len());
         let Some(destination) = destination.part(0..end) else { return Ok(()) };
         part.write(whole, source, destination).map(drop)

@@ -45,7 +45,8 @@ pub enum TensorFlags {
 /// 4. The total size is at least the minimum size, and a multiple of 4.
 ///
 /// Two descriptors are equal if they describe the same elements at the same places: the stride of
-/// an axis of size 1 is never used, so it does not count.
+/// an axis of size 1 is never used, so it does not count. A [part](Self::is_part) of a larger buffer equals no tensor that has its
+/// buffer to itself.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -69,6 +70,8 @@ pub struct BufferTensorDesc {
     data_type: DataType,
     flags: TensorFlags,
     explicit_strides: bool,
+    /// A slice left out some elements, which lie in the same buffer.
+    sliced: bool,
 }
 
 impl BufferTensorDesc {
@@ -118,6 +121,7 @@ impl BufferTensorDesc {
             data_type,
             flags: TensorFlags::None,
             explicit_strides: false,
+            sliced: false,
         })
     }
 
@@ -201,6 +205,7 @@ impl BufferTensorDesc {
             data_type,
             flags: TensorFlags::None,
             explicit_strides,
+            sliced: false,
         })
     }
 
@@ -219,6 +224,7 @@ impl BufferTensorDesc {
             data_type,
             flags: self.flags,
             explicit_strides: true,
+            sliced: self.sliced,
         };
         if self.larger_total != 0 && self.larger_total <= view.min_size_in_bytes() {
             view.larger_total = 0;
@@ -248,7 +254,15 @@ impl BufferTensorDesc {
             data_type: self.data_type,
             flags: self.flags,
             explicit_strides: true,
+            sliced: self.sliced,
         }
+    }
+
+    /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts that were put together by
+    /// hand and begin at the start of the buffer.
+    #[must_use]
+    pub fn as_part(self) -> Self {
+        BufferTensorDesc { sliced: true, ..self }
     }
 
     /// The same tensor with these flags.
@@ -367,6 +381,28 @@ impl BufferTensorDesc {
         self.base_offset
     }
 
+    /// Is it a part of a larger buffer, so that what lies between its elements may be others'? A slice that leaves out elements
+    /// is, with all views made of it, and so is what begins behind the start of its buffer. A tensor with padded strides is not: its
+    /// gaps are its own.
+    ///
+    /// It matters where a tensor is written: [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the
+    /// gaps of a part. In text, a part has a base offset, be it `+0`.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[8, 128, 64])?;
+    /// let token = cache.slice_axis(1, 0..1)?;
+    /// assert!(token.is_part() && !cache.is_part() && !cache.slice_axis(1, ..)?.is_part());
+    /// assert_eq!(token.to_string(), "f16[8,1,64]:[8192,64,1]+0");
+    /// assert_eq!(token.to_string().parse(), Ok(token));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.sliced || self.base_offset != 0
+    }
+
     /// The number of indices: the product of the sizes.
     #[must_use]
     pub fn logical_elements(&self) -> u64 {
@@ -413,8 +449,9 @@ impl BufferTensorDesc {
     }
 
     /// Everything equality looks at, without the strides.
-    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], u64, u64) {
-        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), self.base_offset, self.larger_total)
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], (u64, bool), u64) {
+        let begins = (self.base_offset, self.is_part());
+        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), begins, self.larger_total)
     }
 
     /// The strides that are used: 0 where the size is 1 or the tensor is empty.

@@ -19,13 +19,13 @@ impl fmt::Debug for BufferTensorDesc {
 }
 
 impl fmt::Display for BufferTensorDesc {
-    /// The notation `f32[2,3]:[5,1]`, with `+n` behind it for a base offset.
+    /// The notation `f32[2,3]:[5,1]`, with `+n` behind it for the base offset of a [part](BufferTensorDesc::is_part).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.data_type())?;
         write_list(f, self.sizes())?;
         f.write_str(":")?;
         write_list(f, self.strides())?;
-        if self.base_offset() != 0 {
+        if self.is_part() {
             write!(f, "+{}", self.base_offset())?;
         }
         Ok(())

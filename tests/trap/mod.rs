@@ -49,8 +49,6 @@ impl Trap {
             assert_ne!(memory, libc::MAP_FAILED);
             handle(libc::SIGSEGV, on_fault);
             handle(libc::SIGTRAP, on_step);
-            START.store(memory as usize, SeqCst);
-            LENGTH.store(length, SeqCst);
             Trap { start: NonNull::new(memory.cast()).unwrap(), length }
         }
     }
@@ -64,6 +62,9 @@ impl Trap {
     /// Memory `shift` bytes behind the beginning of a line that holds `bytes`, between guards.
     pub(crate) fn memory(&self, shift: usize, bytes: &[u8]) -> NonNull<u8> {
         self.bytes().fill(GUARD);
+        // Only these pages are closed: the fewer, the sooner.
+        START.store(self.start.as_ptr() as usize + PAGE, SeqCst);
+        LENGTH.store((shift + bytes.len()).max(1).next_multiple_of(PAGE), SeqCst);
         self.bytes()[PAGE + shift..][..bytes.len()].copy_from_slice(bytes);
         // SAFETY: inside the pages, as the slice was.
         unsafe { self.start.add(PAGE + shift) }

@@ -104,7 +104,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         (Err(error), _) => return output.refuse(from, &error),
         (_, Err(error)) => return output.refuse(to, &error),
     };
-    let plan = Relayout::new(&from.map, &to.map).and_then(|plan| plan.with_padding(arguments.fill.0));
+    let plan = Relayout::new(&from.map, &to.map).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
     let plan = match plan {
         Ok(plan) => plan,
         Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),

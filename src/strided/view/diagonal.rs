@@ -30,6 +30,7 @@ impl BufferTensorDesc {
         let stride =
             if size > 1 && self.logical_elements() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
         let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
-        self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))
+        let diagonal = self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))?;
+        Ok(if diagonal.logical_elements() < self.logical_elements() { diagonal.as_part() } else { diagonal })
     }
 }

@@ -37,13 +37,14 @@ impl BufferTensorDesc {
         for (axis, ((size, stride), &slice)) in sizes.iter_mut().zip(strides).zip(slices).enumerate() {
             keep(axis, slice, size, stride, &mut base)?;
         }
-        self.part(axes, base)
+        self.sliced(axes, base)
     }
 
-    fn part(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
+    fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
         // An empty part lies nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
-        self.build_view(self.data_type(), axes, base)
+        let part = self.build_view(self.data_type(), axes, base)?;
+        Ok(if part.logical_elements() < self.logical_elements() { part.as_part() } else { part })
     }
 
     /// [`slice`](Self::slice) of one axis.
@@ -59,7 +60,7 @@ impl BufferTensorDesc {
             return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
         };
         keep(axis, slice.into(), size, stride, &mut base)?;
-        self.part(axes, base)
+        self.sliced(axes, base)
     }
 
     /// One index of an axis, which disappears.
