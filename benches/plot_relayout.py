@@ -3,7 +3,7 @@
 
     python3 benches/plot_relayout.py RUN.csv [RUN.csv ...] --page docs/PERFORMANCE.md --svg docs/pictures/relayout.svg
 
-Several runs of the same suite stand side by side in the tables. Without --page the tables are printed. With it, what
+Several runs of the same suite stand side by side in the tables; runs at several kernel levels stand below each other. Without --page the tables are printed. With it, what
 stands in the page between `<!-- NAME:begin -->` and `<!-- NAME:end -->` is replaced, for `machine`, `means`
 and `cases`. The machine is the one this script runs on.
 """
@@ -18,13 +18,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LEVELS = ("portable", "avx2", "avx512")
+LEVELS = ("portable", "neon", "avx2", "avx512")
 SIZES = ("large", "small", "tiny")
 COLOURS = {"own": "#2a6f97", "peer": "#e07a1f", "axis": "#999999", "text": "#222222"}
 
 
 def read(paths):
-    """Runs: for each, (threads, size, case) -> who -> row. `own` is this crate, at whatever level it ran."""
+    """Runs: for each, (setting, size, case) -> who -> row. `own` is this crate; a setting is a number of threads and a level."""
     runs = []
     for path in paths:
         run = defaultdict(dict)
@@ -32,9 +32,12 @@ def read(paths):
             # A build may have written lines in front of the header, and several outputs may follow each other.
             lines = [line for line in file if line.count(",") == 8]
             lines = lines[:1] + [line for line in lines[1:] if line != lines[0]]
+        level = LEVELS[-1]
         for row in csv.DictReader(lines):
             who = "own" if row["level"] in LEVELS else row["level"]
-            run[int(row["threads"]), row["size"], row["case"]][who] = row
+            if who == "own":
+                level = row["level"]
+            run[f'{row["threads"]}, {level}', row["size"], row["case"]][who] = row
         if not run:
             sys.exit(f"{path}: no line of the bench's CSV in it")
         runs.append(run)
@@ -42,12 +45,13 @@ def read(paths):
 
 
 def keys(runs):
-    """Every case of any run: one thread first, then in the order of the suite."""
+    """Every case of any run: the highest level and one thread first, then in the order of the suite."""
     seen = {}
     for run in runs:
         for key in run:
             seen.setdefault(key, len(seen))
-    return sorted(seen, key=lambda key: (key[0], SIZES.index(key[1]), seen[key]))
+    order = {name: place for place, name in enumerate(reversed(LEVELS))}
+    return sorted(seen, key=lambda key: (order[key[0].split(", ")[1]], key[0], SIZES.index(key[1]), seen[key]))
 
 
 def ratio(cell, column="ratio"):
@@ -105,8 +109,8 @@ def means_table(runs):
                 cells += [f"{geometric_mean([value for value, _ in own]):.2f}", f"{worst:.2f} ({case})"]
             else:
                 cells += ["-", "-"]
-        rows.append([size, str(threads), *cells])
-    header = ["group", "threads"]
+        rows.append([size, threads, *cells])
+    header = ["group", "threads, kernels"]
     for place in range(len(runs)):
         header += [f"run {place + 1}: geometric mean", "worst"]
     return table(header, rows)
@@ -121,8 +125,8 @@ def cases_table(runs):
             own = run.get(key, {}).get("own")
             cells += [shown(ratio(own)), shown(ratio(own, "ratio_median") if own else None)]
         peer, who = best_peer(runs, key)
-        rows.append([f"{size} {case}", str(threads), *cells, "-" if who is None else f"{peer:.2f} {who}"])
-    header = ["case", "threads"]
+        rows.append([f"{size} {case}", threads, *cells, "-" if who is None else f"{peer:.2f} {who}"])
+    header = ["case", "threads, kernels"]
     for place in range(len(runs)):
         header += [f"run {place + 1}", "median"]
     return table(header + ["best other crate"], rows)
@@ -130,7 +134,7 @@ def cases_table(runs):
 
 def picture(runs):
     """Bars on a logarithmic scale: this crate's ratio, and a mark at the best other crate's."""
-    wanted = [key for key in keys(runs) if key[0] == min(key[0] for key in keys(runs))]
+    wanted = [key for key in keys(runs) if key[0] == keys(runs)[0][0]]
     wanted = [key for key in wanted if any("own" in run.get(key, {}) for run in runs)]
     rows = []
     for key in wanted:
