@@ -3,8 +3,8 @@
     python3 .ci/examples_of_items.py target/doc/tensor_layout.json
 
 reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits, functions, methods and constants without an example.
-One example may show several: an item counts if its own documentation has an example, or if one on the page where it is listed uses it by
-name: that is the page of its type for a method, otherwise that of its module. Fields and variants belong to their type.
+One example may show several: an item counts if its own documentation has an example, or if one of its module, or of its type for a method,
+uses it by name. Fields and variants belong to their type.
 """
 
 import json
@@ -62,8 +62,8 @@ def main(path):
                 visit(child, name, own)
         elif kind in ("struct", "enum", "union", "trait"):
             listed = methods(item, inner)
-            own = "\n".join(examples(part["docs"]) for part in [item, *listed])
-            note(item, name, page + own)
+            own = "\n".join([page, *(examples(part["docs"]) for part in [item, *listed])])
+            note(item, name, own)
             for method in listed:
                 note(method, f"{name}::{method['name']}", own)
         elif kind in ("function", "constant", "static", "type_alias", "macro"):
