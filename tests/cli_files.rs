@@ -250,7 +250,9 @@ fn the_buffer_assignment_beside_a_dump_is_exact() {
     let exact = total(&["hlo", dump, "--json"]);
     assert_eq!((&exact["from"], &exact["temp_bytes"]), (&json!("buffer assignment"), &json!(536_920_576)));
     let table = run(&["hlo", dump, "--rows", "1"]).stdout;
-    assert!(table.contains("by tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt"), "{table}");
+    let separator = std::path::MAIN_SEPARATOR;
+    let named = format!("by tests/data/hlo{separator}memory_tpu_cond_big-buffer-assignment.txt");
+    assert!(table.contains(&named), "{table}");
     // Under another name it has to be named.
     let moved = folder("hlo-assignment").join("other.txt");
     fs::copy(dump, &moved).unwrap();
@@ -270,4 +272,23 @@ fn live_memory_is_drawn() {
     assert!(picture.contains("fusion.22{1}, 64.0 MiB"));
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg), "--space", "1"]).status, 0);
     assert!(fs::read_to_string(&svg).unwrap().contains("VMEM: 112.0 MiB at the peak"));
+}
+
+#[test]
+fn lines_may_end_as_windows_ends_them() {
+    let text = fs::read_to_string("tests/data/hlo/tpu_sum.hlo").unwrap();
+    let [unix, windows] = [text.clone(), text.replace('\n', "\r\n")].map(|text| run_with_input(&["hlo", "-"], &text));
+    assert_eq!((unix.status, &unix.stdout), (windows.status, &windows.stdout));
+    let layouts = "f32[3,5]{1,0:T(2,2)}\nf32[2,3]:[5,1]\n";
+    let [unix, windows] =
+        [layouts.to_owned(), layouts.replace('\n', "\r\n")].map(|text| run_with_input(&["describe", "-"], &text));
+    assert_eq!((unix.status, &unix.stdout), (windows.status, &windows.stdout));
+    // An assignment that was saved by an editor there.
+    let folder = folder("windows-lines");
+    let assignment = folder.join("assignment.txt");
+    let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
+    fs::write(&assignment, fs::read_to_string(beside).unwrap().replace('\n', "\r\n")).unwrap();
+    let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
+    let dump = ["hlo", "--json", "tests/data/hlo/memory_tpu_cond_big.hlo", "--buffer-assignment"];
+    assert_eq!(total(&[&dump[..], &[assignment.to_str().unwrap()]].concat()), total(&[&dump[..], &[beside]].concat()));
 }

@@ -37,6 +37,15 @@ pub struct ModuleHeader {
 }
 
 /// A result of the program that lies in the memory of a parameter: one entry of `input_output_alias`.
+///
+/// ```
+/// use tensor_layout::hlo::{InputOutputAlias, Reader};
+///
+/// let mut reader = Reader::new(&b"HloModule step, input_output_alias={ {0}: (1, {}, may-alias) }\n"[..]);
+/// assert!(reader.next().is_none());
+/// let alias: &InputOutputAlias = &reader.header().unwrap().aliases[0];
+/// assert_eq!((&alias.output[..], alias.parameter), (&[0][..], 1));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputOutputAlias {

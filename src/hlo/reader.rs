@@ -121,6 +121,13 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// What the first line says of the module, once it has been read.
+    ///
+    /// ```
+    /// let mut reader = tensor_layout::hlo::Reader::new(&b"HloModule step, is_scheduled=true\n"[..]);
+    /// assert!(reader.header().is_none(), "nothing was read yet");
+    /// reader.next();
+    /// assert!(reader.header().is_some_and(|header| header.is_scheduled));
+    /// ```
     #[must_use]
     pub fn header(&self) -> Option<&ModuleHeader> {
         self.header.as_ref()

@@ -112,6 +112,15 @@ impl Chain {
     }
 
     /// Does each divisor divide the one before it?
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// // Tiles of 4 rows inside tiles of 6: the inner boundary does not divide the outer.
+    /// let map = "f32[20,4]{1,0:T(6,2)(4,1)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert!(!map.components()[0].chain().is_exact());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor() % low.divisor == 0)

@@ -7,6 +7,15 @@ use super::index_map::IndexMap;
 /// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
 ///
 /// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
+///
+/// ```
+/// use tensor_layout::{map::DigitPlace, BufferTensorDesc, ToIndexMap};
+///
+/// let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+/// let places: Vec<DigitPlace> = rows.to_index_map()?.digit_places();
+/// assert_eq!((places[0].stride, places[0].count, places[0].component), (5, 2, 0));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DigitPlace {

@@ -19,6 +19,17 @@ use super::digits::{Chain, Digit, evaluate};
 const MAX_TABLE: u64 = 1 << 16;
 
 /// One loop of a copy, over the same indices on both sides.
+///
+/// ```
+/// use tensor_layout::{map::Loop, relayout::Relayout, BufferTensorDesc};
+///
+/// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
+/// let plan = Relayout::new(&from, &to)?;
+/// let copied = plan.passes().next().and_then(|pass| pass.boxes().next()).expect("a box");
+/// let extents: Vec<u64> = copied.loops().iter().map(Loop::extent).collect();
+/// assert_eq!(extents.iter().product::<u64>(), 12);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
     /// Steps of one stride on each side.

@@ -12,7 +12,7 @@ use crate::error::Error;
 /// use tensor_layout::notation::read_list;
 ///
 /// assert_eq!(read_list("[2, 3]", "a size")?, [2, 3]);
-/// assert_eq!(read_list("2,x", "a size").unwrap_err().to_string().lines().next(), Some("expected a size, found `x`"));
+/// assert_eq!(read_list("2,x", "a size").unwrap_err().to_string(), "column 3 of `2,x`: expected a size, found `x`");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {

@@ -24,6 +24,17 @@ const STRIDES: &str = "strides of the source";
 const MAX_PAIRS: usize = 1 << 16;
 
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
+///
+/// ```
+/// use tensor_layout::relayout::{DescriptorPair, Relayout};
+/// use tensor_layout::BufferTensorDesc;
+///
+/// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
+/// let pairs: Vec<DescriptorPair> = Relayout::new(&from, &to)?.descriptor_pairs()?;
+/// assert_eq!((pairs.len(), pairs[0].pass), (1, 0));
+/// assert_eq!(pairs[0].source.sizes(), pairs[0].destination.sizes());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DescriptorPair {

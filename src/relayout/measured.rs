@@ -83,6 +83,14 @@ impl Relayout {
 
     /// What was measured to find the tuning, the plan as it was first: each setting with its fastest time. Empty if
     /// nothing was.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[4])?;
+    /// assert!(Relayout::new(&desc, &desc)?.trials().is_empty(), "nothing was measured");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn trials(&self) -> Vec<(Tuning, Duration)> {
         self.trials.iter().map(|trial| (trial.tuning, trial.time)).collect()

@@ -13,6 +13,21 @@ use crate::error::Error;
 /// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or taken apart, one tile level a pass,
 /// and layouts that fuse dimensions in orders that contradict each other meet in a packed buffer: pass `k` reads the buffer
 /// that pass `k - 1` has filled, and the last one fills the destination.
+///
+/// ```
+/// use tensor_layout::relayout::{CopyPass, Relayout};
+/// use tensor_layout::BufferTensorDesc;
+///
+/// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[2,3]:[3,1]".parse()?, "f32[2,3]:[4,1]".parse()?);
+/// let plan = Relayout::new(&from, &to)?;
+/// let passes: Vec<CopyPass<'_>> = plan.passes().collect();
+/// assert_eq!(passes.len(), 1);
+/// assert_eq!((passes[0].source_elements(), passes[0].destination_elements()), (6, 7));
+/// let elements: u64 = passes[0].boxes().map(|part| part.elements()).sum();
+/// assert_eq!((passes[0].box_count(), elements), (1, 6));
+/// assert_eq!(passes[0].recovering_boxes().count(), 0, "of use between the passes of Irreducible layouts");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CopyPass<'a> {
     program: &'a Program,

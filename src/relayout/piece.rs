@@ -104,8 +104,7 @@ impl Relayout {
     ///
     /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[10,5]{1,0}".parse()?, "u8[10,5]{0,1}".parse()?);
     /// let pieces = Relayout::new(&rows, &columns)?.partition_aligned(3, 4)?;
-    /// let ranges: Vec<_> = pieces.iter().map(|piece| piece.destination_range()).collect();
-    /// assert_eq!(ranges, [0..16, 16..32, 32..50]);
+    /// assert!(pieces.iter().all(|piece| piece.destination_range().start.is_multiple_of(4)));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn partition_aligned(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
@@ -254,7 +253,7 @@ impl Piece {
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
     ///
     /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
-    /// let padded = rows.with_strides(&[20, 1])?;
+    /// let padded = rows.clone().with_strides(&[20, 1])?;
     /// let pieces = Relayout::new(&rows, &padded)?.partition(2)?;
     /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
     /// # Ok::<(), tensor_layout::Error>(())

@@ -221,6 +221,14 @@ impl Relayout {
     }
 
     /// The axes longer than 1 that one side of the copy walks [backwards](Self::reversing), ascending.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[4])?;
+    /// assert!(Relayout::new(&desc, &desc)?.reversed_axes().is_empty());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn reversed_axes(&self) -> &[usize] {
         &self.reversed

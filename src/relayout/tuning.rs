@@ -53,6 +53,14 @@ pub(super) struct Trial {
 
 impl Tuning {
     /// With non-temporal stores, or ordinary ones, whatever the size.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::Tuning;
+    ///
+    /// let tuning = Tuning::default().with_streaming(false).with_prefetch(2048).with_staged_runs(0)?;
+    /// assert_eq!(tuning.to_string(), "stores=ordinary,prefetch=2048,staged=off");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Tuning {
         Tuning { streaming: Some(streaming), ..self }
@@ -81,6 +89,14 @@ impl Tuning {
 
     /// With destination runs of at most so many bytes joined with those of neighbouring tiles, 0 for none, where stores are non-temporal and rows
     /// lie whole pages apart. Runs of more than 128 bytes never are.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::Tuning;
+    ///
+    /// let tuning = Tuning::default().with_joined_runs(128);
+    /// assert_eq!(tuning.to_string().parse::<Tuning>()?, tuning);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn with_joined_runs(self, bytes: usize) -> Tuning {
         Tuning { joined: Some(bytes.min(LONGEST_JOINED)), ..self }

@@ -80,7 +80,7 @@ impl Relayout {
     /// let relayout = Relayout::new(&from, &to)?.with_padding(Padding::Fill(b'.'.into()))?;
     /// let mut memory = Vec::with_capacity(relayout.destination_size_in_bytes() as usize);
     /// let bytes = relayout.run_uninit(b"abcdef", memory.spare_capacity_mut())?;
-    /// assert_eq!(bytes, b"adbecf..");
+    /// assert_eq!(bytes, b"ad..be..cf..");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
@@ -233,6 +233,24 @@ impl Piece {
     /// # Errors
     ///
     /// As for [`Relayout::run_uninit`].
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+    /// let (mut memory, mut mapped) = (Vec::with_capacity(6), [0; 6]);
+    /// for piece in Relayout::new(&from, &to)?.partition(2)? {
+    ///     assert!(!piece.reads_destination());
+    ///     let range = piece.destination_range();
+    ///     piece.run_uninit(b"abcdef", &mut memory.spare_capacity_mut()[range.clone()])?;
+    ///     // SAFETY: bytes of our own, as many as the piece writes.
+    ///     unsafe { piece.run_write_only(b"abcdef", NonNull::from(&mut mapped[range]))? };
+    /// }
+    /// assert_eq!(&mapped, b"adbecf");
+    /// # memory.push(0_u8);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(whole) => return whole.run_uninit(source, destination),

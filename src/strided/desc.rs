@@ -364,6 +364,13 @@ impl BufferTensorDesc {
     }
 
     /// The flags.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+    ///
+    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[3])?.flags(), TensorFlags::None);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn flags(&self) -> TensorFlags {
         self.flags

@@ -100,6 +100,16 @@ impl BufferTensorDesc {
     ///
     /// If no offset is skipped there are `span` of them, and each is used once exactly when there
     /// are as many indices.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, &[2, 3], Some(strides));
+    /// assert!(desc(&[1, 2])?.is_packed() && !desc(&[1, 2])?.is_in_order());
+    /// assert!(desc(&[5, 1])?.is_padded() && desc(&[5, 1])?.is_inner_packed());
+    /// assert!(desc(&[0, 1])?.is_broadcast());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn is_packed(&self) -> bool {
         let span = self.min_elements().saturating_sub(self.base_offset());

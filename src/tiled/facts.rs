@@ -42,6 +42,13 @@ pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
 impl Layout {
     /// Is this the default order, in which the last dimension is the fastest? Tiles and all other
     /// parts do not matter.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::Layout;
+    ///
+    /// assert!(Layout::row_major(3).is_row_major() && !Layout::new(&[0, 1])?.is_row_major());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn is_row_major(&self) -> bool {
         self.minor_to_major().iter().rev().copied().eq(0..self.minor_to_major().len())

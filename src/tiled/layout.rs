@@ -60,6 +60,15 @@ impl Tile {
     /// # Errors
     ///
     /// [`Error::TrailingCombine`].
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use tensor_layout::tiled::{Tile, TileSize};
+    ///
+    /// let tile = Tile::from_entries(&[TileSize::Combine, TileSize::Size(NonZeroU64::new(128).unwrap())])?;
+    /// assert_eq!((tile.to_string().as_str(), tile.entries().len()), ("(*,128)", 2));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
             Some(TileSize::Combine) => Err(Error::TrailingCombine { tile: 0 }),
@@ -261,6 +270,13 @@ impl Layout {
     }
 
     /// The same layout with dimensions divided among memories: `SC(1:50,200)`.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::{Layout, SplitConfig};
+    ///
+    /// let layout = Layout::row_major(2).with_split_configs(&[SplitConfig::new(1, &[4])]);
+    /// assert_eq!(layout.split_configs()[0].indices(), [4]);
+    /// ```
     #[must_use]
     pub fn with_split_configs(self, split_configs: &[SplitConfig]) -> Layout {
         Layout { split_configs: split_configs.to_vec(), ..self }

@@ -175,6 +175,14 @@ impl UnboundedArray {
     }
 
     /// The sizes and bounds, where there are any.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::{Extent, UnboundedArray};
+    ///
+    /// let shape: UnboundedArray = "f32[?,<=16]".parse()?;
+    /// assert_eq!(shape.extents(), [Extent::Unbounded, Extent::Bounded(16)]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn extents(&self) -> &[Extent] {
         &self.extents

@@ -38,6 +38,16 @@ pub struct AxisPiece {
 
 /// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers, however many
 /// pieces there are.
+///
+/// ```
+/// use tensor_layout::upload::{pieces_along, AxisPieces, Limits};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
+/// let pieces: AxisPieces = pieces_along(&desc, 0, &Limits::webgpu())?;
+/// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct AxisPieces {
     desc: BufferTensorDesc,

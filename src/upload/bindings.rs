@@ -11,6 +11,17 @@ use super::validate::{Buffer, Role, validate};
 use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch: which buffer it is bound to, and where.
+///
+/// ```
+/// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
+/// let at = |offset, role| Binding { desc: &desc, id: 7, buffer: Buffer::new(1024, offset, role) };
+/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &[], &Limits::d3d12());
+/// assert!(results.iter().any(|result| result.is_err()), "the output begins inside the input");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'a> {
     /// The tensor.

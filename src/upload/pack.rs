@@ -10,6 +10,16 @@ use super::tensor::Tensor;
 use super::validate::check_unplaced;
 
 /// Where [`pack_buffer`] puts the tensors.
+///
+/// ```
+/// use tensor_layout::upload::{pack_buffer, Limits, PackedBuffer};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let (bias, weight) = (BufferTensorDesc::packed(DataType::F16, &[5])?, BufferTensorDesc::packed(DataType::F16, &[5, 5])?);
+/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::by_name("directml")?)?;
+/// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 68));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackedBuffer {

@@ -113,6 +113,16 @@ impl Windows {
     }
 
     /// How many windows are left.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{Limits, Windows};
+    ///
+    /// let mut limits = Limits::webgpu();
+    /// limits.max_binding = 2048;
+    /// let windows = Windows::new(280..4280, 32, &limits)?;
+    /// assert_eq!((windows.number(), windows.start(), windows.step()), (2, 256, 2048));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn number(&self) -> u64 {
         if self.next >= self.end { 0 } else { self.end.saturating_sub(self.start).div_ceil(self.step.max(1)) }

@@ -131,10 +131,12 @@ mod tests {
         let path = folder.path().join("locked");
         fs::write(&path, b"abc").unwrap();
         let file = InputFile::open(&path).unwrap();
-        let writer = File::options().write(true).open(&path).unwrap();
+        let open = || File::options().write(true).open(&path).unwrap();
+        let writer = open();
         writer.lock().unwrap();
         assert!(file.map().unwrap_err().to_string().contains("locked it for writing"));
-        writer.unlock().unwrap();
+        drop(writer);
+        let writer = open();
         assert_eq!(&*file.map().unwrap(), b"abc");
         // The lock is held as long as the map.
         let map = file.map().unwrap();

@@ -152,6 +152,16 @@ impl BufferAssignment {
     }
 
     /// The memory spaces that occur, in ascending order.
+    ///
+    /// ```
+    /// use tensor_layout::hlo::BufferAssignment;
+    ///
+    /// let dump = "BufferAssignment:\nallocation 0: size 64, color 1, preallocated-temp:\n value: <0 t @0> (size=64,offset=0): f32[16]{0}\n";
+    /// let assignment = BufferAssignment::read(dump.as_bytes())?;
+    /// assert_eq!(assignment.spaces().collect::<Vec<_>>(), [1]);
+    /// assert_eq!((assignment.allocations(), assignment.unreadable()), (1, 0));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn spaces(&self) -> impl Iterator<Item = u64> {
         self.spaces.keys().copied()
     }

@@ -119,6 +119,16 @@ impl Header {
     }
 
     /// The names, in the order that was given.
+    ///
+    /// ```
+    /// use tensor_layout::interop::safetensors::Header;
+    ///
+    /// let (bias, weight) = ("bf16[3]:[1]".parse()?, "f32[3,2]{0,1:T(4)}".parse()?);
+    /// let header = Header::new([("bias", &bias), ("weight", &weight)], &[])?;
+    /// assert_eq!(header.names().collect::<Vec<_>>(), ["bias", "weight"]);
+    /// assert_eq!(header.data_size_in_bytes(), 6 + 32);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tensors.iter().map(|(name, _)| name.as_str())
     }

@@ -177,6 +177,14 @@ impl IntoIterator for Blocks {
 impl BufferTensorDesc {
     /// The stretches of memory that the elements fill in row-major order, each as long as it can be
     /// (as long as [`inner_run`](Self::inner_run)).
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
+    ///
+    /// let packed = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
+    /// assert_eq!(packed.blocks(), Blocks::Single(0..24));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn blocks(&self) -> Blocks {
         if self.logical_elements() == 0 {

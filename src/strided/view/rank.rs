@@ -156,6 +156,13 @@ impl BufferTensorDesc {
 
     /// Without any axis of size 1.
     ///
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[1, 3, 1])?.squeeze_all().sizes(), [3]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn squeeze_all(&self) -> Self {
         self.same_elements(self.axes().filter(|&(size, _)| size != 1))
