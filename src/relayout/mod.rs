@@ -31,6 +31,7 @@
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
 
+mod axis_piece;
 mod descriptor_pairs;
 mod exec;
 mod explain;
@@ -46,6 +47,7 @@ mod plan;
 mod tuning;
 mod write_only;
 
+pub use axis_piece::AxisPiece;
 pub use descriptor_pairs::DescriptorPair;
 pub use kernel::KernelLevel;
 pub use padding::Padding;
