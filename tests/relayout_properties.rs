@@ -150,7 +150,15 @@ proptest! {
             prop_assert!(written == expected, "{}", relayout.explain());
             let mut joined = before.clone();
             for piece in &pieces {
-                prop_assert!(!piece.reads_destination());
+                // Its boxes may be cut inside of bytes, some of which are padding.
+                if piece.reads_destination() {
+                    prop_assert!(padding == Padding::Keep && holes && from.map.element_bits() < 8);
+                    let own = NonNull::from(&mut joined[piece.destination_range()]);
+                    // SAFETY: as above.
+                    prop_assert_eq!(unsafe { piece.run_write_only(&source, own) }.unwrap_err().code(), "padding_kept");
+                    piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
+                    continue;
+                }
                 let own = NonNull::from(&mut joined[piece.destination_range()]);
                 // SAFETY: as above.
                 prop_assert_eq!(unsafe { piece.run_write_only(&source, own) }, Ok(()));

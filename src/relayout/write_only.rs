@@ -28,6 +28,8 @@ use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 
+const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
+
 impl Relayout {
     /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is so only where
     /// [padding is kept](Padding::Keep): if it shares bytes with elements, or if the destination is Irreducible. Such a copy cannot
@@ -57,7 +59,7 @@ impl Relayout {
             Passes::Staged(stages) => &stages.last,
         };
         let shared = self.keeps_padding() && last.has_sub_byte_boxes();
-        shared.then_some("elements share bytes with it, which would have to be read")
+        shared.then_some(SHARED_BYTES)
     }
 
     /// Is there padding that keeps what it holds?
@@ -221,10 +223,21 @@ fn all_written(written: u64, bytes: &mut [MaybeUninit<u8>]) -> Result<&mut [u8],
 }
 
 impl Piece {
-    /// As [`Relayout::reads_destination`], of the copy that the piece is one of.
+    /// As [`Relayout::reads_destination`], of this piece. Where padding is kept, a piece of elements that share bytes may read although the whole
+    /// copy does not: its boxes are cut, and may no longer consist of whole bytes.
     #[must_use]
     pub fn reads_destination(&self) -> bool {
-        self.of().reads_destination()
+        self.why_read().is_some()
+    }
+
+    fn why_read(&self) -> Option<&'static str> {
+        match &self.copy {
+            PieceCopy::Whole(whole) => whole.why_read(),
+            PieceCopy::Part(part, whole) => {
+                let cut = whole.keeps_padding() && part.program.has_sub_byte_boxes();
+                whole.why_read().or(cut.then_some(SHARED_BYTES))
+            }
+        }
     }
 
     /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the
@@ -278,7 +291,9 @@ impl Piece {
             PieceCopy::Whole(whole) => return unsafe { whole.run_write_only(source, destination) },
             PieceCopy::Part(part, whole) => (part, whole),
         };
-        whole.check_write_only()?;
+        if let Some(reason) = self.why_read() {
+            return Err(Error::PaddingKept { reason });
+        }
         require("source", source.len(), whole.source_needs)?;
         require("destination", destination.len(), self.needs)?;
         // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
@@ -287,13 +302,6 @@ impl Piece {
         let end = self.destination_range().len().min(destination.len());
         let Some(destination) = destination.part(0..end) else { return Ok(()) };
         part.write(whole, source, destination).map(drop)
-    }
-
-    /// The copy that it is a piece of.
-    fn of(&self) -> &Relayout {
-        match &self.copy {
-            PieceCopy::Whole(whole) | PieceCopy::Part(_, whole) => whole,
-        }
     }
 }
 
