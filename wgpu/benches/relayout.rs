@@ -12,6 +12,7 @@
 
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
+use tensor_layout::{BufferTensorDesc, DataType};
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Readback, TensorBuffer, required_limits};
 
 struct Options {
@@ -89,13 +90,17 @@ fn run_case(gpu: &Gpu, cache: &PipelineCache, options: &Options, names: (&str, &
     };
     let bytes: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i ^ (i >> 8)) as u8).collect();
     let in_windows = BufferOptions { in_windows: true, ..BufferOptions::default() };
-    let source = TensorBuffer::with_bytes(device, (pair.0, &bytes), pair.0, &in_windows).unwrap();
+    // As bytes, because a source may repeat elements.
+    let plain_bytes = BufferTensorDesc::packed(DataType::U8, &[relayout.source_size_in_bytes()]).unwrap();
+    let source = TensorBuffer::with_bytes(device, (&plain_bytes, &bytes), &plain_bytes, &in_windows).unwrap();
+    let source = source.view(pair.0).unwrap();
     let destination = TensorBuffer::new(device, pair.1, &in_windows).unwrap();
     let half = source.size().midpoint(destination.size()) / 4 * 4;
     let plain = |usage| {
         device.create_buffer(&wgpu::BufferDescriptor { label: None, size: half, usage, mapped_at_creation: false })
     };
-    let (copied, copy) = (plain(wgpu::BufferUsages::COPY_SRC), plain(wgpu::BufferUsages::COPY_DST));
+    let (copied, copy) =
+        (plain(wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST), plain(wgpu::BufferUsages::COPY_DST));
 
     // Once, for equal bytes; it builds the pipelines and touches the memory, too.
     let mut expected = vec![0; usize::try_from(relayout.destination_size_in_bytes()).unwrap()];
