@@ -565,6 +565,56 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    /// A slice of a cache is moved along one of its axes, whatever the order of the axes in memory, to the front or to the back.
+    #[test]
+    fn slices_are_moved_along_their_own_axis_in_place(
+        sizes in prop::collection::vec(1..6_u64, 1..5), order in any::<prop::sample::Index>(), axis in any::<prop::sample::Index>(),
+        starts in (0..6_u64, 0..6_u64), gap in 0..3_u64, data_type in prop::sample::select(vec![DataType::U8, DataType::F32, DataType::C128]),
+    ) {
+        let (rank, axis) = (sizes.len(), axis.index(sizes.len()));
+        let (mut strides, mut next) = (vec![0; rank], 1);
+        for place in 0..rank {
+            let place = (place + order.index(rank)) % rank;
+            strides[place] = next;
+            next = next * sizes[place] + gap;
+        }
+        let cache = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap();
+        let (first, second) = (starts.0.min(sizes[axis] - 1), starts.1.min(sizes[axis] - 1));
+        let length = sizes[axis] - first.max(second);
+        let slice = |start: u64| Side::strided(&cache.slice_axis(axis, start..start + length).unwrap());
+        let (from, to) = (slice(first), slice(second));
+        let mut buffer = noise(from.bytes().max(to.bytes()) + 3, 8);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        relayout.run_in_place(&mut buffer).unwrap();
+        prop_assert!(buffer == expected, "{}", relayout.explain());
+    }
+
+    /// Rows are moved apart, or together, and each to another distance from the front.
+    #[test]
+    fn rows_change_their_pitch_in_place(
+        sizes in (1..5_u64, 1..6_u64, 1..7_u64), gaps in (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64), bases in (0..40_u64, 0..40_u64),
+    ) {
+        let (planes, rows, columns) = sizes;
+        let side = |row: u64, plane: u64, base: u64| {
+            let strides = [(columns + row) * rows + plane, columns + row, 1];
+            let desc = BufferTensorDesc::new(DataType::U16, &[planes, rows, columns], Some(&strides)).unwrap();
+            Side::strided(&desc.with_base_offset(base).unwrap())
+        };
+        let (from, to) = (side(gaps.0, gaps.1, bases.0), side(gaps.2, gaps.3, bases.1));
+        let mut buffer = noise(from.bytes().max(to.bytes()), 8);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        relayout.run_in_place(&mut buffer).unwrap();
+        prop_assert!(buffer == expected, "{}", relayout.explain());
+    }
+}
+
 #[test]
 fn exchanges_of_axes_of_one_size_are_done_in_place() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -591,7 +641,7 @@ fn exchanges_of_axes_of_one_size_are_done_in_place() {
         relayout.run_in_place(&mut [0; 64]).unwrap_err().to_string()
     };
     let start = "this copy cannot be done inside one buffer: ";
-    let pairs = format!("{start}its elements do not change places in pairs");
+    let pairs = format!("{start}its elements neither change places in pairs nor keep their order");
     assert_eq!(refused("u8[2,3]{1,0}", "u8[2,3]{0,1}"), pairs);
     assert_eq!(refused("u8[2,2,2]{2,1,0}", "u8[2,2,2]{1,0,2}"), pairs);
     let nibbles = format!("{start}its elements share bytes with their neighbours");

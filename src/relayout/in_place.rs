@@ -2,8 +2,8 @@
 //!
 //! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes from p to q comes back
 //! from q to p. Square transposes are of this kind, and every exchange of two axes of one size, in strides or in tiles.
-//! Then no second buffer is needed. Other permutations have longer cycles, which have to be followed element by element with a
-//! mark for each; those are refused.
+//! Then no second buffer is needed, and none is where the elements keep their order (`in_order.rs`). Other permutations have longer
+//! cycles, which have to be followed element by element with a mark for each; those are refused.
 
 use smallvec::SmallVec;
 
@@ -14,6 +14,7 @@ use crate::map::{CopyBox, Loop, Loops};
 use super::exec;
 use super::exec::elements::each_element;
 use super::exec::program::run_alone;
+use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
@@ -23,7 +24,8 @@ impl Relayout {
     /// Moves the elements inside one buffer, which holds the source before and the destination after.
     ///
     /// That is possible without a second buffer if the elements change places in pairs: transposes of square planes, and
-    /// exchanges of axes of one size.
+    /// exchanges of axes of one size. And it is if they keep their order, as a slice does that is moved along one of its axes, or rows
+    /// that are moved apart or together; what is left behind of the source stays as it is.
     ///
     /// # Errors
     ///
@@ -37,15 +39,27 @@ impl Relayout {
     /// Relayout::new(&rows, &columns)?.run_in_place(&mut plane)?;
     /// assert_eq!(&plane, b"adgbehcfi");
     ///
+    /// // The last three of four tokens become the first three.
+    /// let cache = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::U8, &[2, 4])?;
+    /// let (old, new) = (cache.slice_axis(1, 1..4)?, cache.slice_axis(1, 0..3)?);
+    /// let mut tokens = *b"abcdefgh";
+    /// Relayout::new(&old, &new)?.run_in_place(&mut tokens)?;
+    /// assert_eq!(&tokens, b"bcddfghh");
+    ///
     /// let wide: (ArrayShape, ArrayShape) = ("u8[2,4]{1,0}".parse()?, "u8[2,4]{0,1}".parse()?);
     /// assert_eq!(Relayout::new(&wide.0, &wide.1)?.run_in_place(&mut plane).unwrap_err().code(), "not_in_place");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_in_place(&self, buffer: &mut [u8]) -> Result<(), Error> {
-        let boxes = self.exchanges()?;
+        let (boxes, moves) = self.exchanges()?;
         require("buffer", buffer.len(), self.source_needs.max(self.writes_to()))?;
         let bits = self.destination.element_bits();
         let bytes: usize = checked::narrow(bits.div_euclid(8), checked::BYTES)?;
+        if let Some(moves) = moves {
+            moves.run(buffer, bytes)?;
+            exec::fill::after(&self.fill, buffer.into());
+            return Ok(());
+        }
         let mut blocks = SquareBlocks { bits, scratch: [Vec::new(), Vec::new()] };
         for copy in &boxes {
             let (copy, width) = absorbed(copy, bytes);
@@ -64,8 +78,8 @@ impl Relayout {
         Ok(())
     }
 
-    /// The boxes of a copy that moves elements in pairs.
-    fn exchanges(&self) -> Result<Vec<CopyBox>, Error> {
+    /// The boxes of a copy that moves elements in pairs, or keeps their order; the moves in the latter case.
+    fn exchanges(&self) -> Result<(Vec<CopyBox>, Option<Moves>), Error> {
         let refused = |reason| Err(Error::NotInPlace { reason });
         if self.changes_width() {
             return refused("its elements change their storage width");
@@ -93,7 +107,13 @@ impl Relayout {
         let mut back: Vec<Canonical> = boxes.iter().map(|copy| canonical(copy, true)).collect();
         there.sort_unstable();
         back.sort_unstable();
-        if there == back { Ok(boxes) } else { refused("its elements do not change places in pairs") }
+        if there == back {
+            return Ok((boxes, None));
+        }
+        match Moves::new(&boxes) {
+            Some(moves) => Ok((boxes, Some(moves))),
+            None => refused("its elements neither change places in pairs nor keep their order"),
+        }
     }
 }
 

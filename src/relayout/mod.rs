@@ -35,6 +35,7 @@ mod axis_piece;
 mod descriptor_pairs;
 mod exec;
 mod explain;
+mod in_order;
 mod in_place;
 mod kernel;
 mod measured;

@@ -1,0 +1,104 @@
+//! Moves inside one buffer that keep the order of the elements, as `memmove` makes them: rows 1..128 of a cache to rows 0..127.
+//!
+//! Walk the elements by rising source offset. If their destination offsets rise as well, an element that moves towards the front is written
+//! behind all sources that are still to be read, once those in front of it have moved; one that moves back, once those behind it have.
+//! So those that move to the front go first to last, then those that move back last to first, and neither touches what the
+//! other still has to read.
+
+use std::cmp::Reverse;
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{CopyBox, Loop};
+
+/// Runs that move together, in rising order on both sides.
+pub(super) struct Moves {
+    /// One behind the other on both sides; their loops nest, the outermost first.
+    boxes: Vec<CopyBox>,
+    /// The elements of a run, for each of them.
+    runs: Vec<u64>,
+}
+
+impl Moves {
+    /// The moves of some boxes, if their elements have the same order on both sides.
+    pub(super) fn new(boxes: &[CopyBox]) -> Option<Moves> {
+        let mut moves = Moves { boxes: Vec::new(), runs: Vec::new() };
+        let mut sorted: Vec<CopyBox> = boxes.to_vec();
+        sorted.sort_by_key(|copy| (copy.source, copy.destination));
+        let mut ends = (0_u64, 0_u64);
+        for copy in sorted {
+            let (copy, run, spans) = ordered(copy)?;
+            if copy.source < ends.0 || copy.destination < ends.1 {
+                return None;
+            }
+            // Nothing saturates: it is where the last element lies.
+            ends = (copy.source.saturating_add(spans.0), copy.destination.saturating_add(spans.1));
+            moves.boxes.push(copy);
+            moves.runs.push(run);
+        }
+        Some(moves)
+    }
+
+    /// Moves elements of so many bytes. The buffer was measured.
+    pub(super) fn run(&self, buffer: &mut [u8], bytes: usize) -> Result<(), Error> {
+        let bytes = checked::narrow(bytes, checked::BYTES)?;
+        for backwards in [false, true] {
+            let each = |(copy, &run): (&CopyBox, &u64)| -> Result<(), Error> {
+                let length: usize = checked::narrow(checked::mul(run, bytes, checked::BYTES)?, checked::BYTES)?;
+                each_run(&copy.loops, (copy.source, copy.destination), backwards, &mut |from, to| {
+                    let moves = if backwards { from < to } else { from > to };
+                    // Nothing saturates: the buffer was measured.
+                    let at = |offset: u64| usize::try_from(offset.saturating_mul(bytes)).unwrap_or(usize::MAX);
+                    let (from, to) = (at(from), at(to));
+                    if moves && from.max(to).saturating_add(length) <= buffer.len() {
+                        buffer.copy_within(from..from.saturating_add(length), to);
+                    }
+                });
+                Ok(())
+            };
+            let pairs = self.boxes.iter().zip(&self.runs);
+            if backwards { pairs.rev().try_for_each(each)? } else { pairs.into_iter().try_for_each(each)? }
+        }
+        Ok(())
+    }
+}
+
+/// The box with its loops in the order in which they nest, the elements of a run, and what it spans on either side. `None` if they do not
+/// nest in one order on both sides.
+fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
+    copy.loops.retain(|step| step.extent() > 1);
+    copy.loops.sort_by_key(|step| match step {
+        Loop::Strided { source, .. } => Reverse(*source),
+        Loop::Reversed { .. } | Loop::Table(_) => Reverse(u64::MAX),
+    });
+    let mut run = 1;
+    let packed = |step: &Loop| matches!(step, Loop::Strided { source: 1, destination: 1, .. });
+    if copy.loops.last().is_some_and(packed) {
+        run = copy.loops.pop()?.extent();
+    }
+    let mut spans = (run, run);
+    for step in copy.loops.iter().rev() {
+        let Loop::Strided { extent, source, destination } = *step else { return None };
+        if source < spans.0 || destination < spans.1 {
+            return None;
+        }
+        // Nothing saturates: it is where the last element lies.
+        let last = extent.saturating_sub(1);
+        spans.0 = spans.0.saturating_add(last.saturating_mul(source));
+        spans.1 = spans.1.saturating_add(last.saturating_mul(destination));
+    }
+    Some((copy, run, spans))
+}
+
+/// Calls `each` with where every run begins on either side, the first one first, or the last.
+fn each_run(loops: &[Loop], (from, to): (u64, u64), backwards: bool, each: &mut dyn FnMut(u64, u64)) {
+    let Some((Loop::Strided { extent, source, destination }, rest)) = loops.split_first() else {
+        return each(from, to);
+    };
+    for i in 0..*extent {
+        let i = if backwards { extent.saturating_sub(1).saturating_sub(i) } else { i };
+        // Nothing saturates: it is where an element lies.
+        let start = (from.saturating_add(i.saturating_mul(*source)), to.saturating_add(i.saturating_mul(*destination)));
+        each_run(rest, start, backwards, each);
+    }
+}
