@@ -105,6 +105,40 @@ proptest! {
         prop_assert!(joined == expected, "{}", relayout.explain());
     }
 
+    /// Pieces along an axis keep its rows whole, and are the copy together.
+    #[test]
+    fn pieces_along_an_axis_are_the_whole_copy((from, to) in pair(), axis in 0..4_usize, pieces in 0..6_usize, backwards: bool) {
+        let rank = from.map.sizes().len();
+        let axes: Vec<usize> = (0..rank).filter(|&other| backwards && other % 2 == axis % 2).collect();
+        let Ok(relayout) = Relayout::reversing(&from.map, &to.map, &axes) else { return Ok(()) };
+        let source = noise(from.bytes(), 1);
+        let before = noise(to.bytes(), 2);
+        let mut expected = before.clone();
+        relayout.run(&source, &mut expected).unwrap();
+        let found = match relayout.partition_axis(axis, pieces) {
+            Ok(found) => found,
+            Err(error) if axis >= rank => {
+                prop_assert_eq!(error.code(), "axis_out_of_range");
+                return Ok(());
+            }
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_a_view");
+                return Ok(());
+            }
+        };
+        let mut at = 0;
+        let mut joined = before;
+        for piece in &found {
+            prop_assert_eq!(piece.range().start, at);
+            at = piece.range().end;
+            prop_assert_eq!(piece.relayout().destination().sizes()[axis], at - piece.range().start);
+            piece.relayout().run(&source, &mut joined).unwrap();
+        }
+        prop_assert_eq!(at, to.map.sizes()[axis]);
+        prop_assert!(found.len() <= pieces.max(1));
+        prop_assert!(joined == expected, "{}", relayout.explain());
+    }
+
     /// Into memory that holds nothing, and into memory that is only written: whole, and in pieces.
     #[test]
     fn memory_that_is_not_read_gets_the_same_bytes(

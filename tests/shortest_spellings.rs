@@ -28,7 +28,8 @@ fn assert_says(spelled: &ArrayShape, map: &IndexMap) {
     let read: ArrayShape = spelled.to_string().parse().unwrap();
     assert_eq!(&read, spelled);
     let own = read.to_index_map().unwrap();
-    assert_eq!(&own, map, "{spelled}");
+    // XLA has no word for a part of a larger buffer, so of a slice the places are compared.
+    assert!(own == *map || (map.is_part() && own.same_layout(map).unwrap()), "{spelled}: {own:?}, {map:?}");
     assert_eq!(own.physical_size_in_bytes(), map.physical_size_in_bytes(), "{spelled}");
 }
 

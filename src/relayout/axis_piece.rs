@@ -97,12 +97,10 @@ impl Relayout {
             other.enumerate().map(|(at, slice)| if at == axis { own.clone().into() } else { slice }).collect()
         };
         let size = whole.get(axis).copied().unwrap_or(0);
-        let read = if backwards {
-            size.saturating_sub(range.end)..size.saturating_sub(range.start)
-        } else {
-            range.clone()
-        };
-        let (source, destination) = (self.source.slice(&slices(read))?, self.destination.slice(&slices(range.clone()))?);
+        let read =
+            if backwards { size.saturating_sub(range.end)..size.saturating_sub(range.start) } else { range.clone() };
+        let (source, destination) =
+            (self.source.slice(&slices(read))?, self.destination.slice(&slices(range.clone()))?);
         let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.with_kernel_level(self.level.get());
         Ok(AxisPiece { range, relayout })
     }

@@ -62,7 +62,8 @@ impl<'a> Wanted<'a> {
 ///
 /// Normal forms are compared, which takes no longer for large tensors.
 pub(super) fn is_spelling(shape: &ArrayShape, map: &IndexMap) -> bool {
-    shape.to_index_map().is_ok_and(|own| own == *map)
+    // XLA has no word for a part of a larger buffer.
+    shape.to_index_map().is_ok_and(|own| own.with_slice_mark(map.is_part()) == *map)
 }
 
 fn with_width_of(map: &IndexMap, layout: Layout) -> Layout {
