@@ -282,6 +282,14 @@ impl IndexMap {
 
     /// Is it a part of a larger buffer, so that what lies between its elements may be others'? A slice that leaves out elements is,
     /// and so is what does not begin at the start of its buffer: see [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let whole = "f32[16,128]".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert!(!whole.is_part() && whole.slice(&[(0..8).into(), (0..128).into()])?.is_part());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn is_part(&self) -> bool {
         self.sliced || self.base != 0

@@ -170,6 +170,19 @@ impl Relayout {
     /// # Errors
     ///
     /// [`Error::FillTooWide`] if a pattern has bits outside an element.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc};
+    ///
+    /// let cache: BufferTensorDesc = "u8[2,3]:[4,1]".parse()?;
+    /// let (row, place) = ("u8[2,1]:[1,1]".parse::<BufferTensorDesc>()?, cache.slice(&[(0..2).into(), (1..2).into()])?);
+    /// let copy = Relayout::new(&row, &place)?;
+    /// assert_eq!(copy.clone().with_padding(Padding::Zero).unwrap_err().code(), "padding_of_part");
+    /// let mut memory = *b"abc.def.";
+    /// copy.with_padding_everywhere(Padding::Zero)?.run(b"xy", &mut memory)?;
+    /// assert_eq!(&memory, b"\0x\0\0\0yf.");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
         let direct = matches!(self.passes, Passes::Direct(_));

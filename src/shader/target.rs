@@ -7,6 +7,12 @@ use crate::cursor::one_of;
 use crate::error::Error;
 
 /// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature `naga`).
+///
+/// ```
+/// use tensor_layout::shader::Target;
+///
+/// assert_eq!("hlsl".parse(), Ok(Target::Hlsl));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Target {

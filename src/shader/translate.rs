@@ -58,6 +58,15 @@ impl Pass {
     /// # Errors
     ///
     /// As for [`translate`]; none is known.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, shader::{Profile, Program, Target}, ArrayShape};
+    ///
+    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,256]{1,0}".parse()?, "f32[16,256]{1,0:T(8,128)}".parse()?);
+    /// let program = Program::new(&Relayout::new(&rows, &tiles)?, &Profile::default())?;
+    /// assert!(program.passes()[0].translated(Target::Hlsl)?.contains("ByteAddressBuffer"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn translated(&self, target: Target) -> Result<String, Error> {
         translate(self.wgsl(), self.entry_point(), target)
     }

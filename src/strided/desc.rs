@@ -260,6 +260,15 @@ impl BufferTensorDesc {
 
     /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts that were put together by
     /// hand and begin at the start of the buffer.
+    ///
+    /// ```
+    /// use tensor_layout::BufferTensorDesc;
+    ///
+    /// // Every fourth row of a cache: the rows between belong to others.
+    /// let rows: BufferTensorDesc = "f32[2,8]:[32,1]".parse()?;
+    /// assert!(!rows.is_part() && rows.as_part().is_part());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn as_part(self) -> Self {
         BufferTensorDesc { sliced: true, ..self }
