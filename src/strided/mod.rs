@@ -30,6 +30,7 @@ mod facts;
 mod index_width;
 mod overlap;
 mod pair_overlap;
+mod part;
 mod print;
 mod read;
 mod shapes;
