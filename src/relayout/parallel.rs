@@ -71,6 +71,16 @@ impl Relayout {
     /// # Errors
     ///
     /// As for [`run`](Self::run).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+    /// let mut turned = [0; 6];
+    /// Relayout::new(&rows, &columns)?.run_in_pieces(2, b"abcdef", &mut turned)?;
+    /// assert_eq!(&turned, b"adbecf");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         // Checked here for all pieces, so that none runs if one cannot.
         require("source", source.len(), self.source_needs)?;

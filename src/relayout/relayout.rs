@@ -224,8 +224,6 @@ impl Relayout {
     /// plan.run_with_progress(&source, &mut a, &mut |bytes| done += bytes)?;
     /// plain.run(&source, &mut b)?;
     /// assert!(a == b && done > 0);
-    /// plan.run_in_pieces(4, &source, &mut b)?;
-    /// assert!(a == b);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// The copy that fills memory which nobody else has a byte in: padding is zero.
 pub(crate) fn plan(from: &IndexMap, to: &IndexMap) -> Result<Relayout, Error> {
-    Ok(Relayout::new(from, to)?.with_padding(Padding::Zero)?)
+    Ok(Relayout::new(from, to)?.with_padding_everywhere(Padding::Zero)?)
 }
 
 /// Refuses a source that is too short, before a buffer is made for what it holds.

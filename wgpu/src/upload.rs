@@ -20,7 +20,8 @@ pub struct Upload {
 
 impl Upload {
     /// Plans the upload of a tensor laid out as `from` into one laid out as `to`, in pieces of about `piece_bytes` bytes
-    /// (at least a word). Padding becomes zero.
+    /// (at least a word). Padding becomes zero: all that the layout spans is written, so a part of a larger tensor, whose gaps are others', is
+    /// uploaded into a buffer of its own and copied on the device.
     ///
     /// There is one piece only if the layouts are so irregular that the copy takes several passes, or thousands of boxes to cut.
     ///
