@@ -28,6 +28,19 @@ pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> 
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
+/// The greatest common divisor; of a number and 0 the number.
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while let Some(rest) = a.checked_rem(b) {
+        (a, b) = (b, rest);
+    }
+    a
+}
+
+/// The least common multiple, if it fits; `None` for two zeros.
+pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
+    a.checked_div(gcd(a, b))?.checked_mul(b)
+}
+
 /// The product of `factors`. A zero is left out when the limit is checked: the product of the others must
 /// fit as well, so that any sub-product and any size-1 neighbour of this tensor fits too.
 pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {

@@ -4,7 +4,7 @@ mod literal;
 
 use std::collections::BTreeSet;
 
-use literal::{any_shape, bounded, indices};
+use literal::{any_shape, bounded, indices, offsets};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::relayout::Relayout;
@@ -131,6 +131,28 @@ fn one_row_of_a_combined_layout_is_no_longer_fused() {
         .unwrap();
     let expected: Vec<u64> = (0..5).map(|column| row.offset(&[0, column]).unwrap()).collect();
     assert_eq!(copied.map(u64::from).to_vec(), expected);
+}
+
+/// A dimension of size 1 that a tile pads is always 0, but the number that `*` makes of it counts its padding: `f32[7,5,1]` with
+/// `T(2)` lies at 2 (5 i + j), of which the next tile takes digits.
+#[test]
+fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
+    for sizes in ["7,5,1", "7,1,5", "1,7,5", "4,5,1", "6,1,1", "2,3,2"] {
+        for (pad, tile, last) in (1..=4).flat_map(|p| (1..=6).flat_map(move |t| (1..=5).map(move |l| (p, t, l)))) {
+            for tiles in [
+                format!("T({pad})(*,*,*,{tile})({last})"),
+                format!("T({pad},1)(*,*,*,{tile},1)({last},1)"),
+                format!("T({pad},1)(*,*,*,*,{tile})({last})"),
+                format!("T(1,{pad},1)(*,*,{tile},*,*,1)({last},1)"),
+            ] {
+                let shape: ArrayShape = format!("f32[{sizes}]{{2,1,0:{tiles}}}").parse().unwrap();
+                let map = shape.to_index_map().unwrap();
+                for (index, offset) in indices(shape.sizes()).zip(offsets(&shape)) {
+                    assert_eq!(map.offset(&index), Ok(offset as u64), "{shape} at {index:?}: {map:?}");
+                }
+            }
+        }
+    }
 }
 
 proptest! {

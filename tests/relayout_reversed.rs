@@ -8,7 +8,7 @@ use literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, wi
 use literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
 
 /// The same side, read with some axes backwards.
 fn backwards(side: &Side, axes: &[usize]) -> Side {
@@ -179,6 +179,19 @@ fn plans_that_go_backwards_say_so() {
     ] {
         let words = words(from, to, axes);
         assert!(words.contains(says), "{from} to {to}, {axes:?} backwards: {words}");
+    }
+}
+
+/// A dimension that is fused with another one, reversed on the way to a layout that is built a tile level a pass.
+#[test]
+fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
+    let fused = Side::tiled(&"f32[7,5]{0,1:T(*,3)(2,1)}".parse().unwrap());
+    let irreducible = Side::tiled(&"f32[7,5]{0,1:T(2,2)(*,3,1)}".parse().unwrap());
+    assert_eq!((fused.map.class(), irreducible.map.class()), (LayoutClass::Fused, LayoutClass::Irreducible));
+    for (from, to) in [(&fused, &irreducible), (&irreducible, &fused)] {
+        for axes in [&[0][..], &[1], &[0, 1]] {
+            check((from, to), axes, Padding::Zero, (KernelLevel::Portable, true), 0, 3).unwrap();
+        }
     }
 }
 

@@ -177,6 +177,11 @@ fn names_stand_in_front_of_everything() {
     ] {
         assert!(text.contains(line), "{line}");
     }
+    // What is a name, and means something else in WGSL.
+    for name in ["var", "from", "array"] {
+        let functions = IndexFunctions::new(&shape("f32[4]{0}")).unwrap();
+        assert_eq!(functions.with_access(name, Access::Read).unwrap_err().code(), "parse", "{name}");
+    }
     for name in ["", "9", "_x", "a__b", "a-b", "größe"] {
         let functions = IndexFunctions::new(&shape("f32[4]{0}")).unwrap();
         assert_eq!(functions.clone().named(name).unwrap_err().code(), "parse", "{name}");

@@ -180,7 +180,7 @@ impl IndexMap {
             // All slices look alike; only their first offset differs.
             let digits = own.map_or(&[][..], |component| component.chain().digits());
             let strides = digits.iter().map(|digit| digit.stride());
-            let common = strides.fold(self.base(), gcd);
+            let common = strides.fold(self.base(), checked::gcd);
             let stride = match digits {
                 [] => Some(0),
                 [only] => Some(only.stride()),
@@ -199,7 +199,7 @@ impl IndexMap {
             let first: Dims = (0..rank).map(|dim| if dim == axis { index } else { 0 }).collect();
             let start = self.offset_inside(&first);
             starts.push(start);
-            common = gcd(common, start);
+            common = checked::gcd(common, start);
         }
         let steps = || starts.iter().zip(starts.iter().skip(1)).map(|(a, b)| b.checked_sub(*a));
         let stride = steps().next().unwrap_or(Some(0)).filter(|&stride| steps().all(|step| step == Some(stride)));
@@ -233,11 +233,4 @@ fn extremes(digits: &[Digit], start: u64, end: u64) -> (u64, u64) {
         include(at(previous, whole));
     }
     found
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
-    }
-    a
 }

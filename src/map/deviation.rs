@@ -10,6 +10,7 @@
     reason = "invariant 1: values of chains fit 64 bits, and their sums and differences 128; divisors are not zero"
 )]
 
+use crate::checked;
 use crate::error::Error;
 
 use super::digits::{Chain, Digit};
@@ -64,7 +65,7 @@ impl Search {
             return Ok(Some(inside));
         }
         // On the first block both agree, so what `a` holds in the second is `b` from 0, moved by the stride.
-        let past_block = extent.min(p.saturating_add(q - gcd(p, q)).saturating_add(1)) - p;
+        let past_block = extent.min(p.saturating_add(q - checked::gcd(p, q)).saturating_add(1)) - p;
         Ok(self.shift(b, p, past_block, high.stride().into())?.map(|number| p + number))
     }
 
@@ -94,13 +95,6 @@ impl Search {
 fn below(digits: &[Digit], extent: u64) -> &[Digit] {
     let place = digits.iter().position(|digit| digit.divisor() < extent).unwrap_or(digits.len());
     digits.get(place..).unwrap_or(&[])
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -87,27 +87,24 @@ impl Replay<'_> {
         let first = self.positions.len();
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
-        match varying().count() {
-            0 => {}
-            1 => {
-                let position = varying().next()?;
-                let minor = joined.bounds.get(position.checked_sub(first)?.checked_add(1)?..)?;
-                // A dimension that is always 0 stands behind it, and the chain does not count in its multiples.
-                if product(minor) > 1 {
-                    return None;
-                }
-                self.positions.get_mut(position)?.chain = chain;
-            }
-            _ => {
-                let mut dims = SmallVec::new();
-                for position in varying() {
-                    // A fused digit of a dimension is no chain of that dimension.
-                    let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
-                    dims.push(*self.levels.order.get(axis)?);
-                }
-                self.fused.push(Component { dims, extent: product(joined.bounds), chain });
-            }
+        let Some(major) = varying().next() else { return Some(()) };
+        // A dimension that is always 0 but padded stands behind one that varies: the number counts in steps that the
+        // chain does not.
+        let behind = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
+        if behind.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
+            return None;
         }
+        if varying().count() == 1 {
+            self.positions.get_mut(major)?.chain = chain;
+            return Some(());
+        }
+        let mut dims = SmallVec::new();
+        for position in varying() {
+            // A fused digit of a dimension is no chain of that dimension.
+            let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
+            dims.push(*self.levels.order.get(axis)?);
+        }
+        self.fused.push(Component { dims, extent: product(joined.bounds), chain });
         Some(())
     }
 }

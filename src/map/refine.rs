@@ -10,6 +10,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
+use crate::checked;
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, evaluate};
@@ -188,8 +189,9 @@ impl Cluster {
                     if boundary < divisor && divisor.is_multiple_of(boundary) {
                         break;
                     }
-                    divisor = gcd(divisor, boundary);
-                    multiple = multiple.and_then(|multiple| (multiple / gcd(multiple, boundary)).checked_mul(boundary));
+                    divisor = checked::gcd(divisor, boundary);
+                    multiple = multiple
+                        .and_then(|multiple| (multiple / checked::gcd(multiple, boundary)).checked_mul(boundary));
                     *chain = rest;
                     changed = true;
                 }
@@ -197,11 +199,4 @@ impl Cluster {
         }
         Cluster { common_divisor: divisor, common_multiple: multiple }
     }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::checked;
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::Slice;
@@ -95,7 +96,7 @@ impl Relayout {
     /// How many indices stay together, so that the tiles of both sides stay whole; all of them if the sides do not agree.
     fn tile_along(&self, axis: usize, size: u64, backwards: bool) -> u64 {
         let (source, destination) = (tile(&self.source, axis), tile(&self.destination, axis));
-        let both = lcm(source, destination).unwrap_or(size).clamp(1, size.max(1));
+        let both = checked::lcm(source, destination).unwrap_or(size).clamp(1, size.max(1));
         // From the other end, tiles begin where the size is whole tiles.
         if backwards && !size.is_multiple_of(source.max(1)) { size.max(1) } else { both }
     }
@@ -126,12 +127,4 @@ fn tile(map: &IndexMap, axis: usize) -> u64 {
         Some([top, _, ..]) => top.divisor(),
         _ => 1,
     }
-}
-
-fn lcm(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while let Some(rest) = x.checked_rem(y) {
-        (x, y) = (y, rest);
-    }
-    a.checked_div(x)?.checked_mul(b)
 }

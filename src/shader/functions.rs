@@ -6,7 +6,7 @@ use crate::checked::Dims;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 
-use super::code::{Fault, Function, Words};
+use super::code::{Fault, Function, Words, is_reserved};
 use super::element::{Packing, Value, load_function, store_function};
 use super::index::{Walk, check_range, index_function, number, offset_function};
 
@@ -235,6 +235,14 @@ impl IndexFunctions {
     /// ```
     pub fn with_access(mut self, buffer: &str, access: Access) -> Result<IndexFunctions, Error> {
         check_name(buffer)?;
+        if is_reserved(buffer) {
+            return Err(Error::Parse {
+                text: buffer.to_owned(),
+                column: 1,
+                expected: "a name that WGSL has not reserved".to_owned(),
+                found: format!("`{buffer}`"),
+            });
+        }
         let packing = Packing::new(self.map.element_bits())?;
         let store = (access == Access::ReadWrite).then(|| store_function(packing, buffer));
         self.access = Some(ElementAccess { load: load_function(packing, buffer), store });

@@ -118,7 +118,7 @@ impl Knobs {
             ("panel", number(panel), if panel == LARGEST_PANEL { "trial" } else { from_traits }),
             ("panel rows", number(panel_rows), "trial"),
             ("staged runs", number(staged_run), source(staged_run == made.staged_run, "trial")),
-            ("joined runs up to", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
+            ("joined runs", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
         ]
     }
 }

@@ -75,7 +75,15 @@ impl Passes {
             None => {
                 // The blocks of a reversed dimension are cut on the destination; a packed buffer has none.
                 let packed = packed(&at)?;
-                let boxes = BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?;
+                let boxes = match BoxGroups::new(&at, &packed, reversed) {
+                    Some(boxes) => boxes,
+                    None => {
+                        // It is fused with one that is not reversed.
+                        passes.push(Pass::new(&at, &packed, knobs)?);
+                        at = packed.clone();
+                        BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?
+                    }
+                };
                 passes.push(Pass::of(program(&at, &packed, boxes, knobs)?, &packed));
                 Pass::new(&packed, plain, knobs)?
             }

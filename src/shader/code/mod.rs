@@ -29,4 +29,5 @@ pub(crate) use expression::{Condition, Expr, Variable};
 pub(crate) use fault::Fault;
 pub(crate) use function::{Field, Function};
 pub(crate) use interpret::{Words, dispatch};
+pub(crate) use reserved::is_reserved;
 pub(crate) use statement::Statement;

@@ -177,7 +177,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// May no name be this?
-pub(super) fn is_reserved(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok()
 }
 

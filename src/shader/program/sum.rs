@@ -1,5 +1,6 @@
 //! Numbers as sums of digits: dividing one by what its digits line up with needs no division.
 
+use crate::checked;
 use smallvec::SmallVec;
 
 use super::super::code::{Code, Expr};
@@ -64,7 +65,7 @@ impl Sum {
             return (high, low);
         }
         // What the weights and the divisor have in common takes part in no division.
-        let common = low.terms.iter().fold(by, |common, (_, weight)| gcd(common, *weight));
+        let common = low.terms.iter().fold(by, |common, (_, weight)| checked::gcd(common, *weight));
         let reduced = Sum {
             terms: low
                 .terms
@@ -78,11 +79,4 @@ impl Sum {
         let remainder = code.bind("remainder", &number % by);
         (high.plus(quotient, 1), Sum::default().plus(remainder, common))
     }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
-    }
-    a
 }
