@@ -416,6 +416,42 @@ fn a_tuning_changes_no_byte() {
     }
 }
 
+/// Short destination runs whose rows lie whole pages apart, joined with those of the neighbouring tiles: on machines whose L1 cache has
+/// many ways this is done on demand alone.
+#[test]
+fn joined_runs_change_no_byte() {
+    for (shape, pitch) in [
+        ("s8[64,4096]{1,0:T(8,128)(4,1)}", 4096_u64),
+        ("s8[61,4000]{1,0:T(8,128)(4,1)}", 4096),
+        ("s8[16,1100]{1,0:T(8,64)(2,1)}", 4096),
+        ("bf16[32,2048]{1,0:T(8,64)(2,1)}", 2048),
+        ("bf16[33,4001]{1,0:T(8,32)(4,1)}", 4096),
+        ("u8[48,1024]{1,0:T(16,96)(3,1)}", 4096),
+        ("f32[16,1024]{1,0:T(8,32)}", 1024),
+        ("f32[18,1000]{1,0:T(8,16)(2,1)}", 1024),
+        ("s4[64,8192]{1,0:T(8,128)(8,1)E(4)}", 8192),
+    ] {
+        let shape: ArrayShape = shape.parse().unwrap();
+        let from = Side::tiled(&shape);
+        for base in [0, 16, 64, 6] {
+            let desc = BufferTensorDesc::new(shape.data_type(), shape.sizes(), Some(&[pitch, 1])).unwrap();
+            let to = Side::strided(&desc.with_base_offset(base).unwrap());
+            let source = noise(from.bytes(), 3);
+            let mut expected = vec![0x5a; to.bytes()];
+            literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+            for tuning in ["stores=non-temporal,joined=128", "stores=non-temporal,joined=128,prefetch=off"] {
+                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
+                    let relayout = relayout.unwrap().with_kernel_level(level);
+                    let mut destination = vec![0x5a; to.bytes()];
+                    relayout.run(&source, &mut destination).unwrap();
+                    assert!(destination == expected, "{shape} {tuning} at {level}: {}", relayout.explain());
+                }
+            }
+        }
+    }
+}
+
 /// Planes of bits that are cut into blocks, either way round, and rest of blocks.
 #[test]
 fn large_planes_of_bits_are_copied() {

@@ -96,7 +96,7 @@ impl Part<'_> {
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
             }
-            let mut inside = head % unit;
+            let (mut inside, step) = (head % unit, V::BYTES % unit);
             for place in (head..head + whole).step_by(V::BYTES) {
                 let end = run - (place - inside);
                 let low = from.add(end - 2 * V::BYTES);
@@ -110,7 +110,9 @@ impl Part<'_> {
                 } else {
                     line.store(to.add(place));
                 }
-                inside = (inside + V::BYTES) % unit;
+                // Without a division, whose latency every vector would wait for.
+                inside += step;
+                inside -= if inside < unit { 0 } else { unit };
             }
             for place in (head + whole..run).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
