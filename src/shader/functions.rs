@@ -239,7 +239,7 @@ impl IndexFunctions {
             return Err(Error::Parse {
                 text: buffer.to_owned(),
                 column: 1,
-                expected: "a name that WGSL has not reserved".to_owned(),
+                expected: "a name that WGSL has not taken".to_owned(),
                 found: format!("`{buffer}`"),
             });
         }

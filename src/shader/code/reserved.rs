@@ -176,9 +176,13 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
+/// Types and functions of the language that the printed code uses. A name may be one of them, and hides what it means from there on.
+const USED: &[&str] =
+    &["array", "bitcast", "bool", "f32", "i32", "min", "select", "u32", "vec3", "vec4", "workgroupBarrier"];
+
 /// May no name be this?
 pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.binary_search(&name).is_ok()
+    RESERVED.binary_search(&name).is_ok() || USED.contains(&name)
 }
 
 #[cfg(test)]
