@@ -28,6 +28,7 @@ struct Pair(uint8x16_t, uint8x16_t);
 
 impl Vector for Pair {
     const BYTES: usize = 32;
+    const SHUFFLES_TWO: bool = false;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
@@ -156,6 +157,19 @@ impl Vector for Pair {
         unsafe {
             let order = vld1q_u8(order.as_ptr());
             Pair(vqtbl1q_u8(self.0, order), vqtbl1q_u8(self.1, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_lanes(self) -> Self {
+        Pair(self.1, self.0)
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe {
+            Pair(vqtbl2q_u8(uint8x16x2_t(low.0, high.0), index.0), vqtbl2q_u8(uint8x16x2_t(low.1, high.1), index.1))
         }
     }
 

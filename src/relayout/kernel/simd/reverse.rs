@@ -26,12 +26,23 @@ pub(super) unsafe fn reverse_runs<V: Vector>(walk: &Walk<'_>, unit: usize, exten
     }
 }
 
-/// The bytes of the longest vector.
+/// The bytes of the longest vector, and of a lane.
 const LONGEST: usize = 64;
+const LANE: usize = 16;
 
-/// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of this table is the place of its byte `j` in two source
-/// vectors, which end with the unit that it begins in.
+/// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of a table is the place of its byte `j` in so many bytes
+/// of the source, which end with the unit that it begins in.
 type Table = [u8; LONGEST_REVERSED + LONGEST];
+
+/// How whole vectors are reversed.
+mod method {
+    /// The lanes in the opposite order, and the units in each: where vectors are whole units.
+    pub(super) const UNITS: usize = 0;
+    /// Every lane from the 32 bytes that end with the unit it begins in.
+    pub(super) const LANES: usize = 1;
+    /// From two registers.
+    pub(super) const REGISTERS: usize = 2;
+}
 
 struct ReverseRuns<'a> {
     walk: &'a Walk<'a>,
@@ -47,24 +58,71 @@ impl Operation for ReverseRuns<'_> {
     /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. In every iteration, each run is readable on the
     /// source and writable on the destination.
     #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
+    unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
         let ReverseRuns { walk, unit, run, count } = self;
         debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
-        let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
-        for (place, byte) in table.iter_mut().enumerate().take(unit - 1 + V::BYTES) {
-            // At most two vectors, less a unit; and at least 0, since a vector holds two units.
-            *byte = u8::try_from(2 * V::BYTES - unit - place / unit * unit + place % unit).unwrap_or(0);
-        }
+        let tables = Tables::new(unit, V::BYTES);
         for iteration in walk.iterations(run * count.extent) {
             for i in 0..count.extent {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
-                let part = Part { from, to, unit, run, table: &table };
-                // SAFETY: a run of this iteration.
-                unsafe { part.reverse::<V>(walk.streaming, iteration.prefetch) };
+                let part = Part { from, to, unit, run, tables: &tables };
+                let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
+                let (streaming, prefetch) = (walk.streaming, iteration.prefetch);
+                // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
+                unsafe {
+                    match part.method::<V>(head) {
+                        method::UNITS => part.reverse::<V, COUNT, { method::UNITS }>(head, streaming, prefetch),
+                        method::LANES => part.reverse::<V, COUNT, { method::LANES }>(head, streaming, prefetch),
+                        _ => part.reverse::<V, COUNT, { method::REGISTERS }>(head, streaming, prefetch),
+                    }
+                }
             }
         }
+    }
+}
+
+/// What is the same for all runs of units of so many bytes.
+struct Tables {
+    /// For two registers, and for two lanes.
+    registers: Table,
+    lanes: Table,
+    /// For the last vector of a run, if that is at least two vectors long: the places of its bytes in the first two of the source.
+    last: [u8; LONGEST],
+    /// For a lane that begins so far into a unit: how many bytes of whole units end inside it or with it, and how far into a unit the next lane
+    /// begins.
+    next: [(u8, u8); LONGEST_REVERSED],
+}
+
+impl Tables {
+    #[inline(always)]
+    fn new(unit: usize, vector: usize) -> Tables {
+        let table = |window: usize, bytes: usize| {
+            let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
+            let (mut first, mut inside) = (window - unit, 0);
+            for byte in table.iter_mut().take(unit - 1 + bytes) {
+                // Below 0 for a lane whose bytes lie further apart: none is read there.
+                *byte = u8::try_from(first.wrapping_add(inside)).unwrap_or(0);
+                inside += 1;
+                if inside == unit {
+                    (first, inside) = (first.wrapping_sub(unit), 0);
+                }
+            }
+            table
+        };
+        let mut next = [(0, 0); LONGEST_REVERSED];
+        for (inside, next) in next.iter_mut().enumerate().take(unit) {
+            let end = inside + LANE;
+            *next = (u8::try_from(end - end % unit).unwrap_or(0), u8::try_from(end % unit).unwrap_or(0));
+        }
+        let mut last = [0; LONGEST];
+        // The last byte is that of the first unit.
+        for (from_end, byte) in last.iter_mut().take(vector).rev().enumerate() {
+            let inside = unit - 1 - from_end % unit;
+            *byte = u8::try_from(from_end - from_end % unit + inside).unwrap_or(0);
+        }
+        Tables { registers: table(2 * vector, vector), lanes: table(2 * LANE, LANE), last, next }
     }
 }
 
@@ -74,48 +132,120 @@ struct Part<'a> {
     to: *mut u8,
     unit: usize,
     run: usize,
-    table: &'a Table,
+    tables: &'a Tables,
 }
 
 impl Part<'_> {
+    /// How the vectors behind the first `head` bytes are reversed.
+    #[inline(always)]
+    fn method<V: Vector>(&self, head: usize) -> usize {
+        let unit = self.unit;
+        if LANE.is_multiple_of(unit) && head.is_multiple_of(unit) {
+            return method::UNITS;
+        }
+        // A lane begins this far into a unit at most, and reaches over so many bytes of whole units.
+        let step = 1 << unit.trailing_zeros();
+        let most = unit - step + head % step;
+        let fits = (most + LANE).next_multiple_of(unit) <= 2 * LANE;
+        if fits && !V::SHUFFLES_TWO { method::LANES } else { method::REGISTERS }
+    }
+
     /// # Safety
     ///
-    /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the table is that of this unit and of `V`.
+    /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the tables are those of this unit and of `V`; the
+    /// method is the one for `head`, which is at most `run` and leads to the beginning of a line if `streaming` is set.
     #[inline(always)]
-    unsafe fn reverse<V: Vector>(&self, streaming: bool, prefetch: bool) {
-        let Part { from, to, unit, run, table } = *self;
-        let head = if streaming { to.align_offset(LINE).min(run) } else { 0 };
+    unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(
+        &self,
+        head: usize,
+        streaming: bool,
+        prefetch: bool,
+    ) {
+        let Part { from, to, unit, run, .. } = *self;
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = if streaming { whole - whole % LINE } else { whole };
         // SAFETY: places up to `head`, from there to `head + whole`, and those behind are all of the run. Whole vectors are written where their
-        // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the source vectors, which begin at least where
+        // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the two source vectors, which begin at least where
         // `run - place` is two vectors. Where they are streamed, they lie whole vectors behind the beginning of a line.
         unsafe {
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
             }
-            let (mut inside, step) = (head % unit, V::BYTES % unit);
+            // Steps without a division or a chain of operations, whose latency every vector would wait for.
+            let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (head % unit, V::BYTES % unit) };
+            let wraps_at = unit - step;
             for place in (head..head + whole).step_by(V::BYTES) {
-                let end = run - (place - inside);
-                let low = from.add(end - 2 * V::BYTES);
+                let end = from.add(run - (place - inside));
                 if prefetch {
-                    V::prefetch(low.wrapping_sub(PREFETCH_IN_RUN));
+                    V::prefetch(end.wrapping_sub(2 * V::BYTES + PREFETCH_IN_RUN));
                 }
-                let registers = [V::load(low), V::load(low.add(V::BYTES))];
-                let line = V::shuffle(registers, V::load(table.as_ptr().add(inside)));
+                let line = self.vector::<V, COUNT, METHOD>(end, inside);
                 if streaming {
                     line.stream(to.add(place));
                 } else {
                     line.store(to.add(place));
                 }
-                // Without a division, whose latency every vector would wait for.
-                inside += step;
-                inside -= if inside < unit { 0 } else { unit };
+                if METHOD != method::UNITS {
+                    inside = if inside < wraps_at { inside + step } else { inside - wraps_at };
+                }
             }
-            for place in (head + whole..run).step_by(V::BYTES) {
+            let mut rest = head + whole;
+            if run >= 2 * V::BYTES && !streaming {
+                // Two vectors up to the end; some of their bytes are written a second time.
+                if rest + V::BYTES < run {
+                    let place = run - 2 * V::BYTES;
+                    let inside = if METHOD == method::UNITS { 0 } else { place % unit };
+                    let line = self.vector::<V, COUNT, METHOD>(from.add(run - (place - inside)), inside);
+                    line.store(to.add(place));
+                }
+                let line = match METHOD {
+                    method::UNITS => self.vector::<V, COUNT, METHOD>(from.add(V::BYTES), 0),
+                    _ => V::shuffle([V::load(from), V::load(from.add(V::BYTES))], V::load(self.tables.last.as_ptr())),
+                };
+                line.store(to.add(run - V::BYTES));
+                rest = run;
+            }
+            for place in (rest..run).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
+            }
+        }
+    }
+
+    /// The vector of the destination that begins `inside` bytes into the unit that ends at `end` on the source.
+    ///
+    /// # Safety
+    ///
+    /// Two vectors are readable that end at `end`, or one if they are whole units; `inside` is below the unit, and one that `METHOD` is for.
+    #[inline(always)]
+    unsafe fn vector<V: Vector, const COUNT: usize, const METHOD: usize>(&self, end: *const u8, inside: usize) -> V {
+        let Tables { registers, lanes, next, .. } = self.tables;
+        // SAFETY: all that is read lies in the two vectors before `end`: of two lanes, the second reaches over units that begin at most a lane and a
+        // unit before `end`, and 32 bytes more are two vectors or less. Tables are readable from any place of a unit on.
+        unsafe {
+            match METHOD {
+                method::UNITS => {
+                    let order = lanes.first_chunk::<LANE>().map_or([0; LANE], |order| order.map(|byte| byte & 15));
+                    V::load(end.sub(V::BYTES)).reverse_lanes().shuffle_lanes(&order)
+                }
+                method::LANES => {
+                    let (mut ends, mut index) = ([end; COUNT], [lanes.as_ptr().add(inside); COUNT]);
+                    let (mut end, mut inside) = (end, inside);
+                    for (lane_end, index) in ends.iter_mut().zip(&mut index) {
+                        (*lane_end, *index) = (end, lanes.as_ptr().add(inside));
+                        let (units, further) = next[inside % LONGEST_REVERSED];
+                        (end, inside) = (end.sub(usize::from(units)), usize::from(further));
+                    }
+                    let low = V::load_lanes(ends.map(|end| end.sub(2 * LANE)));
+                    let high = V::load_lanes(ends.map(|end| end.sub(LANE)));
+                    V::shuffle_pairs(low, high, V::load_lanes(index))
+                }
+                _ => {
+                    let low = end.sub(2 * V::BYTES);
+                    let index = V::load(registers.as_ptr().add(inside));
+                    V::shuffle([V::load(low), V::load(low.add(V::BYTES))], index)
+                }
             }
         }
     }
@@ -127,18 +257,20 @@ impl Part<'_> {
     /// As for [`reverse`](Self::reverse), and `place` is below `run`.
     #[inline(always)]
     unsafe fn vector_at<V: Vector>(&self, place: usize) -> V {
-        let Part { from, unit, run, table, .. } = *self;
+        let Part { from, unit, run, tables, .. } = *self;
         let inside = place % unit;
         let end = run - (place - inside);
         let mut bytes = [0_u8; 2 * LONGEST];
-        let few = end.min(2 * V::BYTES);
-        // SAFETY: the source up to `end` is inside the run, and the last `few` bytes of it fit behind what is missing in front; two
-        // vectors of the array and one of the table, from any place of a unit on, are inside these.
+        // SAFETY: the source up to `end` is inside the run, and if it is shorter than two vectors it fits behind what is missing in front; two
+        // vectors of it or of the array, and one of the table, from any place of a unit on, are inside these.
         unsafe {
-            let missing = 2 * V::BYTES - few;
-            std::ptr::copy_nonoverlapping(from.add(end - few), bytes.as_mut_ptr().add(missing), few);
-            let registers = [V::load(bytes.as_ptr()), V::load(bytes.as_ptr().add(V::BYTES))];
-            V::shuffle(registers, V::load(table.as_ptr().add(inside)))
+            let mut low = from.wrapping_add(end).wrapping_sub(2 * V::BYTES);
+            if let Some(missing) = (2 * V::BYTES).checked_sub(end) {
+                std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr().add(missing), end);
+                low = bytes.as_ptr();
+            }
+            let index = V::load(tables.registers.as_ptr().add(inside));
+            V::shuffle([V::load(low), V::load(low.add(V::BYTES))], index)
         }
     }
 }

@@ -21,6 +21,7 @@ impl Software {
 
 impl Vector for Software {
     const BYTES: usize = 32;
+    const SHUFFLES_TWO: bool = false;
 
     unsafe fn vectorize<O: Operation>(operation: O) {
         // SAFETY: the caller's promise; plain Rust needs no feature.
@@ -131,6 +132,17 @@ impl Vector for Software {
 
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         Self::from_bytes([self], |byte| byte / 16 * 16 + usize::from(order[byte % 16]))
+    }
+
+    unsafe fn reverse_lanes(self) -> Self {
+        Self::from_bytes([self], |i| (i + 16) % 32)
+    }
+
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        Self::from_bytes([low, high], |i| {
+            let place = usize::from(index.0[i]);
+            place / 16 * 32 + i / 16 * 16 + place % 16
+        })
     }
 
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {

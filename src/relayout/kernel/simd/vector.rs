@@ -20,6 +20,9 @@ pub(in super::super) trait Vector: Copy {
     /// Bytes in a register: 32 or 64.
     const BYTES: usize;
 
+    /// Is [`shuffle`](Vector::shuffle) over two registers a single instruction, or are shuffles inside lanes cheaper?
+    const SHUFFLES_TWO: bool;
+
     /// Runs an operation as a function of its own, which may use the features of this type: the one place where a kernel
     /// is compiled with them.
     ///
@@ -87,6 +90,12 @@ pub(in super::super) trait Vector: Copy {
 
     /// The bytes of each lane in another order; the indices are below 16.
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self;
+
+    /// The lanes in the opposite order.
+    unsafe fn reverse_lanes(self) -> Self;
+
+    /// In every lane a byte shuffle over the 32 bytes of two registers in a row: byte `index[i]`, below 32, of `low` and `high`.
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self;
 
     /// Reads `BYTES / 2` bytes from either pointer.
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;

@@ -21,6 +21,7 @@ struct Ymm(__m256i);
 
 impl Vector for Ymm {
     const BYTES: usize = 32;
+    const SHUFFLES_TWO: bool = false;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
@@ -189,6 +190,23 @@ impl Vector for Ymm {
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_lanes(self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Ymm(_mm256_permute2x128_si256::<0x01>(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
+        // and more in the first index, those below 16 in the second.
+        unsafe {
+            let first = _mm256_shuffle_epi8(low.0, _mm256_adds_epu8(index.0, _mm256_set1_epi8(0x70)));
+            let second = _mm256_shuffle_epi8(high.0, _mm256_sub_epi8(index.0, _mm256_set1_epi8(16)));
+            Ymm(_mm256_or_si256(first, second))
+        }
     }
 
     #[inline(always)]

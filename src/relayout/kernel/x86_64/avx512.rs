@@ -100,6 +100,7 @@ fn first(bytes: usize) -> __mmask64 {
 
 impl Vector for Zmm {
     const BYTES: usize = 64;
+    const SHUFFLES_TWO: bool = true;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
@@ -249,6 +250,23 @@ impl Vector for Zmm {
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
         unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_lanes(self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
+        // and more in the first index, those below 16 in the second.
+        unsafe {
+            let first = _mm512_shuffle_epi8(low.0, _mm512_adds_epu8(index.0, _mm512_set1_epi8(0x70)));
+            let second = _mm512_shuffle_epi8(high.0, _mm512_sub_epi8(index.0, _mm512_set1_epi8(16)));
+            Zmm(_mm512_or_si512(first, second))
+        }
     }
 
     #[inline(always)]
