@@ -31,13 +31,3 @@ pub use tiled::{ArrayShape, Shape};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The examples of docs/GPU.md.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/GPU.md")]
-struct GpuPage;
-
-/// The examples of docs/XLA.md.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/XLA.md")]
-struct XlaPage;

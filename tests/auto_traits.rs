@@ -194,9 +194,7 @@ fn public_types(folder: &Path, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if !path.ends_with("src/bin") {
-                public_types(&path, names);
-            }
+            public_types(&path, names);
             continue;
         }
         for line in fs::read_to_string(&path).unwrap().lines() {

@@ -2,7 +2,7 @@
 # Draws every picture of this folder anew.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo build --quiet --features cli
+cargo build --quiet -p tensor-layout-cli
 
 draw() {
     "${CARGO_TARGET_DIR:-target}/debug/tensor-layout" draw "$2" --svg "docs/pictures/$1.svg"

@@ -1,4 +1,4 @@
-// The page in a real browser. Needs dist/ (explorer/build), Chromium, and the command line built with `--features cli`.
+// The page in a real browser. Needs dist/ (explorer/build), Chromium, and the command line built (`cargo build -p tensor-layout-cli`).
 //
 //   CHROMIUM       the browser, /usr/bin/chromium if not given
 //   TENSOR_LAYOUT  the command line, ../target/debug/tensor-layout if not given

@@ -1,5 +1,4 @@
 //! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its index written last.
-#![cfg(feature = "cli")]
 
 mod command_line;
 #[path = "command_line/safetensors_file.rs"]
@@ -7,10 +6,10 @@ mod safetensors_file;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use command_line::{Run, folder, run};
+use command_line::{Run, folder, program, run};
 use serde_json::{Value, json};
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -137,7 +136,7 @@ fn jobs_at_the_same_time_write_one_index() {
     for round in 0..6 {
         let split = out.with_file_name(format!("round{round}"));
         let start = |share: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+            let mut command = program();
             command.args(["model", text(&index), "--to", "tpu:v5e", "--limits", "none", "--out", text(&split)]);
             command.args(["--part", share]).stdout(Stdio::null()).spawn().unwrap()
         };
@@ -222,7 +221,7 @@ fn killed_at_any_time_there_is_no_index_without_its_parts() {
     for (number, more) in [(0, &[][..]), (1, &["--part", "1/1"])] {
         for delay in 0..8 {
             let out = out.with_file_name(format!("killed{number}-{delay}"));
-            let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+            let mut command = program();
             command.args(["model", text(&index), "--to", "tpu:v5e", "--limits", "none", "--out", text(&out)]);
             let mut child = command.args(more).stdout(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(delay * 4));

@@ -1,5 +1,4 @@
 //! docs/FIRST_STEPS.md: its commands print what it shows.
-#![cfg(feature = "cli")]
 
 mod command_line;
 
@@ -21,7 +20,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_first_steps_print_what_they_show() {
-    let page = include_str!("../docs/FIRST_STEPS.md");
+    let page = include_str!("../../docs/FIRST_STEPS.md");
     let mut commands = 0;
     for block in page.split("```console\n").skip(1) {
         let (block, _) = block.split_once("\n```").unwrap();

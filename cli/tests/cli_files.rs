@@ -1,12 +1,11 @@
 //! The commands that read and write files: `convert`, `model`, `hlo`.
-#![cfg(feature = "cli")]
 
 mod command_line;
 
 use std::fs;
 use std::path::Path;
 
-use command_line::{folder, run, run_with_input};
+use command_line::{folder, in_repository, run, run_with_input};
 use serde_json::json;
 
 const MODEL: &str = "examples/data/digits.safetensors";
@@ -168,7 +167,7 @@ fn a_written_model_names_its_layouts() {
     fs::write(&tiled, tensors.tensor("test.images").unwrap().data()).unwrap();
     let from = words["layout.test.images"].as_str();
     assert_eq!(run(&["convert", "--from", from, "--to", "u8[360,1,8,8]", text(&tiled), text(&packed)]).status, 0);
-    let original = fs::read(MODEL).unwrap();
+    let original = fs::read(in_repository(MODEL)).unwrap();
     let original = safetensors::SafeTensors::deserialize(&original).unwrap();
     assert_eq!(fs::read(&packed).unwrap(), original.tensor("test.images").unwrap().data());
 }
@@ -230,7 +229,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
 #[test]
 fn a_pipe_says_what_the_file_says() {
     let dump = "tests/data/hlo/memory_cpu_mlp_donated.hlo";
-    let text = fs::read_to_string(dump).unwrap();
+    let text = fs::read_to_string(in_repository(dump)).unwrap();
     let piped = run_with_input(&["hlo", "-", "--json"], &text);
     assert_eq!((piped.status, &piped.stdout), (0, &run(&["hlo", dump, "--json"]).stdout));
     // CRLF, as a dump that went through Windows has it.
@@ -255,7 +254,7 @@ fn the_buffer_assignment_beside_a_dump_is_exact() {
     assert!(table.contains(&named), "{table}");
     // Under another name it has to be named.
     let moved = folder("hlo-assignment").join("other.txt");
-    fs::copy(dump, &moved).unwrap();
+    fs::copy(in_repository(dump), &moved).unwrap();
     assert_eq!(total(&["hlo", text(&moved), "--json"])["from"], "text");
     let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
     assert_eq!(total(&["hlo", text(&moved), "--json", "--buffer-assignment", beside]), exact);
@@ -276,7 +275,7 @@ fn live_memory_is_drawn() {
 
 #[test]
 fn lines_may_end_as_windows_ends_them() {
-    let text = fs::read_to_string("tests/data/hlo/tpu_sum.hlo").unwrap();
+    let text = fs::read_to_string(in_repository("tests/data/hlo/tpu_sum.hlo")).unwrap();
     let [unix, windows] = [text.clone(), text.replace('\n', "\r\n")].map(|text| run_with_input(&["hlo", "-"], &text));
     assert_eq!((unix.status, &unix.stdout), (windows.status, &windows.stdout));
     let layouts = "f32[3,5]{1,0:T(2,2)}\nf32[2,3]:[5,1]\n";
@@ -287,7 +286,7 @@ fn lines_may_end_as_windows_ends_them() {
     let folder = folder("windows-lines");
     let assignment = folder.join("assignment.txt");
     let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
-    fs::write(&assignment, fs::read_to_string(beside).unwrap().replace('\n', "\r\n")).unwrap();
+    fs::write(&assignment, fs::read_to_string(in_repository(beside)).unwrap().replace('\n', "\r\n")).unwrap();
     let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
     let dump = ["hlo", "--json", "tests/data/hlo/memory_tpu_cond_big.hlo", "--buffer-assignment"];
     assert_eq!(total(&[&dump[..], &[assignment.to_str().unwrap()]].concat()), total(&[&dump[..], &[beside]].concat()));

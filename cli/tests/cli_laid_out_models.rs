@@ -1,5 +1,4 @@
 //! A laid-out model is a model: `model` reads what `model --out` wrote, and brings the first file back.
-#![cfg(feature = "cli")]
 
 mod command_line;
 #[path = "command_line/safetensors_file.rs"]
@@ -9,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use command_line::{folder, run};
+use command_line::{folder, in_repository, run};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
@@ -108,7 +107,7 @@ fn a_file_of_the_safetensors_libraries_comes_back_whole() {
     assert_eq!(run(&out).status, 0);
     let shown = run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]);
     assert!(shown.stdout.contains("  from  ") && shown.stdout.contains("f32[32,16,3,3]{"), "{}", shown.stdout);
-    assert!(fs::read(&restored).unwrap() == fs::read(DIGITS).unwrap());
+    assert!(fs::read(&restored).unwrap() == fs::read(in_repository(DIGITS)).unwrap());
 }
 
 #[test]
@@ -146,7 +145,7 @@ fn a_rule_for_some_tensors_only() {
     let rules = "tpu:v5e, conv*.weight=OIhw16i16o, *.bias=packed, conv1.*=T(2,2), test.images=nhwc";
     assert_eq!(run_out.objects().last().unwrap()["to"], json!(rules));
     assert_eq!(run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]).status, 0);
-    assert!(fs::read(&restored).unwrap() == fs::read(DIGITS).unwrap());
+    assert!(fs::read(&restored).unwrap() == fs::read(in_repository(DIGITS)).unwrap());
 }
 
 #[test]

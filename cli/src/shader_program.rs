@@ -107,6 +107,6 @@ fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     if target == Target::Wgsl {
         return Ok(pass.wgsl().to_owned());
     }
-    let reason = format!("this build cannot translate to {target}: build it with --features cli,naga");
+    let reason = format!("this build cannot translate to {target}: build it with --features naga");
     Err(Error::NotExpressible { target: "program in another language than WGSL", reason })
 }

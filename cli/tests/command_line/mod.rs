@@ -2,10 +2,25 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+/// The root of the repository: the program runs there, so the tests name its files as a user in a clone would.
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// A file of the repository, for the test itself.
+pub(crate) fn in_repository(path: &str) -> PathBuf {
+    Path::new(ROOT).join(path)
+}
+
+/// The program, at the root of the repository.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+    command.current_dir(ROOT);
+    command
+}
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -21,7 +36,7 @@ pub(crate) fn run(arguments: &[&str]) -> Run {
 }
 
 pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+    let mut command = program();
     command.args(arguments);
     run_command(command, input)
 }
@@ -29,6 +44,7 @@ pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
 /// Runs the program behind some words of a shell, such as a limit.
 pub(crate) fn run_behind(words: &str, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
+    command.current_dir(ROOT);
     command.args(["-c", &format!("{words}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_tensor-layout")]).args(arguments);
     run_command(command, "")
 }

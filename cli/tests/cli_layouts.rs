@@ -1,9 +1,8 @@
 //! The commands that only look at layouts: `describe`, `offset`, `same`, `view`, `check`, `draw`.
-#![cfg(feature = "cli")]
 
 mod command_line;
 
-use command_line::{folder, run, run_behind, run_with_input};
+use command_line::{folder, program, run, run_behind, run_with_input};
 use serde_json::{Value, json};
 
 #[test]
@@ -266,9 +265,9 @@ fn bad_usage_is_2() {
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_is_no_panic() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+    let mut command = program();
     command.args(["describe", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());

@@ -1,5 +1,4 @@
 //! Models that are damaged or lie: a sentence and exit status 2, never a panic or a huge allocation.
-#![cfg(feature = "cli")]
 
 mod command_line;
 

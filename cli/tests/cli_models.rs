@@ -1,5 +1,4 @@
 //! `model --out`: what is written, read back and kept, and what is left behind when that fails.
-#![cfg(feature = "cli")]
 
 mod command_line;
 #[path = "command_line/safetensors_file.rs"]
@@ -11,7 +10,7 @@ use std::process::{Command, Stdio};
 
 #[cfg(unix)]
 use command_line::run_behind;
-use command_line::{folder, run};
+use command_line::{folder, in_repository, program, run};
 use safetensors::SafeTensors;
 use serde_json::json;
 
@@ -97,7 +96,7 @@ fn every_kind_of_tensor_is_read_back() {
 fn a_model_may_replace_itself() {
     let folder = folder("itself");
     let path = folder.join("model.safetensors");
-    fs::copy(DIGITS, &path).unwrap();
+    fs::copy(in_repository(DIGITS), &path).unwrap();
     let run = run(&["model", text(&path), "--to", "tpu:v5e", "--out", text(&path)]);
     assert_eq!(run.status, 0, "{run:?}");
     assert!(SafeTensors::deserialize(&fs::read(&path).unwrap()).unwrap().tensor("test.images").is_ok());
@@ -199,7 +198,7 @@ fn a_full_disk_leaves_the_old_file() {
     // A disk of 64 KiB that only the program's own shell sees. Not every system lets anybody mount one.
     let disk = folder("full_disk");
     let mount = format!("mount -t tmpfs -o size=64k none '{}' && echo old > '{0}/out' && cd '{0}'", disk.display());
-    let digits = fs::canonicalize(DIGITS).unwrap();
+    let digits = fs::canonicalize(in_repository(DIGITS)).unwrap();
     let program = env!("CARGO_BIN_EXE_tensor-layout");
     let script = format!(
         "{mount} || exit 77; '{program}' model '{}' --to tpu:v5e --out out; echo status $?; ls; cat out",
@@ -220,7 +219,7 @@ fn a_killed_program_leaves_the_old_file_or_the_whole_new_one() {
     let (input, out) = long_model("killed");
     let folder = out.parent().unwrap();
     fs::write(&out, "old").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+    let mut command = program();
     command.args(["model", text(&input), "--to", "tpu:v5e", "--limits", "none", "--out", text(&out)]);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let begun = || names(folder).iter().any(|name| name.ends_with(".part"));

@@ -1,0 +1,11 @@
+//! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the library, so they are tested here.
+
+/// docs/GPU.md.
+#[cfg(doctest)]
+#[doc = include_str!("GPU.md")]
+struct GpuPage;
+
+/// docs/XLA.md.
+#[cfg(doctest)]
+#[doc = include_str!("XLA.md")]
+struct XlaPage;
