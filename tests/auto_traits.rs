@@ -189,7 +189,7 @@ fn safetensors_types() {
     shared::<Tensor<'_>>();
 }
 
-/// The names behind `pub struct`, `pub enum` and `pub union` in the files of a folder, the command line's aside.
+/// The names behind `pub struct`, `pub enum` and `pub union` in the files of a folder.
 fn public_types(folder: &Path, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

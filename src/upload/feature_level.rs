@@ -218,31 +218,4 @@ impl FromStr for FeatureLevel {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_in_order_and_read_back() {
-        assert!(FeatureLevel::ALL.is_sorted());
-        assert_eq!(FeatureLevel::ALL.last(), Some(&FeatureLevel::LATEST));
-        for &level in FeatureLevel::ALL {
-            assert_eq!(level.to_string().parse(), Ok(level));
-            assert_eq!(level.to_string().replace('.', "_").parse(), Ok(level));
-            assert_eq!(FeatureLevel::from_value(level.value()), Some(level));
-            let number = format!("{:x}", level.value());
-            assert_eq!(level.to_string(), format!("{}.{}", &number[..1], &number[1..2]));
-        }
-        assert_eq!("7.0".parse::<FeatureLevel>().unwrap_err().code(), "unknown_limits");
-    }
-
-    #[test]
-    fn later_levels_know_all_earlier_types() {
-        for (older, newer) in FeatureLevel::ALL.iter().zip(FeatureLevel::ALL.iter().skip(1)) {
-            assert!(newer.data_types().starts_with(older.data_types()));
-        }
-        let all = FeatureLevel::LATEST.data_types();
-        for data_type in DataType::ALL {
-            assert_eq!(all.contains(data_type), data_type.directml_value().is_some(), "{data_type}");
-        }
-    }
-}
+mod tests;

@@ -68,29 +68,4 @@ impl Window {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_begin_at_the_alignment_below_their_words() {
-        let mut profile = Profile::webgpu();
-        profile.max_binding = 1024;
-        // 1000 words from byte 20 on: 192 words a window, and one more for whoever reads across the end.
-        let windows = Window::all(20, 1000, 1, &profile).unwrap();
-        assert_eq!(windows.len(), 8);
-        let mut next = 0;
-        for window in &windows {
-            assert_eq!(window.words.start, next);
-            next = window.words.end;
-            assert_eq!(window.bytes.start % 256, 0);
-            assert_eq!(window.bytes.start + 4 * window.base, 20 + 4 * window.words.start);
-            assert!(window.bytes.end - window.bytes.start <= 1024);
-            assert_eq!(window.bytes.end, 20 + 4 * (next + 1).min(1000));
-        }
-        assert_eq!(next, 1000);
-        // What fits is one window; what can hold nothing is refused.
-        assert_eq!(Window::all(512, 256, 1, &profile).unwrap().len(), 1);
-        profile.max_binding = 256;
-        assert_eq!(Window::all(0, 1000, 1, &profile).unwrap_err().code(), "out_of_limits");
-    }
-}
+mod tests;

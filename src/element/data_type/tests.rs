@@ -1,0 +1,48 @@
+use super::*;
+
+#[test]
+fn every_name_leads_back_to_its_type() {
+    for &t in DataType::ALL {
+        assert_eq!(DataType::from_xla_name(t.xla_name()), Some(t));
+        assert_eq!(t.xla_name().parse(), Ok(t));
+        assert_eq!(t.xla_name().to_uppercase().parse(), Ok(t));
+        assert_eq!(t.to_string(), t.xla_name());
+        for (name, found) in [
+            (t.directml_name(), t.directml_name().and_then(DataType::from_directml_name)),
+            (t.numpy_name(), t.numpy_name().and_then(DataType::from_numpy_name)),
+            (t.numpy_descr(), t.numpy_descr().and_then(DataType::from_numpy_descr)),
+            (t.safetensors_name(), t.safetensors_name().and_then(DataType::from_safetensors_name)),
+        ] {
+            assert_eq!(name.map(|_| t), found, "{t}: {name:?}");
+        }
+    }
+}
+
+#[test]
+fn directml_values_are_those_of_its_header() {
+    let header = [
+        "FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8", "FLOAT64", "UINT64", "INT64",
+        "UINT4", "INT4",
+    ];
+    for (value, name) in (1..).zip(header) {
+        let t = DataType::from_directml_value(value).unwrap();
+        assert_eq!(t.directml_name(), Some(name));
+        assert_eq!(format!("DML_TENSOR_DATA_TYPE_{name}").parse(), Ok(t));
+    }
+    assert_eq!(DataType::from_directml_value(0), None);
+    assert_eq!(DataType::from_directml_value(14), None);
+}
+
+#[test]
+fn xla_stores_small_types_in_whole_bytes() {
+    assert_eq!((DataType::S4.bits(), DataType::S4.xla_storage_bits()), (4, 8));
+    assert_eq!((DataType::Pred.bits(), DataType::Pred.xla_storage_bits()), (8, 8));
+    assert_eq!((DataType::C128.bits(), DataType::C128.xla_storage_bits()), (128, 128));
+}
+
+#[test]
+fn names_that_are_no_type_are_refused() {
+    for name in ["", "f8", "i32", "tf32", "Float32", "opaque", "token", "F32 "] {
+        assert_eq!(name.parse::<DataType>().unwrap_err().code(), "unknown_data_type", "{name}");
+    }
+}

@@ -1,0 +1,56 @@
+use std::num::NonZeroU64;
+
+use super::*;
+
+/// Every chain of at most three digits with divisors and strides below these.
+fn chains(divisors: u64, strides: u64) -> Vec<Vec<Digit>> {
+    let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);
+    let mut all = Vec::new();
+    for last in 0..strides {
+        all.push(vec![digit(1, last)]);
+        for q in 2..divisors {
+            for middle in 0..strides {
+                all.push(vec![digit(q, middle), digit(1, last)]);
+                for p in q + 1..divisors {
+                    all.extend((0..strides).map(|top| vec![digit(p, top), digit(q, middle), digit(1, last)]));
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_first_deviation_is_that_of_a_walk_over_all_numbers() {
+    let chains = chains(8, 3);
+    let extent = 17;
+    let walks: Vec<Vec<u64>> = chains
+        .iter()
+        .map(|digits| (0..extent).map(|number| super::super::digits::evaluate(digits, number)).collect())
+        .collect();
+    for (a, first) in chains.iter().zip(&walks) {
+        for (b, second) in chains.iter().zip(&walks) {
+            let walked = (0..extent).zip(first.iter().zip(second)).find(|(_, (x, y))| x != y).map(|(number, _)| number);
+            for end in [2, 7, extent] {
+                let expected = walked.filter(|&place| place < end);
+                let mut search = Search { left: 1000 };
+                assert_eq!(search.deviation(a, b, end), Ok(expected), "{a:?} {b:?} below {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_against_its_own_shift_is_that_of_a_walk() {
+    for digits in chains(9, 4) {
+        let value = |number| i128::from(super::super::digits::evaluate(&digits, number));
+        for shift in 0..20 {
+            let rise = value(shift);
+            for length in [1, 5, 30] {
+                let walked = (0..length).find(|&u| value(shift + u) != value(u) + rise);
+                let found = Search { left: 1000 }.shift(&digits, shift, length, rise);
+                assert_eq!(found, Ok(walked), "{digits:?} shifted by {shift}");
+            }
+        }
+    }
+}

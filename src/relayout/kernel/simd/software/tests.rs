@@ -1,0 +1,109 @@
+use crate::notation::Notated;
+
+use super::super::super::super::Relayout;
+use super::super::super::super::plan::passes::Passes;
+use super::super::super::super::plan::program::PlannedBox;
+use super::super::super::KernelLevel;
+use super::super::run::RunNest;
+use super::super::walk::Walk;
+use super::*;
+
+/// A buffer whose first byte lies `shift` bytes behind the beginning of a line.
+struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    fn new(length: usize, shift: usize, byte: impl Fn(usize) -> u8) -> Buffer {
+        let mut bytes = vec![0; length + 128];
+        let start = bytes.as_ptr().align_offset(64) + shift;
+        bytes[start..start + length].iter_mut().enumerate().for_each(|(i, place)| *place = byte(i));
+        Buffer { bytes, start }
+    }
+}
+
+/// Runs every nest of a streamed copy with vectors of half a line, compares the bytes with the safe kernels, and returns where
+/// vectors were streamed; `None` if the copy has no nests alone.
+fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
+    let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
+    let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
+    let size = |bytes: u64| usize::try_from(bytes).unwrap();
+    let source = Buffer::new(size(relayout.source_size_in_bytes()), 0, |i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]);
+    let mut expected = vec![0; size(relayout.destination_size_in_bytes())];
+    let own = &source.bytes[source.start..source.start + size(relayout.source_size_in_bytes())];
+    relayout.clone().with_kernel_level(KernelLevel::Portable).run(own, &mut expected).unwrap();
+    let mut destination = Buffer::new(expected.len(), shift, |_| 0);
+    let Passes::Direct(program) = &relayout.passes else { return None };
+    STREAMED.take();
+    for planned in &program.prepared {
+        let PlannedBox::Nest(nest) = planned else { return None };
+        let place = destination.bytes[destination.start..].as_mut_ptr();
+        let walk = Walk {
+            buffers: (own.as_ptr(), place),
+            loops: &nest.loops,
+            start: (nest.source, nest.destination),
+            streaming: true,
+            prefetch: false,
+            knobs: &program.knobs,
+        };
+        // SAFETY: the nest is one of a plan whose layouts fit both buffers.
+        unsafe { RunNest { kernel: &nest.kernel, walk: &walk }.run::<Software, 2>() };
+    }
+    assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
+    Some(STREAMED.take())
+}
+
+/// Lines of which half was streamed, and then something else.
+fn broken_lines(streamed: &[usize]) -> usize {
+    let (mut broken, mut rest) = (0, streamed);
+    while let Some((&start, after)) = rest.split_first() {
+        // A run of vectors, one behind the other.
+        let more = after.iter().zip(1..).take_while(|&(&place, i)| place == start + 32 * i).count();
+        let end = start + 32 * (more + 1);
+        rest = &after[more..];
+        // One long row may begin or end inside a line.
+        if end - start < 256 && (!start.is_multiple_of(64) || !end.is_multiple_of(64)) {
+            broken += 1;
+        }
+    }
+    broken
+}
+
+/// The layouts of the suite, with each size at most `most`.
+fn shrunk(layout: &str, most: &[u64]) -> String {
+    let (head, rest) = layout.split_once('[').unwrap();
+    let (sizes, tail) = rest.split_once(']').unwrap();
+    let sizes: Vec<u64> = sizes.split(',').map(|size| size.parse().unwrap()).collect();
+    let limits = most.iter().skip(most.len() - sizes.len());
+    let sizes: Vec<String> = sizes.iter().zip(limits).map(|(size, most)| size.min(most).to_string()).collect();
+    format!("{head}[{}]{tail}", sizes.join(","))
+}
+
+#[test]
+fn every_plan_of_the_suite_streams_whole_lines() {
+    let (mut cases, mut lines) = (0, 0);
+    for line in include_str!("../../../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [_, name, from, to] = fields[..] else { panic!("{line}") };
+        // Long enough for whole vectors on either side; ragged edges stay ragged, strides stay as they are.
+        for most in [[2, 3, 20, 35, 70, 136], [2, 2, 18, 67, 40, 263]] {
+            for shift in [0, 16, 32] {
+                let Some(streamed) = streamed(&shrunk(from, &most), &shrunk(to, &most), shift) else { continue };
+                assert_eq!(broken_lines(&streamed), 0, "{name} at {shift} with {most:?}");
+                cases += 1;
+                lines += streamed.len() / 2;
+            }
+        }
+    }
+    assert!(cases > 300 && lines > 100_000, "{cases} cases streamed {lines} lines");
+}
+
+#[test]
+fn half_lines_to_several_rows_are_noticed() {
+    assert_eq!(broken_lines(&[0, 32, 64, 96]), 0);
+    assert_eq!(broken_lines(&[0, 32, 640, 672]), 0);
+    assert_eq!(broken_lines(&[0, 640, 32, 672]), 4);
+    let long: Vec<usize> = (1..12).map(|i| 32 * i).collect();
+    assert_eq!(broken_lines(&long), 0);
+}
