@@ -83,7 +83,8 @@ fn shrunk(layout: &str, most: &[u64]) -> String {
 #[test]
 fn every_plan_of_the_suite_streams_whole_lines() {
     let (mut cases, mut lines) = (0, 0);
-    for line in include_str!("../../../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../../../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#'))
+    {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, name, from, to] = fields[..] else { panic!("{line}") };
         // Long enough for whole vectors on either side; ragged edges stay ragged, strides stay as they are.
