@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::{Crate, Graph};
-use crate::source::{code, files, without_tests};
+use crate::source::{code, program_files, without_tests};
 
 /// The files of a folder on floors, the ground floor first. A file uses files of lower floors only: none of its own floor, and
 /// none above. `mod.rs` holds declarations, and nobody uses it.
@@ -63,7 +63,7 @@ const RELAYOUT: &[Room] = &[
 ];
 
 fn graph() -> Graph {
-    Crate::new(files("src").into_iter().filter(|(name, _)| !name.ends_with("/tests.rs")).map(|(name, text)| {
+    Crate::new(program_files("src").map(|(name, text)| {
         let code = without_tests(&code(&text));
         (name, code)
     }))
@@ -106,7 +106,7 @@ fn not_downward(graph: &Graph, present: &BTreeSet<String>, folder: &str, floors:
 fn files_of_a_folder_use_those_below_them() {
     let graph = graph();
     for (folder, floors) in FLOORS {
-        let present = files(folder).into_iter().map(|(name, _)| name).collect();
+        let present = program_files(folder).map(|(name, _)| name).collect();
         let wrong = not_downward(&graph, &present, folder, floors);
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
@@ -123,7 +123,7 @@ fn no_circle_in_any_folder() {
     let graph = graph();
     // In each folder its files are nodes, and the folders in it, each with all its files as one.
     let mut folders = BTreeSet::from(["src/".to_owned()]);
-    for (name, _) in files("src") {
+    for (name, _) in program_files("src") {
         let ends = name.match_indices('/').map(|(at, _)| &name[..=at]);
         folders.extend(ends.map(str::to_owned));
     }

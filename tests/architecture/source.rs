@@ -21,6 +21,11 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
     found
 }
 
+/// The files of a folder but those of tests, which stand in a folder of the name of the file they test.
+pub(crate) fn program_files(folder: &str) -> impl Iterator<Item = (String, String)> {
+    files(folder).into_iter().filter(|(name, _)| !name.ends_with("/tests.rs"))
+}
+
 /// The text without comments and without what stands in string and character literals. Line breaks stay.
 pub(crate) fn code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
