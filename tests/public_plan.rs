@@ -210,8 +210,10 @@ fn pairs_of(from: &str, to: &str) -> Result<Vec<String>, Error> {
     Ok(pairs.iter().map(|pair| format!("{} {} -> {}", pair.pass, pair.source, pair.destination)).collect())
 }
 
+// No buffer is that large where addresses have 32 bits: `Relayout::new` refuses there.
 #[test]
-fn what_directml_cannot_say_in_one_pair_is_cut() {
+#[cfg(target_pointer_width = "64")]
+fn what_needs_more_than_32_bits_is_cut() {
     // More than 2^32 elements: halves.
     assert_eq!(
         pairs_of("u8[65536,65536]{1,0}", "u8[65536,65536]{1,0}").unwrap(),
@@ -225,6 +227,10 @@ fn what_directml_cannot_say_in_one_pair_is_cut() {
         pairs_of("f32[2,3]:[5000000000,1]", "f32[2,3]:[1,2]").unwrap(),
         ["0 u32[3]:[1] -> u32[3]:[2]", "0 u32[3]:[1]+5000000000 -> u32[3]:[2]+1"]
     );
+}
+
+#[test]
+fn what_directml_cannot_say_in_one_pair_is_cut() {
     // Ten axes that nothing merges: those with the fewest steps become pairs.
     let sizes = "2,2,2,2,2,2,2,2,2,2";
     let found =
