@@ -1,6 +1,11 @@
 #![doc = include_str!("guide.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(target_endian = "big")]
+compile_error!(
+    "tensor-layout has been tested on little-endian targets only, and its answers have to be right: see docs/PLATFORMS.md"
+);
+
 mod checked;
 mod cursor;
 mod dims;

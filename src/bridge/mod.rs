@@ -1,4 +1,4 @@
-//! Strides <-> tiles: conversions between the two models.
+//! Strides to tiles and back: conversions between the two models.
 //!
 //! ```
 //! use tensor_layout::bridge::{lower, raise, Lowering, Raised, Split};

@@ -1,4 +1,4 @@
-//! Other libraries' types, a feature each. Nothing else in the crate uses this folder.
+//! Other libraries' types, a feature each.
 //!
 //! ```
 //! # #[cfg(feature = "ndarray")] {

@@ -3,14 +3,6 @@
 //! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a loop nest with the
 //! same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing divides per element.
 //!
-//! The files here are what can be asked of a copy. Below them lie three rooms:
-//!
-//! * `plan/`: what to do. Passes, programs, boxes, loop nests; `plan/cost.rs` holds the cost model and every threshold.
-//! * `exec/`: walking a plan.
-//! * `kernel/`: the innermost loops, safe ones and SIMD; `kernel/call.rs` is the boundary where `unsafe` begins.
-//!
-//! `exec` uses `plan` and `kernel`, `kernel` of `plan` only the loop nests and the thresholds, and nothing below uses the files here.
-//!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
 //!
@@ -26,6 +18,11 @@
     allow(dead_code, reason = "what only kernels over vectors use, where there are none")
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+// The files here are what can be asked of a copy. Below them lie three rooms: `plan/`, what to do (passes, programs, boxes, loop nests;
+// `plan/cost.rs` holds the cost model and every threshold); `exec/`, walking a plan; `kernel/`, the innermost loops, safe ones and SIMD, where
+// `kernel/call.rs` is the boundary at which `unsafe` begins. `exec` uses `plan` and `kernel`, `kernel` of `plan` only the loop nests and the
+// thresholds, and nothing below uses the files here.
 
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]

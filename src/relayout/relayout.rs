@@ -25,7 +25,8 @@ use super::tuning::{Trial, Tuning};
 /// extended by their sign, all others by zeros, and packing keeps the low bits. No other pair of widths or types is converted.
 ///
 /// ```
-/// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape, BufferTensorDesc, DataType};
+/// use tensor_layout::relayout::{Padding, Relayout};
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let packed = BufferTensorDesc::packed(DataType::U8, &[3, 5])?;
 /// let tiled: ArrayShape = "u8[3,5]{1,0:T(2,2)}".parse()?;

@@ -12,11 +12,13 @@
 //!
 //! // Three halves are 6 bytes, but a device wants 8.
 //! let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-//! let report = upload::validate(&desc, &Buffer::new(256, 16, Role::Input), &Limits::by_name("directml")?).unwrap();
+//! let buffer = Buffer::new(256, 16, Role::Input);
+//! let report = upload::validate(&desc, &buffer, &Limits::by_name("directml")?).unwrap();
 //! assert_eq!((report.exact_bytes, report.cpu_bytes, report.total_bytes), (6, 6, 8));
 //! assert_eq!((report.padding, report.bound), (6..8, 16..24));
 //!
-//! let errors = upload::validate(&desc, &Buffer::new(20, 6, Role::Input), &Limits::webgpu()).unwrap_err();
+//! let buffer = Buffer::new(20, 6, Role::Input);
+//! let errors = upload::validate(&desc, &buffer, &Limits::webgpu()).unwrap_err();
 //! assert_eq!(errors.codes(), ["offset_unaligned"]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
