@@ -151,6 +151,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         if let Err(error) = done {
             return output.refuse(&input.to_string_lossy(), &error);
         }
+        file.check_unchanged(input)?;
         // Some systems replace no file that is mapped, and this may be the input's own name.
         drop(file);
         new.close()?.finish()?;

@@ -32,6 +32,16 @@ impl Bytes {
             _ => read(&mut file, length, path).map(Bytes::Read),
         }
     }
+
+    /// Refuses what was made of a file that another program has changed meanwhile: to be asked before a result gets its name.
+    pub(crate) fn check_unchanged(&self, path: &Path) -> Result<(), Stop> {
+        match self {
+            Bytes::Mapped(map) => map
+                .check_unchanged()
+                .map_err(|how| Stop::Unusable(format!("{} {how}: nothing of it can be relied on", path.display()))),
+            Bytes::Read(_) => Ok(()),
+        }
+    }
 }
 
 impl Deref for Bytes {

@@ -19,6 +19,7 @@ mod progress;
 mod same;
 mod shader;
 mod shader_program;
+mod signals;
 mod table;
 mod view;
 mod whole_number;
@@ -75,6 +76,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    signals::prepare();
     if let Err(error) = KernelLevel::requested() {
         eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
     }

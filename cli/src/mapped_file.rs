@@ -1,4 +1,4 @@
-//! Files as slices of bytes, without reading them first: the only `unsafe` of the command line.
+//! Files as slices of bytes, without reading them first: with `signals.rs`, the only `unsafe` of the command line.
 //!
 //! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anybody writes the file.
 //! So this is no module of the library, where nobody can say what the rest of a program does. Here one can:
@@ -8,9 +8,10 @@
 //!   writing that exists already: `NewFile` creates its file and closes it before it is read back. tests/architecture
 //!   holds the list of the files here that may open one for writing.
 //! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read in the old
-//!   state or the new one, as with any other way to read a file in steps; who shortens the file ends this program with a
-//!   bus error. So that nothing worse can come of it, tensors are only copied and compared, and text is copied before it is
-//!   checked to be UTF-8 (`input_file::copied_text`).
+//!   state or the new one, as with any other way to read a file in steps; where they shorten the file, zeros are read
+//!   (`signals.rs`). Either is an error when the work is done ([`MappedFile::check_unchanged`]), before anything that came of it has its name.
+//!   So that nothing worse can come of it, tensors are only copied and compared, and text is copied before it is checked to be
+//!   UTF-8 (`input_file::copied_text`).
 #![allow(
     unsafe_code,
     reason = "mapping a file takes a promise that the compiler cannot check; it is kept in this file"
@@ -20,15 +21,22 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Deref;
 use std::path::Path;
+use std::time::SystemTime;
+
+use crate::signals::Watched;
 
 /// A file in the address space: its pages are read when they are touched, and given back when memory is short.
 ///
 /// It is locked for reading as long as the map lives, so that a program that locks before it writes waits.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
+    /// Before the map in this order, because it names its addresses.
+    watched: Watched,
     map: memmap2::Mmap,
     /// Holds the lock.
-    _file: File,
+    file: File,
+    /// When it was mapped.
+    written: Option<SystemTime>,
 }
 
 impl MappedFile {
@@ -53,7 +61,26 @@ impl MappedFile {
         // SAFETY: the map is read-only, and the caller promises that this program does not change what it shows. What another
         // program may do is said above.
         let map = unsafe { memmap2::MmapOptions::new().map(&file)? };
-        Ok(MappedFile { map, _file: file })
+        let written = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        Ok(MappedFile { watched: Watched::new(&map), map, file, written })
+    }
+
+    /// Was what was read the file as it was when it was mapped? If not, the rest of a sentence that begins with its name.
+    ///
+    /// A file that another program has written meanwhile shows by its length or its time.
+    pub(crate) fn check_unchanged(&self) -> Result<(), &'static str> {
+        let metadata = self.file.metadata();
+        let length = metadata.as_ref().map(std::fs::Metadata::len).ok();
+        if length != u64::try_from(self.map.len()).ok() {
+            return Err("was made shorter or longer by another program while it was read");
+        }
+        if self.watched.lost_a_page() {
+            return Err("could not be read: a page of it is lost");
+        }
+        if metadata.and_then(|metadata| metadata.modified()).ok() != self.written {
+            return Err("was written by another program while it was read");
+        }
+        Ok(())
     }
 }
 
@@ -144,6 +171,28 @@ mod tests {
         assert!(writer.try_lock().is_err());
         drop(map);
         writer.try_lock().unwrap();
+    }
+
+    /// Windows shortens no file that is mapped.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_shortened_is_an_error_and_no_crash() {
+        crate::signals::prepare();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shortened");
+        fs::write(&path, [7; 1 << 17]).unwrap();
+        let (file, other) = (InputFile::open(&path).unwrap(), InputFile::open(&path).unwrap());
+        let (map, whole) = (file.map().unwrap(), other.map().unwrap());
+        assert!(map.iter().all(|&byte| byte == 7) && map.check_unchanged().is_ok());
+        File::options().write(true).open(&path).unwrap().set_len(5).unwrap();
+        // Some file systems have large pages in their caches.
+        assert!(map[..5] == [7; 5] && map[1 << 16..].iter().all(|&byte| byte == 0));
+        assert!(map.check_unchanged().unwrap_err().contains("shorter"));
+        // As long as before, but without the bytes that were there.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 17).unwrap();
+        assert_eq!(map.check_unchanged(), Err("could not be read: a page of it is lost"));
+        drop(map);
+        assert!(whole.check_unchanged().unwrap_err().contains("was written by another program"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Files that are there whole or not at all: written under a temporary name beside their place, then renamed.
+//! Files that are there whole or not at all, whenever the power fails: written under a temporary name beside their place, brought to the
+//! disk, then renamed, and the name brought to the disk as well.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -72,11 +73,12 @@ impl WrittenFile {
         &self.temporary.path
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name, and brings that to the disk.
     pub(crate) fn finish(mut self) -> Result<(), Stop> {
         let renamed = fs::rename(&self.temporary.path, &self.temporary.target);
         self.temporary.is_there = renamed.is_err();
-        renamed.map_err(|error| unwritable(&self.temporary.target, &error))
+        renamed.map_err(|error| unwritable(&self.temporary.target, &error))?;
+        sync_folder(folder_of(&self.temporary.target))
     }
 }
 
@@ -113,6 +115,32 @@ fn create_beside(target: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
             Ok(file) => return Ok((path, file)),
         }
     }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Brings the names in a folder to the disk: which file a name means after the power failed is known only then.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
+    match File::open(folder).and_then(|opened| opened.sync_all()) {
+        // Some file systems cannot, and need not; and a folder may be writable but not readable.
+        Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) => {
+            Err(Stop::Unusable(format!("{} cannot be brought to the disk: {error}", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Other systems open no folder.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> Result<(), Stop> {
+    Ok(())
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Stop {

@@ -64,6 +64,11 @@ impl PartFile {
         Ok(PartFile { name, path, bytes })
     }
 
+    /// Refuses what was made of it if another program has changed it meanwhile.
+    pub(super) fn check_unchanged(&self) -> Result<(), Stop> {
+        self.bytes.check_unchanged(&self.path)
+    }
+
     /// The model in the bytes.
     pub(super) fn model(&self) -> Result<Model<'_>, Stop> {
         Model::read(&self.bytes).map_err(|error| unusable(&self.path, &error))

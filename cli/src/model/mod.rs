@@ -24,7 +24,7 @@ use crate::new_file::WrittenFile;
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::progress;
 
-use checkpoint::{Checkpoint, Share};
+use checkpoint::{Checkpoint, PartFile, Share};
 use plan::Plan;
 use report::{Findings, Part, Report, Written, printable};
 use rule::Rule;
@@ -148,6 +148,7 @@ fn lay_out(
         convert(way, &file.name, model, plans, arguments.part.is_some(), &bar)
     })?;
     bar.finish_and_clear();
+    source.files.iter().try_for_each(PartFile::check_unchanged)?;
 
     let unwritten = unwritten(&plans, &done).filter(|_| arguments.out.is_some());
     let (mut parts, mut files, mut headers) = (Vec::new(), Vec::new(), Vec::new());

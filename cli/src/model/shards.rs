@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use tensor_layout::interop::safetensors::{Header, Index};
 
 use crate::input_file::{Bytes, open};
-use crate::new_file::{NewFile, WrittenFile};
+use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder};
 use crate::output::Stop;
 
 use super::checkpoint::{Checkpoint, PartFile, last_written};
@@ -74,7 +74,7 @@ impl NewShards {
     pub(super) fn finish(&self, parts: Vec<WrittenFile>, index: &Index) -> Result<(), Stop> {
         match fs::remove_file(&self.index) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(&self.index, &error)),
-            _ => self.sync_folder()?,
+            _ => sync_folder(&self.folder)?,
         }
         parts.into_iter().try_for_each(WrittenFile::finish)?;
         self.write_index(&index.to_json())
@@ -82,9 +82,8 @@ impl NewShards {
 
     /// Writes the index, once the names of the parts are on the disk.
     pub(super) fn write_index(&self, text: &str) -> Result<(), Stop> {
-        self.sync_folder()?;
-        NewFile::write(&self.index, text.as_bytes())?;
-        self.sync_folder()
+        sync_folder(&self.folder)?;
+        NewFile::write(&self.index, text.as_bytes())
     }
 
     /// Refuses a folder with an index; `Ok(true)` if it is that of this very model, complete.
@@ -143,29 +142,6 @@ impl NewShards {
             return Err(format!("{name} is not of its full length"));
         }
         Ok(())
-    }
-
-    /// Brings the names in the folder to the disk, so that no index is there without its parts after the power failed.
-    #[cfg(unix)]
-    fn sync_folder(&self) -> Result<(), Stop> {
-        match fs::File::open(&self.folder).and_then(|folder| folder.sync_all()) {
-            // Some file systems cannot, and need not.
-            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(unwritable(&self.folder, &error)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Other systems open no folder.
-    #[cfg(not(unix))]
-    fn sync_folder(&self) -> Result<(), Stop> {
-        Ok(())
-    }
-}
-
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 
