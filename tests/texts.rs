@@ -222,3 +222,24 @@ fn a_descriptor_is_read_with_strides_or_an_axis_order() {
     }
     assert_eq!(parse("f32[2,3]:[18446744073709551615,1]").unwrap_err().code(), "overflow");
 }
+
+/// Everything that makes two descriptors different is in what a failed assertion shows.
+#[test]
+fn the_debug_text_of_a_descriptor_has_all_of_its_fields() {
+    let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1])).unwrap();
+    let desc = desc.with_base_offset(4).unwrap().with_total_size_in_bytes(64).unwrap();
+    let desc = desc.with_base_offset_alignment(32).unwrap();
+    let text = format!("{desc:?}");
+    for field in [
+        "BufferTensorDesc { data_type: F16",
+        "sizes: [2, 3]",
+        "strides: Some([5, 1])",
+        "base_offset: 4",
+        "total_tensor_size_in_bytes: 64",
+        "guaranteed_base_offset_alignment: 32",
+    ] {
+        assert!(text.contains(field), "{field} is not in {text}");
+    }
+    // Strides that were not given are those of a packed tensor, and are not shown as if they had been.
+    assert!(format!("{:?}", BufferTensorDesc::packed(DataType::F16, &[2, 3]).unwrap()).contains("strides: None"));
+}

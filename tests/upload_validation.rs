@@ -343,3 +343,69 @@ mod accepted_is_safe {
         }
     }
 }
+
+#[test]
+fn a_source_is_neither_too_short_nor_too_long() {
+    let report = validate(&packed(DataType::F16, &[3]), &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    for (len, at_least, exactly) in [
+        (0, Err("buffer_too_short"), Err("buffer_too_short")),
+        (5, Err("buffer_too_short"), Err("buffer_too_short")),
+        (6, Ok(2), Ok(2)),
+        (7, Ok(2), Err("out_of_limits")),
+        (8, Ok(2), Err("out_of_limits")),
+    ] {
+        let code = |result: Result<u64, Error>| result.map_err(|error| error.code());
+        assert_eq!(code(report.check_source(len)), at_least, "{len}");
+        assert_eq!(code(report.check_exact_source(len)), exactly, "{len}");
+    }
+}
+
+/// The lines that only some reports have: gaps, pieces and copies.
+#[test]
+fn the_report_names_gaps_pieces_and_copies() {
+    let rows = strided(DataType::F32, &[2, 3], &[5, 1]);
+    let mut limits = Limits::none();
+    for (writes, says) in [(true, "the device may overwrite them"), (false, "they are left alone")] {
+        limits.writes_padding = writes;
+        let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
+        assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
+        let line = format!("between elements 64 bits, other tensors' if this one is a slice: {says}\n");
+        assert!(report.to_string().contains(&line), "{report}");
+        assert!(report.to_string().contains("alignment        1 asked, 4 had\n"), "{report}");
+        let report = validate(&rows, &Buffer::new(64, 4, Role::Input), &limits).unwrap();
+        assert!(report.gap_bits == 0 && !report.to_string().contains("between elements"), "{report}");
+    }
+    (limits.max_binding, limits.max_copy) = (64, 100);
+    let errors = validate(&packed(DataType::F32, &[75]), &Buffer::new(512, 0, Role::Input), &limits).unwrap_err();
+    assert_eq!(errors.codes(), ["binding_limit"]);
+    let text = errors.report().to_string();
+    assert!(
+        text.contains("\npieces           5 of 64 bytes") && text.ends_with("\ncopies           3 of 100 bytes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn errors_come_one_a_line_and_can_be_taken() {
+    let desc = packed(DataType::F32, &[64]);
+    let errors = validate(&desc, &Buffer::new(200, 4, Role::Input), &Limits::d3d12()).unwrap_err();
+    let sentences: Vec<String> = errors.iter().map(Error::to_string).collect();
+    assert_eq!(errors.to_string().lines().collect::<Vec<_>>(), sentences);
+    assert_eq!((&errors).into_iter().count(), 2);
+    let source: &dyn std::error::Error = &errors;
+    assert!(source.source().is_none());
+    let codes = errors.codes();
+    assert_eq!(errors.into_iter().map(|error| error.code()).collect::<Vec<_>>(), codes);
+}
+
+/// Of a layout that has no index map, there is nothing to check.
+#[test]
+fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
+    let split: tensor_layout::ArrayShape = "f32[8]{0:SC(0:4)}".parse().unwrap();
+    let errors = validate(&split, &Buffer::new(64, 0, Role::Output), &Limits::webgpu()).unwrap_err();
+    assert_eq!(errors.codes(), ["not_expressible"]);
+    let report = errors.report();
+    assert_eq!((report.logical_elements, report.exact_bytes, report.total_bytes, report.cpu_bytes), (0, 0, 0, 0));
+    assert_eq!((&*report.limits, &report.padding, &report.bound), ("WebGPU defaults", &(0..0), &(0..0)));
+    assert_eq!((report.alignment_asked, report.alignment_had, report.pieces, report.copies), (1, None, None, None));
+}

@@ -276,3 +276,62 @@ fn memory_spaces_are_those_xla_keeps() {
         assert_eq!(layout.clone().with_memory_space(space).unwrap_err().code(), "out_of_limits");
     }
 }
+
+/// What `ShapeUtil::ByteSizeOf` counts: tables of pointers, and arrays without their padding.
+#[test]
+fn bytes_at_the_top_level_of_a_shape() {
+    for (text, four, eight) in [
+        ("f32[1000]", Some(4000), Some(4000)),
+        ("f32[3,5]{1,0:T(8,128)}", Some(60), Some(60)),
+        ("b(f32[3,5]{1,0})", Some(60), Some(60)),
+        ("s4[3]{0:E(4)}", Some(2), Some(2)),
+        ("()", Some(0), Some(0)),
+        ("(f32[1000], (s8[], s8[]), token[])", Some(12), Some(24)),
+        ("token[]", Some(0), Some(0)),
+        ("opaque[]", None, None),
+        ("f32[?,5]{1,0}", None, None),
+    ] {
+        let shape: Shape = text.parse().unwrap();
+        let sizes = (shape.top_level_size_in_bytes(4).unwrap(), shape.top_level_size_in_bytes(8).unwrap());
+        assert_eq!(sizes, (four, eight), "{text}");
+    }
+    let pair: Shape = "(s8[], s8[])".parse().unwrap();
+    assert_eq!(pair.top_level_size_in_bytes(u64::MAX).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn arrays_of_a_shape_have_paths_in_the_order_of_the_text() {
+    let paths = |text: &str| -> Vec<(Vec<usize>, String)> {
+        let shape: Shape = text.parse().unwrap();
+        shape.arrays().into_iter().map(|(path, array)| (path, array.to_string())).collect()
+    };
+    let named = |path: &[usize], array: &str| (path.to_vec(), array.to_owned());
+    assert_eq!(
+        paths("(f32[3], (token[], (s8[4], opaque[], b(u8[2]{0})), f32[?]), s8[5])"),
+        [
+            named(&[0], "f32[3]{0}"),
+            named(&[1, 1, 0], "s8[4]{0}"),
+            named(&[1, 1, 2], "u8[2]{0}"),
+            named(&[2], "s8[5]{0}")
+        ]
+    );
+    assert_eq!(paths("f32[3]"), [named(&[], "f32[3]{0}")]);
+    assert_eq!(paths("b(f32[3]{0})"), [named(&[], "f32[3]{0}")]);
+    for text in ["()", "token[]", "opaque[]", "f32[?]"] {
+        assert_eq!(paths(text), []);
+    }
+    assert_eq!(Shape::from(array("f32[3]")), "f32[3]".parse().unwrap());
+}
+
+#[test]
+fn arrays_without_a_bound_keep_their_parts() {
+    let extents = [Extent::Unbounded, Extent::Bounded(16), Extent::Static(3)];
+    let layout = Layout::new(&[0, 2, 1]).unwrap();
+    let shape = UnboundedArray::new(DataType::BF16, &extents, layout.clone()).unwrap();
+    assert_eq!((shape.data_type(), shape.extents(), shape.layout()), (DataType::BF16, &extents[..], &layout));
+    assert_eq!(shape.to_string(), "bf16[?,<=16,3]{0,2,1}");
+    assert_eq!("bf16[?,<=16,3]{0,2,1}".parse(), Ok(shape.clone()));
+    let error = UnboundedArray::new(DataType::BF16, &extents[..2], layout).unwrap_err();
+    assert_eq!(error.to_string(), "the number of dimensions in minor_to_major must be 2, one for each axis, but is 3");
+    assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
+}

@@ -1,0 +1,182 @@
+//! Every error is a sentence that names its values, and has a code of its own. `Debug` says what the values are.
+
+use std::collections::BTreeSet;
+
+use tensor_layout::{BufferTensorDesc, Error, ErrorKind, ModelFault};
+
+/// One error of each kind, with values that are unlike each other.
+fn errors() -> Vec<Error> {
+    let text = |text: &str| text.to_owned();
+    vec![
+        Error::Overflow { quantity: "the number of widgets", bits: 64 },
+        Error::RankMismatch { what: "widgets", expected: 31, found: 47 },
+        Error::AxisOutOfRange { axis: 31, rank: 47 },
+        Error::IndexOutOfRange { axis: 31, index: 47, size: 53 },
+        Error::OffsetOutOfRange { offset: 31, elements: 47 },
+        Error::NotAPermutation { what: "the widget", position: 31, axis: 47 },
+        Error::NotAscending { what: "the widget", position: 31, axis: 47, before: 53 },
+        Error::SizeMismatch { axis: 31, expected: 47, found: 53 },
+        Error::ZeroSize { axis: 31 },
+        Error::UnknownDataType { name: text("q32") },
+        Error::UnsupportedDataType { data_type: "s3", by: "widget 9".into() },
+        Error::DataTypeMismatch { expected: "f32", found: "s3" },
+        Error::ElementBitsMismatch { expected: 31, found: 47 },
+        Error::UnsupportedElementBits { bits: 31, supported: "whole widgets" },
+        Error::Parse { text: text("f32[x"), column: 5, expected: text("a number"), found: text("`x`") },
+        Error::BadAxisOrder { order: text("NCX"), reason: text("X is no axis") },
+        Error::ZeroTile { tile: 31, entry: 47 },
+        Error::TrailingCombine { tile: 31 },
+        Error::ZeroTailAlignment,
+        Error::TotalSizeTooSmall { total: 31, min: 47 },
+        Error::TotalSizeUnaligned { total: 31 },
+        Error::BadAlignment { alignment: 31, min: 47 },
+        Error::BufferTooShort { what: "widget", needed: 31, found: 47 },
+        Error::BadPointer { what: "the widget", alignment: 31 },
+        Error::OverlappingDestination { first: vec![31, 47], second: vec![53, 59], offset: 61 },
+        Error::TooHard { question: "whether it is a widget", work: 31 },
+        Error::NotExpressible { target: "widget", reason: text("it is too odd") },
+        Error::FillTooWide { pattern: 0x31, bits: 47 },
+        Error::PaddingOfPart { base_offset: 31 },
+        Error::PaddingKept { reason: "the widget is gone" },
+        Error::NotInPlace { reason: "the widget is gone" },
+        Error::NotAView { operation: "widget", axis: 31, reason: text("is too odd") },
+        Error::OutOfLimits { what: "the widget", value: 31, min: 47, max: 53 },
+        Error::ElementCountMismatch { expected: 31, found: 47 },
+        Error::Negative { what: "widgets", axis: 31 },
+        Error::RankLimit { rank: 31, min: 47, max: 53 },
+        Error::SizeLimit { axis: 31, size: 47, max: 53 },
+        Error::StrideLimit { axis: 31, stride: 47, max: 53 },
+        Error::ElementLimit { elements: 31, max: 47 },
+        Error::InnerStride { axis: 31, stride: 47 },
+        Error::StrideUnaligned { axis: 31, stride: 47, bits: 53, multiple: 59 },
+        Error::StrideOrder { axis: 31, stride: 47, least: 53 },
+        Error::StrideNotPacked { axis: 31, stride: 47, packed: 53 },
+        Error::SizeUnaligned { axis: 31, size: 47, multiple: 53 },
+        Error::BoxLimit { axis: 31, size: 47, max: 53 },
+        Error::BoxUnaligned { axis: 31, size: 47, bits: 53, multiple: 59 },
+        Error::OffsetNotZero { offset: 31 },
+        Error::OffsetUnaligned { offset: 31, alignment: 47 },
+        Error::OffsetInsideByte { base_offset: 31, bits: 47 },
+        Error::BindingUnaligned { size: 31, multiple: 47 },
+        Error::BindingTooSmall { size: 31, min: 47 },
+        Error::BindingLimit { size: 31, max: 47 },
+        Error::BufferLimit { len: 31, max: 47 },
+        Error::BindingOutsideBuffer { offset: 31, size: 47, len: 53 },
+        Error::OwnedOutput,
+        Error::BindingsOverlap { first: 31, second: 47, byte: 53 },
+        Error::BufferReadAndWritten { first: 31, second: 47 },
+        Error::NoPieces { max: 31, alignment: 47 },
+        Error::Model(ModelFault::Header { reason: text("has no widget") }),
+        Error::Model(ModelFault::Truncated { what: "the widget", needed: 31, found: 47 }),
+        Error::Model(ModelFault::TrailingBytes { bytes: 31 }),
+        Error::Model(ModelFault::RepeatedName { name: text("w31"), place: "the widget" }),
+        Error::Model(ModelFault::Layout { tensor: text("w31"), layout: text("f32[x"), reason: text("x is odd") }),
+        Error::Model(ModelFault::Index { reason: text("has no widget") }),
+        Error::Model(ModelFault::PartName { part: text("w31") }),
+        Error::Model(ModelFault::MissingTensor { tensor: text("w31"), part: text("w47") }),
+        Error::Model(ModelFault::DuplicateTensor { tensor: text("w31"), first: text("w47"), second: text("w53") }),
+        Error::UnknownLimits { name: text("widget") },
+    ]
+}
+
+/// The numbers and the quoted words of a `Debug` text.
+fn values(debug: &str) -> Vec<String> {
+    let mut values: Vec<String> = debug.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    let unquoted: Vec<&str> = debug.split('"').step_by(2).collect();
+    let numbers = unquoted.iter().flat_map(|part| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    values.extend(numbers.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned));
+    values
+}
+
+#[test]
+fn every_error_names_all_of_its_values() {
+    for error in errors() {
+        let sentence = error.to_string();
+        for value in values(&format!("{error:?}")) {
+            // Patterns of bits are written in hexadecimal digits.
+            let in_hex = value.parse::<u128>().map(|value| format!("{value:#x}")).unwrap_or_default();
+            let is_named = sentence.contains(&value) || !in_hex.is_empty() && sentence.contains(&in_hex);
+            assert!(is_named, "{value} of {error:?} is not in: {sentence}");
+        }
+        assert!(!sentence.ends_with('.') && !sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
+        let first = sentence.chars().next().unwrap();
+        assert!(first == '`' || first.is_lowercase(), "it may stand behind a colon: {sentence}");
+    }
+}
+
+#[test]
+fn every_error_has_a_code_of_its_own() {
+    let errors = errors();
+    let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
+    assert_eq!(codes.len(), errors.len());
+    for error in &errors {
+        let code = error.code();
+        assert!(code.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{code}");
+        // `Error::AxisOutOfRange` is `axis_out_of_range`; what is wrong with a model says so in front.
+        let debug = format!("{error:?}");
+        let (prefix, name) = match debug.strip_prefix("Model(") {
+            Some(fault) => ("model", fault),
+            None => ("", &debug[..]),
+        };
+        let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+        let mut words = prefix.to_owned();
+        for (place, character) in name.char_indices() {
+            if character.is_uppercase() && (place > 0 || !prefix.is_empty()) {
+                words.push('_');
+            }
+            words.extend(character.to_lowercase());
+        }
+        assert_eq!(code, words);
+    }
+}
+
+/// Programs act on kinds: of these, each has some errors, and what it is about shows in their codes.
+#[test]
+fn every_error_is_of_the_kind_that_its_code_says() {
+    for error in errors() {
+        let code = error.code();
+        let expected = match code {
+            _ if code.starts_with("model_") => ErrorKind::Model,
+            "parse" | "bad_axis_order" => ErrorKind::Parse,
+            _ if code.starts_with("unknown_") => ErrorKind::Parse,
+            _ if code.starts_with("unsupported_") => ErrorKind::Unsupported,
+            _ if code.ends_with("_out_of_range") || code == "out_of_limits" => ErrorKind::OutOfRange,
+            "overflow" => ErrorKind::Overflow,
+            "not_expressible" | "not_a_view" | "not_in_place" => ErrorKind::NotExpressible,
+            "too_hard" => ErrorKind::Undecided,
+            "buffer_too_short" | "binding_outside_buffer" => ErrorKind::Buffer,
+            "overlapping_destination" | "bindings_overlap" | "buffer_read_and_written" => ErrorKind::Overlap,
+            "owned_output" | "no_pieces" | "inner_stride" | "stride_order" | "stride_not_packed"
+            | "offset_not_zero" | "offset_inside_byte" | "binding_too_small" => ErrorKind::DeviceLimit,
+            "total_size_unaligned" => ErrorKind::InvalidArgument,
+            _ if code.ends_with("_limit") || code.ends_with("_unaligned") => ErrorKind::DeviceLimit,
+            _ => ErrorKind::InvalidArgument,
+        };
+        assert_eq!(error.kind(), expected, "{error}");
+    }
+}
+
+#[test]
+fn only_a_parse_error_points_at_a_column() {
+    for error in errors() {
+        let is_parse = error.kind() == ErrorKind::Parse && error.code() == "parse";
+        assert_eq!((error.column().is_some(), error.pointer().is_some()), (is_parse, is_parse), "{error}");
+        if is_parse {
+            assert_eq!((error.column(), error.pointer().as_deref()), (Some(5), Some("f32[x\n    ^")));
+        }
+    }
+    let error = BufferTensorDesc::new(tensor_layout::DataType::F32, &[2, 3], Some(&[1])).unwrap_err();
+    let source: &dyn std::error::Error = &error;
+    assert!(source.source().is_none());
+}
+
+/// Names out of a file may hold anything, and be of any length.
+#[test]
+fn names_out_of_a_file_are_shortened_and_escaped() {
+    let fault = |part: String| Error::Model(ModelFault::PartName { part }).to_string();
+    assert!(fault("a\n\u{1b}[2Jb".into()).starts_with("`a\\n\\u{1b}[2Jb` is no name"));
+    let long = fault("w".repeat(401));
+    assert!(long.contains(&format!("`{}...`", "w".repeat(400))), "{long}");
+    let whole = fault("w".repeat(400));
+    assert!(whole.contains(&format!("`{}`", "w".repeat(400))), "{whole}");
+}
