@@ -409,3 +409,22 @@ fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     assert_eq!((&*report.limits, &report.padding, &report.bound), ("WebGPU defaults", &(0..0), &(0..0)));
     assert_eq!((report.alignment_asked, report.alignment_had, report.pieces, report.copies), (1, None, None, None));
 }
+
+/// The alignment that a descriptor promises is that of its buffer. Where the binding begins with the first element of a slice, what the
+/// slice leaves of the promise is asked for; where it begins with the buffer, all of it.
+#[test]
+fn a_promise_of_alignment_is_that_of_what_is_bound() {
+    let desc = packed(DataType::F32, &[16]).with_base_offset_alignment(64).unwrap();
+    let slice = desc.slice_axis(0, 4..12).unwrap();
+    let mut limits = Limits::none();
+    for (in_binding, asked, bound) in [(true, 16, 16..48), (false, 64, 0..48)] {
+        limits.base_offset_in_binding = in_binding;
+        let report = validate(&slice, &Buffer::new(64, 0, Role::Input), &limits).unwrap();
+        assert_eq!((report.alignment_asked, report.bound), (asked, bound), "{in_binding}");
+        // The same tensor, 16 bytes further on.
+        let result = validate(&slice, &Buffer::new(256, 16, Role::Input), &limits);
+        assert_eq!(codes(result), if in_binding { vec![] } else { vec!["offset_unaligned"] });
+        let whole = validate(&desc, &Buffer::new(256, 64, Role::Input), &limits).unwrap();
+        assert_eq!(whole.alignment_asked, 64);
+    }
+}
