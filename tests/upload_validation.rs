@@ -428,3 +428,43 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
         assert_eq!(whole.alignment_asked, 64);
     }
 }
+
+/// The numbers of the specifications: *limits* of WebGPU, *Required Limits* of Vulkan, `D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`, and
+/// `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT` with sizes and strides of type `UINT`.
+#[test]
+fn limits_are_those_of_the_specifications() {
+    let webgpu = Limits::webgpu();
+    assert_eq!((webgpu.max_binding, webgpu.max_buffer, webgpu.offset_alignment), (134_217_728, 268_435_456, 256));
+    assert_eq!((webgpu.size_multiple, webgpu.min_binding, webgpu.write_unit), (4, 4, 4));
+    assert!(webgpu.exclusive_ranges && webgpu.one_usage && !webgpu.told_strides && !webgpu.writes_padding);
+    assert_eq!(webgpu.max_elements, u64::from(u32::MAX));
+    let vulkan = Limits::vulkan();
+    assert_eq!((vulkan.max_binding, vulkan.max_buffer, vulkan.offset_alignment), (1 << 27, u64::MAX, 256));
+    assert_eq!((vulkan.size_multiple, vulkan.min_binding, vulkan.write_unit), (1, 1, 4));
+    assert!(!vulkan.exclusive_ranges && !vulkan.one_usage && !vulkan.told_strides);
+    let d3d12 = Limits::d3d12();
+    assert_eq!((d3d12.max_binding, d3d12.offset_alignment, d3d12.max_copy), (u64::MAX, 16, 0xffff_0000));
+    assert_eq!((d3d12.size_multiple, d3d12.min_binding, d3d12.write_unit), (4, 4, 4));
+    let directml = directml();
+    assert_eq!(
+        (directml.min_rank, directml.max_rank, directml.offset_alignment, directml.size_multiple),
+        (1, 8, 16, 4)
+    );
+    let most = u64::from(u32::MAX);
+    assert_eq!((directml.max_size, directml.max_stride, directml.max_elements), (most, most, most));
+    assert!(
+        directml.told_strides && directml.base_offset_in_binding && directml.writes_padding && !directml.zero_sizes
+    );
+    assert!(directml.data_types.unwrap().contains(&DataType::F16));
+    assert_eq!(Limits::none().max_binding, u64::MAX);
+}
+
+#[test]
+fn pieces_along_an_axis_have_as_many_indices_as_they_say() {
+    let desc = packed(DataType::F32, &[10, 1 << 23]);
+    let pieces = tensor_layout::upload::pieces_along(&desc, 0, &Limits::webgpu()).unwrap();
+    assert_eq!((pieces.step(), pieces.number()), (4, 3));
+    let step = pieces.step();
+    let lengths: Vec<u64> = pieces.map(|piece| piece.indices.end - piece.indices.start).collect();
+    assert_eq!(lengths, [step, step, 2]);
+}
