@@ -64,14 +64,6 @@ pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec
     }
 }
 
-/// A copy of a header, if it is text. Not the bytes themselves: those of a mapped file may change, and a `str` must not.
-pub(crate) fn copied_text(header: &[u8]) -> Option<String> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(header.len()).ok()?;
-    copy.extend_from_slice(header);
-    String::from_utf8(copy).ok()
-}
-
 /// So many zero bytes, or a sentence if there is no memory for them.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
     let mut bytes = room(length)?;

@@ -2,8 +2,8 @@
 
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
+use crate::header_text::copied_text;
 use crate::index_text::write_list;
-use crate::input_file::copied_text;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

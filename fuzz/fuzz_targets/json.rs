@@ -1,0 +1,55 @@
+//! Every form in JSON: it is refused, or what was read is written and reads back. The first byte chooses what is read.
+#![no_main]
+
+use std::fmt::Debug;
+
+use libfuzzer_sys::fuzz_target;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tensor_layout::interop::directml::JsonTensor;
+use tensor_layout::interop::safetensors::Index;
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{KernelLevel, Padding, Tuning};
+use tensor_layout::strided::Slices;
+use tensor_layout::upload::{Buffer, Limits};
+use tensor_layout::{ArrayShape, BufferTensorDesc, Dims, Shape, TensorFlags};
+use tensor_layout_fuzz::texts::of_bytes;
+
+fn read<T: Serialize + DeserializeOwned + PartialEq + Debug>(text: &str) -> Option<T> {
+    let value: T = serde_json::from_str(text).ok()?;
+    let written = serde_json::to_string(&value).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&written).unwrap(), value, "{written}");
+    Some(value)
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&form, rest)) = data.split_first() else { return };
+    let text = of_bytes(rest);
+    match form % 14 {
+        0 => drop(read::<BufferTensorDesc>(text)),
+        1 => drop(read::<Dims>(text)),
+        2 => drop(read::<Padding>(text)),
+        3 => drop(read::<Limits>(text)),
+        4 => drop(read::<Buffer>(text)),
+        5 => drop(read::<TensorFlags>(text)),
+        6 => {
+            let Some(json) = read::<JsonTensor>(text) else { return };
+            let Ok(desc) = BufferTensorDesc::try_from(json) else { return };
+            let back = JsonTensor::try_from(&desc).unwrap();
+            assert_eq!(BufferTensorDesc::try_from(back), Ok(desc));
+        }
+        7 => drop(read::<Tuning>(text)),
+        8 => drop(read::<KernelLevel>(text)),
+        9 => drop(read::<ArrayShape>(text)),
+        10 => drop(read::<Shape>(text)),
+        11 => drop(read::<Notated>(text)),
+        12 => drop(read::<Slices>(text)),
+        _ => {
+            let Ok(index) = Index::read(rest) else { return };
+            let written = index.to_json();
+            let back = Index::read(written.as_bytes()).unwrap();
+            assert_eq!(back.to_json(), written);
+            assert!(index.tensors().eq(back.tensors()));
+        }
+    }
+});

@@ -1,0 +1,97 @@
+//! A layout in any notation, and what is done with one that was read: its map, its strides, its picture, its text in every other notation,
+//! its sizes and facts. Nothing of it panics, or takes long.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tensor_layout::bridge::{lower_map, spell};
+use tensor_layout::draw::Picture;
+use tensor_layout::map::same_layout;
+use tensor_layout::notation::{AnyLayout, Notated, all};
+use tensor_layout::relayout::Relayout;
+use tensor_layout::upload::{Limits, suggest, validate_description};
+use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
+use tensor_layout_fuzz::texts::{of_bytes, read};
+
+fuzz_target!(|data: &[u8]| {
+    let text = of_bytes(data);
+    let Some(layout) = read::<Notated>(text) else { return };
+    match layout.layout() {
+        AnyLayout::Strided(desc) => strided(desc),
+        AnyLayout::Tiled(shape) => {
+            let _ = (shape.physical_size_in_bytes(), shape.logical_size_in_bytes(), shape.true_rank());
+            let _ = tensor_layout::bridge::lower(shape).map(|lowering| lowering.reason());
+        }
+        _ => {}
+    }
+    let Ok(map) = layout.to_index_map() else { return };
+    mapped(&map);
+    let elements = map.logical_elements();
+    let long = elements > 5000;
+    for line in all(layout.layout()) {
+        let Ok(text) = line.text else { continue };
+        let back: Notated = text.parse().unwrap();
+        let back = back.to_index_map().unwrap();
+        assert_eq!((back.data_type(), back.sizes()), (map.data_type(), map.sizes()), "{text}");
+        match same_layout(&back, &map) {
+            Ok(same) => assert!(same, "{text}"),
+            Err(error) => assert!(long && error.code() == "too_hard", "{text}: {error}"),
+        }
+    }
+});
+
+fn strided(desc: &BufferTensorDesc) {
+    let _ = (desc.is_padded(), desc.is_packed(), desc.is_in_order(), desc.is_inner_packed(), desc.is_broadcast());
+    let _ = (desc.facts(), desc.overlap(), desc.row_pitch(), desc.gemm_operand(), desc.explicit_strides());
+    let _ = (desc.inner_run(), desc.first_element_alignment(), desc.index_width(), desc.vector_bytes(16));
+    let small = desc.in_memory_order().coalesce();
+    assert!(small.logical_elements() == desc.logical_elements());
+    assert!(desc.blocks().iter().take(50).zip(small.blocks().iter()).all(|(block, _)| !block.is_empty()));
+    assert!(desc.offsets_in_memory_order().take(50).is_sorted());
+    if desc.logical_elements() > 0 {
+        let last: Vec<u64> = desc.sizes().iter().map(|size| size - 1).collect();
+        assert_eq!(desc.offset(&last), Ok(desc.min_elements() - 1));
+        assert_eq!(desc.offsets().last(), Some(desc.min_elements() - 1));
+    }
+    for limits in ["directml", "webgpu", "metal-tensor", "webnn"] {
+        let limits = Limits::by_name(limits).unwrap();
+        if let Ok(suggestion) = suggest(desc, &limits) {
+            assert!(validate_description(&suggestion.desc, &limits).is_ok(), "{desc}");
+        }
+    }
+}
+
+fn mapped(map: &IndexMap) {
+    let elements = map.logical_elements();
+    if elements > 0 {
+        let last: Vec<u64> = map.sizes().iter().map(|size| size - 1).collect();
+        for index in [vec![0; last.len()], last] {
+            let offset = map.offset(&index).unwrap();
+            assert!(offset < map.physical_elements());
+            match map.inverse(offset) {
+                Ok(found) => {
+                    // Another index where elements share a place.
+                    let found = found.expect("an element lies there");
+                    assert_eq!(map.offset(&found), Ok(offset));
+                }
+                Err(error) => assert_eq!(error.code(), "too_hard"),
+            }
+        }
+    }
+    let _ = (map.strides(), map.class(), map.places_nest(), map.min_elements());
+    let _ = map.digit_places();
+    for axis in 0..map.sizes().len().min(4) {
+        let _ = map.row_access(axis);
+    }
+    if let Ok(spelled) = spell(map)
+        && let Ok(same) = same_layout(&spelled, map)
+    {
+        assert!(same, "{spelled}");
+    }
+    let _ = lower_map(map.clone()).map(|lowering| lowering.reason());
+    if map.physical_elements() <= 3000 {
+        let _ = Picture::new(map, "a layout").map(|picture| picture.to_text());
+        let _ = map.buffer_boxes();
+        let _ = Relayout::new(map, map).map(|relayout| relayout.explain());
+    }
+    let _ = Picture::corner(map, "a layout");
+}

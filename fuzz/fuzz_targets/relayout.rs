@@ -1,0 +1,202 @@
+//! A copy between two random layouts against a copy of one element after the other: whole, in pieces, on threads, in place, into memory
+//! that holds nothing and memory that is only written, at every level of kernels, between guard bytes.
+#![no_main]
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use arbitrary::{Arbitrary, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use tensor_layout::Error;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout_fuzz::copies::{literal_copy, noise};
+use tensor_layout_fuzz::layouts::{AnySide, Side, Tensor};
+
+#[derive(Debug, Arbitrary)]
+struct Input {
+    tensor: Tensor,
+    from: AnySide,
+    to: AnySide,
+    padding: u8,
+    pattern: u64,
+    level: u8,
+    way: u8,
+    reversed: u8,
+    pieces: u8,
+    shift: u8,
+}
+
+/// Bytes in front of and behind a buffer that must stay as they are.
+const GUARD: usize = 24;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
+    let sizes = input.tensor.sizes(3000);
+    let data_type = input.tensor.data_type();
+    let (from, to) = (input.from.side(data_type, &sizes, 20_000), input.to.side(data_type, &sizes, 20_000));
+    let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
+    let relayout = match Relayout::reversing(&from.map, &to.map, &axes) {
+        Ok(relayout) => relayout,
+        Err(Error::OverlappingDestination { first, second, offset }) => {
+            assert!(first != second && to.has_repeats());
+            assert_eq!((to.map.offset(&first), to.map.offset(&second)), (Ok(offset), Ok(offset)));
+            return;
+        }
+        Err(error) => {
+            let widths = (from.map.element_bits(), to.map.element_bits());
+            assert!(error.code() == "element_bits_mismatch" && widths.0 != widths.1, "{error}");
+            return;
+        }
+    };
+    assert!(!to.has_repeats(), "{} -> {}", from.text, to.text);
+    let padding = match input.padding % 4 {
+        0 | 1 => Padding::Keep,
+        2 => Padding::Zero,
+        _ => {
+            let bits = from.map.element_bits().min(to.map.element_bits());
+            let pattern = u128::from(input.pattern) << 64 | u128::from(input.pattern.rotate_left(7));
+            Padding::Fill(if bits < 128 { pattern & ((1 << bits) - 1) } else { pattern })
+        }
+    };
+    let levels: Vec<KernelLevel> = KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect();
+    let relayout = relayout.with_padding_everywhere(padding).unwrap();
+    let relayout = relayout.with_kernel_level(levels[usize::from(input.level) % levels.len()]);
+    let relayout = relayout.with_streaming(input.level & 64 != 0);
+    assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
+    assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
+    Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }
+        .check(input.way);
+});
+
+struct Copy {
+    from: Side,
+    to: Side,
+    relayout: Relayout,
+    padding: Padding,
+    sizes: Vec<u64>,
+    axes: Vec<usize>,
+    pieces: u8,
+    shift: usize,
+}
+
+impl Copy {
+    /// Row-major numbers of the destination's elements to those of the source's.
+    fn order(&self) -> Vec<usize> {
+        let count = self.to.offsets.len();
+        (0..count)
+            .map(|element| {
+                let (mut rest, mut number, mut below) = (element as u64, 0, 1);
+                for (axis, &size) in self.sizes.iter().enumerate().rev() {
+                    let position = rest % size;
+                    number += if self.axes.contains(&axis) { size - 1 - position } else { position } * below;
+                    (rest, below) = (rest / size, below * size);
+                }
+                number as usize
+            })
+            .collect()
+    }
+
+    fn expect(&self, source: &[u8], destination: &mut [u8]) {
+        let order = self.order();
+        literal_copy((&self.from, &self.to), |element| order[element], source, destination, self.padding);
+    }
+
+    fn check(&self, way: u8) {
+        let (front, length) = (GUARD + self.shift, self.to.bytes());
+        // Nothing behind the source: a sanitizer sees what is read there.
+        let source = noise(self.shift + self.from.bytes(), 1);
+        let source = &source[self.shift..];
+        let mut expected = noise(front + length + GUARD, 2);
+        let mut destination = expected.clone();
+        self.expect(source, &mut expected[front..]);
+        let own = &mut destination[front..][..length];
+        let relayout = &self.relayout;
+        let pieces = usize::from(self.pieces % 12);
+        match way % 10 {
+            0 | 1 => relayout.run(source, own).unwrap(),
+            2 => {
+                let pieces = relayout.partition_aligned(pieces, usize::from(self.pieces / 12)).unwrap();
+                for piece in pieces.iter().rev() {
+                    piece.run(source, &mut own[piece.destination_range()]).unwrap();
+                }
+            }
+            3 => {
+                if relayout.run_parallel(source, own).is_err() {
+                    unreachable!();
+                }
+            }
+            4 => relayout.run_in_pieces(pieces, source, own).unwrap(),
+            5 => return self.in_place(),
+            6 => return self.uninit(source, &expected[front..][..length]),
+            7 => {
+                if relayout.reads_destination() {
+                    relayout.run(source, own).unwrap();
+                } else {
+                    // SAFETY: the bytes are our own.
+                    unsafe { relayout.run_write_only(source, NonNull::from(own)) }.unwrap();
+                }
+            }
+            8 => {
+                for piece in relayout.partition(pieces).unwrap() {
+                    let own = &mut own[piece.destination_range()];
+                    if piece.reads_destination() {
+                        piece.run(source, own).unwrap();
+                    } else {
+                        // SAFETY: the bytes are our own.
+                        unsafe { piece.run_write_only(source, NonNull::from(own)) }.unwrap();
+                    }
+                }
+            }
+            _ => {
+                let axis = usize::from(self.pieces / 12) % self.sizes.len().max(1);
+                match relayout.partition_axis(axis, pieces) {
+                    Ok(parts) => {
+                        for part in parts {
+                            part.relayout().run(source, own).unwrap();
+                        }
+                        // Of the padding between its rows a part knows nothing.
+                        if self.padding != Padding::Keep {
+                            return;
+                        }
+                    }
+                    Err(error) => {
+                        assert!(matches!(error.code(), "not_a_view" | "axis_out_of_range"), "{error}");
+                        return;
+                    }
+                }
+            }
+        }
+        assert!(destination == expected, "way {}: {}", way % 10, self.words());
+    }
+
+    fn in_place(&self) {
+        let before = noise(GUARD + self.from.bytes().max(self.to.bytes()) + GUARD, 3);
+        let (mut buffer, mut expected) = (before.clone(), before.clone());
+        self.expect(&before[GUARD..], &mut expected[GUARD..]);
+        let end = buffer.len() - GUARD;
+        match self.relayout.run_in_place(&mut buffer[GUARD..end]) {
+            Ok(()) => assert!(buffer == expected, "{}", self.words()),
+            Err(error) => {
+                assert_eq!(error.code(), "not_in_place");
+                assert!(buffer == before, "{}", self.words());
+            }
+        }
+    }
+
+    fn uninit(&self, source: &[u8], expected: &[u8]) {
+        let holes = self.to.bytes() * 8 > self.to.offsets.len() * self.to.map.element_bits() as usize;
+        let mut memory = vec![MaybeUninit::new(0xa5); self.to.bytes()];
+        match self.relayout.run_uninit(source, &mut memory) {
+            Ok(bytes) => assert!(bytes == expected, "{}", self.words()),
+            Err(error) => {
+                assert_eq!(error.code(), "padding_kept");
+                assert!(holes && self.padding == Padding::Keep, "{}", self.words());
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        let Copy { from, to, padding, axes, shift, relayout, .. } = self;
+        format!("{} -> {}, {padding:?}, reversed {axes:?}, shift {shift}\n{}", from.text, to.text, relayout.explain())
+    }
+}

@@ -1,0 +1,76 @@
+//! Every reader of a short text: it refuses with a column, or what it read is written and reads back. The first byte chooses the reader.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tensor_layout::notation::{Notated, Notation, ViewStep, cute, onednn, read_list};
+use tensor_layout::relayout::{KernelLevel, Tuning};
+use tensor_layout::strided::{IndexWidth, Slice, Slices};
+use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
+use tensor_layout::upload::{FeatureLevel, Limits};
+use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, LayoutClass, Shape};
+use tensor_layout_fuzz::texts::{of_bytes, read, refusal};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&reader, rest)) = data.split_first() else { return };
+    let text = of_bytes(rest);
+    match reader % 26 {
+        0 => drop(read::<ArrayShape>(text)),
+        1 => drop(read::<Shape>(text)),
+        2 => drop(read::<Layout>(text)),
+        3 => drop(read::<Tile>(text)),
+        4 => drop(read::<TileSize>(text)),
+        5 => drop(read::<SplitConfig>(text)),
+        6 => drop(read::<Extent>(text)),
+        7 => drop(read::<UnboundedArray>(text)),
+        8 => drop(read::<BufferTensorDesc>(text)),
+        9 => drop(read::<AxisOrder>(text)),
+        10 => drop(read::<Slice>(text)),
+        11 => drop(read::<Slices>(text)),
+        12 => drop(read::<DataType>(text)),
+        13 => drop(read::<IndexWidth>(text)),
+        14 => drop(read::<LayoutClass>(text)),
+        15 => drop(read::<Notation>(text)),
+        16 => drop(read::<KernelLevel>(text)),
+        17 => drop(read::<Tuning>(text)),
+        18 => drop(read::<TpuGeneration>(text)),
+        19 => drop(read::<FeatureLevel>(text)),
+        20 => match Limits::by_name(text) {
+            Ok(limits) => assert!(!limits.name.is_empty()),
+            Err(error) => refusal(&error, text),
+        },
+        21 => match read_list(text, "a size") {
+            Ok(list) => {
+                let written: Vec<String> = list.iter().map(u64::to_string).collect();
+                assert_eq!(read_list(&written.join(","), "a size"), Ok(list));
+            }
+            Err(error) => refusal(&error, text),
+        },
+        22 => {
+            let (name, argument) = text.split_once(' ').unwrap_or((text, ""));
+            if let Err(error) = ViewStep::read(name, argument) {
+                refusal(&error, text);
+            }
+        }
+        23 => match cute::layout(DataType::F32, text) {
+            Ok(map) => {
+                let written = cute::text(&map).unwrap();
+                let back: Notated = written.parse().unwrap();
+                assert_eq!(back.layout(), &map.into(), "{written}");
+            }
+            Err(error) => refusal(&error, text),
+        },
+        24 => {
+            let sizes = [2, 35, 9, 9, 3, 1, 4, 7, 5, 2, 6, 3];
+            let rank = text.bytes().filter(u8::is_ascii_alphabetic).count().min(sizes.len());
+            match onednn::shape(DataType::S8, &sizes[..rank], text) {
+                Ok(shape) => {
+                    let tag = onednn::tag(&shape).unwrap();
+                    let back = onednn::shape(DataType::S8, &sizes[..rank], &tag).unwrap();
+                    assert!(tensor_layout::map::same_layout(&back, &shape).unwrap(), "{tag}");
+                }
+                Err(error) => refusal(&error, text),
+            }
+        }
+        _ => drop(read::<Notated>(text)),
+    }
+});
