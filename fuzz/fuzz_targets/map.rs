@@ -20,8 +20,8 @@ struct Input {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
-    let sizes = input.tensor.sizes(400);
-    let side = input.tiled.side(input.tensor.data_type(), &sizes, 4000);
+    let sizes = input.tensor.sizes(120);
+    let side = input.tiled.side(input.tensor.data_type(), &sizes, 1000);
     let map = &side.map;
     assert_eq!(map.physical_elements(), side.places, "{}", side.text);
     offsets_are(map, &side.offsets, &side.text);
@@ -34,7 +34,9 @@ fuzz_target!(|data: &[u8]| {
         6 => {
             // A tiled layout gives every element a place of its own.
             assert!(Relayout::new(map, map).is_ok(), "{}", side.text);
-            assert_eq!(map.min_elements(), side.offsets.iter().max().map_or(0, |last| last + 1));
+            let last = side.offsets.iter().max().map_or(0, |last| last + 1);
+            // An upper bound where digits do not line up.
+            assert!(map.min_elements() == last || map.class() == LayoutClass::Irreducible && map.min_elements() > last);
         }
         _ => difference(&side, &input),
     }
@@ -130,7 +132,7 @@ fn difference(side: &Side, input: &Input) {
     let tile = &mut tiled.tiles[turn % 3];
     tile.length = (tile.length % 7).max(1);
     tile.entries[turn % 5] = tile.entries[turn % 5].wrapping_add(1 + input.question / 64);
-    let other = tiled.side(side.map.data_type(), side.map.sizes(), 4000);
+    let other = tiled.side(side.map.data_type(), side.map.sizes(), 1000);
     let mut places = side.offsets.iter().zip(&other.offsets);
     let mut first = None;
     for_each_index(side.map.sizes(), |index| {

@@ -31,9 +31,9 @@ const GUARD: usize = 24;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
-    let sizes = input.tensor.sizes(3000);
+    let sizes = input.tensor.sizes(2500);
     let data_type = input.tensor.data_type();
-    let (from, to) = (input.from.side(data_type, &sizes, 20_000), input.to.side(data_type, &sizes, 20_000));
+    let (from, to) = (input.from.side(data_type, &sizes, 8000), input.to.side(data_type, &sizes, 8000));
     let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
     let relayout = match Relayout::reversing(&from.map, &to.map, &axes) {
         Ok(relayout) => relayout,

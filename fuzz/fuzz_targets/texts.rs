@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
         21 => match read_list(text, "a size") {
             Ok(list) => {
                 let written: Vec<String> = list.iter().map(u64::to_string).collect();
-                assert_eq!(read_list(&written.join(","), "a size"), Ok(list));
+                assert_eq!(read_list(&format!("[{}]", written.join(",")), "a size"), Ok(list));
             }
             Err(error) => refusal(&error, text),
         },
@@ -54,8 +54,7 @@ fuzz_target!(|data: &[u8]| {
         23 => match cute::layout(DataType::F32, text) {
             Ok(map) => {
                 let written = cute::text(&map).unwrap();
-                let back: Notated = written.parse().unwrap();
-                assert_eq!(back.layout(), &map.into(), "{written}");
+                assert_eq!(cute::layout(DataType::F32, &written), Ok(map), "{written}");
             }
             Err(error) => refusal(&error, text),
         },

@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::strided::{Overlap, Side, Slice};
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor, permutation};
 use tensor_layout_fuzz::places::{for_each_index, strided_offsets};
 
@@ -72,20 +72,20 @@ struct State {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
-    let sizes = input.tensor.sizes(200);
+    let sizes = input.tensor.sizes(120);
     let data_type = input.tensor.data_type();
     let mut state = if input.side.model % 3 > 0 {
         let desc = input.side.strided.desc(data_type, &sizes);
         let list = strided_offsets(&sizes, desc.strides(), desc.base_offset());
         State { map: desc.to_index_map().unwrap(), desc: Some(desc), offsets: Offsets { sizes, list } }
     } else {
-        let side = input.side.tiled.side(data_type, &sizes, 4000);
+        let side = input.side.tiled.side(data_type, &sizes, 1000);
         State { desc: None, map: side.map, offsets: Offsets { sizes, list: side.offsets } }
     };
     check(&state);
     for step in input.steps {
         let Some(next) = take(&state, &step) else { return };
-        if next.offsets.list.len() > 1500 || next.offsets.sizes.len() > 9 {
+        if next.offsets.list.len() > 600 || next.offsets.sizes.len() > 9 {
             return;
         }
         state = next;
@@ -102,7 +102,8 @@ fn check(state: &State) {
     for_each_index(sizes, |index| assert_eq!(map.offset(index).ok().as_ref(), places.next(), "{map:?} at {index:?}"));
     let last = list.iter().max().map_or(0, |last| last + 1);
     if !list.is_empty() {
-        assert_eq!(map.min_elements(), last);
+        // An upper bound where digits do not line up.
+        assert!(map.min_elements() == last || map.class() == LayoutClass::Irreducible && map.min_elements() > last);
     }
     let Some(desc) = &state.desc else { return };
     assert_eq!(desc.sizes(), sizes, "{desc}");
