@@ -76,7 +76,9 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         let count = innermost(loops);
         return MicroKernel::Reverse { unit: run, extent: stride.extent, count };
     }
+    // Whole lines that would be written to one set of the cache are written in the order of the destination.
     if run <= LONGEST_TRANSPOSED
+        && !(run >= LINE && writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
     {
         let plane = plane(loops, run, columns, rows, true);
