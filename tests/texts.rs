@@ -243,3 +243,19 @@ fn the_debug_text_of_a_descriptor_has_all_of_its_fields() {
     // Strides that were not given are those of a packed tensor, and are not shown as if they had been.
     assert!(format!("{:?}", BufferTensorDesc::packed(DataType::F16, &[2, 3]).unwrap()).contains("strides: None"));
 }
+
+/// Which of the two is wrong with a dimension of an order: it stands there twice, or the array has none of this number.
+#[test]
+fn an_order_says_which_dimension_is_wrong_and_how() {
+    for (text, column, expected) in [
+        ("f32[2,3]{0,0}", 12, "expected a dimension that was not named before"),
+        ("f32[2,3]{1,1}", 12, "expected a dimension that was not named before"),
+        ("f32[2,3]{0,2}", 12, "expected a dimension below the rank 2"),
+        ("f32[2,3]{5,0}", 10, "expected a dimension below the rank 2"),
+        ("f32[2,3]{18446744073709551615,0}", 10, "expected a dimension below the rank 2"),
+    ] {
+        let error = text.parse::<ArrayShape>().unwrap_err();
+        assert_eq!(error.column(), Some(column), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}

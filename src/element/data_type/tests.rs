@@ -26,7 +26,7 @@ fn directml_values_are_those_of_its_header() {
     ];
     for (value, name) in (1..).zip(header) {
         let t = DataType::from_directml_value(value).unwrap();
-        assert_eq!(t.directml_name(), Some(name));
+        assert_eq!((t.directml_name(), t.directml_value()), (Some(name), Some(value)));
         assert_eq!(format!("DML_TENSOR_DATA_TYPE_{name}").parse(), Ok(t));
     }
     assert_eq!(DataType::from_directml_value(0), None);

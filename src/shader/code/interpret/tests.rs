@@ -47,7 +47,7 @@ fn the_text_is_the_same_code() {
     let text = turn(true).wgsl();
     let expected = "\
 struct Uniforms {
-first: u32,
+    first: u32,
 }
 
 @group(0) @binding(0) var<storage, read> source: array<u32>;
@@ -57,13 +57,13 @@ var<workgroup> tile: array<u32, 4>;
 
 @compute @workgroup_size(4)
 fn main(
-@builtin(workgroup_id) workgroup_id: vec3<u32>,
-@builtin(local_invocation_index) local_index: u32,
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
 ) {
-let word = (workgroup_id.x << 2u) + local_index;
-tile[local_index] = source[word];
-workgroupBarrier();
-destination[word] = tile[3u - local_index];
+    let word = (workgroup_id.x << 2u) + local_index;
+    tile[local_index] = source[word];
+    workgroupBarrier();
+    destination[word] = tile[3u - local_index];
 }
 ";
     assert_eq!(text, expected);
