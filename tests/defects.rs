@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use literal::{any_shape, bounded, indices, offsets};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::Side;
 use tensor_layout::tiled::Tile;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
@@ -254,6 +254,81 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
         assert!(elements.iter().all(|&offset| map.inverse(offset).unwrap().is_some()));
         assert!(padding.iter().all(|&offset| map.inverse(offset).unwrap().is_none()));
     }
+}
+
+/// Each block was looked into twice for every digit: 2^30 times, and 2^40.
+#[test]
+fn the_largest_offset_of_many_digits_is_no_search() {
+    let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
+    let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1 << 40]).unwrap();
+    let last = strides.iter().sum::<u64>();
+    assert_eq!((line.min_elements(), line.offset(&[(1 << 40) - 1])), (last + 1, Ok(last)));
+    assert_eq!(line.contiguous_part(&[1 << 20..3 << 30]), Ok(None));
+    let (size, tiles) = tiles_that_do_not_divide(29);
+    let map = map(&format!("f32[{size}]{{0:T{tiles}}}"));
+    assert!(map.min_elements() <= map.physical_elements() && map.min_elements() >= size);
+    assert_eq!(map.contiguous_part(&[1..size - 1]), Ok(None));
+}
+
+/// The process ended.
+#[cfg(feature = "ndarray")]
+#[test]
+fn offsets_of_more_elements_than_memory_holds_are_an_error() {
+    use tensor_layout::interop::ndarray::offsets;
+    assert_eq!(offsets(&map("u8[1152921504606846976]")).unwrap_err().code(), "overflow");
+    assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
+}
+
+/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of them.
+fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
+    let mut tiles = vec![2_u64];
+    while tiles.len() <= digits {
+        let last = *tiles.last().unwrap();
+        let next = (last * 16).div_ceil(10);
+        tiles.push(if next.is_multiple_of(last) { next + 1 } else { next });
+    }
+    let top = tiles.pop().unwrap();
+    (top - 1, tiles.iter().rev().map(|tile| format!("({tile})")).collect())
+}
+
+/// Every such digit doubles the boxes of a copy, and those of a buffer.
+#[test]
+fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
+    let shape = |digits: usize| {
+        let (size, tiles) = tiles_that_do_not_divide(digits);
+        (map(&format!("f32[{size}]{{0:T{tiles}}}")), map(&format!("f32[{size}]")))
+    };
+    let (tiled, packed) = shape(29);
+    assert_eq!(Relayout::new(&packed, &tiled).unwrap_err().code(), "too_hard");
+    assert_eq!(Relayout::new(&tiled, &tiled).unwrap_err().code(), "too_hard");
+    assert_eq!(tiled.buffer_boxes().unwrap_err().code(), "too_hard");
+    let (tiled, packed) = shape(12);
+    let source: Vec<u32> = (1..).take(usize::try_from(packed.physical_elements()).unwrap()).collect();
+    let mut there = vec![0_u32; usize::try_from(tiled.physical_elements()).unwrap()];
+    let plan = Relayout::new(&packed, &tiled).unwrap();
+    plan.run(bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut there)).unwrap();
+    for (number, value) in (0..).zip(&source) {
+        assert_eq!(there[usize::try_from(tiled.offset(&[number]).unwrap()).unwrap()], *value);
+    }
+}
+
+/// Every piece looked at every loop of every box, and half as many pieces began from the start.
+#[test]
+fn copies_of_thousands_of_boxes_are_cut_into_pieces() {
+    let order: Vec<String> = (0..12).rev().map(|dim| dim.to_string()).collect();
+    let text = format!("u8[{}]{{{}:T({})}}", ["3"; 12].join(","), order.join(","), ["2"; 12].join(","));
+    let (packed, tiled) = (map(&format!("u8[{}]", ["3"; 12].join(","))), map(&text));
+    let plan = Relayout::new(&packed, &tiled).unwrap().with_padding(Padding::Zero).unwrap();
+    let source: Vec<u8> = (0..packed.physical_elements()).map(|i| u8::try_from(i % 255 + 1).unwrap()).collect();
+    let mut whole = vec![7_u8; usize::try_from(tiled.physical_elements()).unwrap()];
+    plan.run(&source, &mut whole).unwrap();
+    let pieces = plan.partition(4096).unwrap();
+    assert!(pieces.len() > 1, "{} pieces", pieces.len());
+    let mut pieced = vec![7_u8; whole.len()];
+    for piece in &pieces {
+        piece.run(&source, &mut pieced[piece.destination_range()]).unwrap();
+    }
+    assert!(pieced == whole);
 }
 
 #[test]

@@ -258,11 +258,11 @@ pub fn view_bytes_mut<'a, A: NativeElement>(
     view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
 }
 
-/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one.
+/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8 bytes an element.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`], also if there are more elements than memory has addresses, and what
+/// [`Error::Overflow`], also if there are more elements than memory has room for, and what
 /// [`ToIndexMap::to_index_map`] returns.
 ///
 /// ```
@@ -277,7 +277,9 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let sizes = to_usize(map.sizes())?;
     let count: usize = narrow(map.logical_elements(), ELEMENTS)?;
     let mut index = vec![0_u64; sizes.len()];
-    let mut offsets = Vec::with_capacity(count);
+    let mut offsets = Vec::new();
+    // A layout may describe more than any memory holds: that is no reason to end the process.
+    offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
         // The next index in row-major order.

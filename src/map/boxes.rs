@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
-use super::refine::{Loop, Loops, Segment, refine};
+use super::refine::{Loop, Loops, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
 /// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
@@ -47,14 +47,20 @@ pub struct CopyBox {
 }
 
 /// The boxes of a pair of layouts, as choices that multiply.
+///
+/// Invariants, which a debug build asks of every pair (`invariants.rs`):
+///
+/// 1. All boxes together have as many elements as the tensor.
+/// 2. Every box reads and writes inside the two buffers, also where it goes backwards.
+/// 3. Every loop has at least one step, and a reversed one moves on its source.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
-    source: u64,
-    destination: u64,
+    pub(super) source: u64,
+    pub(super) destination: u64,
     /// The segments of the groups, one group after the other.
-    segments: Vec<Segment>,
+    pub(super) segments: Segments,
     /// How many of them each group has.
-    groups: SmallVec<[usize; 8]>,
+    pub(super) groups: SmallVec<[usize; 8]>,
 }
 
 impl CopyBox {
@@ -113,14 +119,14 @@ impl CopyBox {
 impl BoxGroups {
     /// No boxes at all.
     pub(crate) fn none() -> BoxGroups {
-        BoxGroups { source: 0, destination: 0, segments: Vec::new(), groups: smallvec![0] }
+        BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
     }
 
     /// The boxes that take `source` to `destination`, which have the same sizes, and walk the dimensions in `reversed` backwards on
     /// one of them.
     ///
     /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in orders that
-    /// contradict each other, a table would be very long, or blocks of a reversed dimension are cut on both sides. Such a
+    /// contradict each other, a table would be very long or the segments very many, or blocks of a reversed dimension are cut on both sides. Such a
     /// copy goes through a packed buffer.
     pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
         if source.levels().is_some() || destination.levels().is_some() {
@@ -130,7 +136,7 @@ impl BoxGroups {
         if sizes.contains(&0) {
             return Some(BoxGroups::none());
         }
-        let (segments, groups) = (Vec::with_capacity(source.components().len()), SmallVec::new());
+        let (segments, groups) = (Segments::with_capacity(source.components().len()), SmallVec::new());
         let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), segments, groups };
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (source.components(), destination.components());
@@ -139,7 +145,7 @@ impl BoxGroups {
             for (a, b) in first.iter().zip(second) {
                 boxes.add(a.extent(), a.chain(), b.chain(), a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
-            return Some(boxes);
+            return Some(boxes.checked(source, destination));
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -150,16 +156,16 @@ impl BoxGroups {
             }
             boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0)?;
         }
-        Some(boxes)
+        Some(boxes.checked(source, destination))
     }
 
     /// One more group.
     fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
-        let before = self.segments.len();
+        let before = self.segments.list.len();
         refine(extent, source, destination, &mut self.segments)?;
         if reversed {
             let last = extent.saturating_sub(1);
-            let added = self.segments.iter_mut().skip(before);
+            let added = self.segments.list.iter_mut().skip(before);
             if counts_down(source, extent) {
                 added.for_each(|segment| source_reversed(segment, source.at(last)));
             } else if counts_down(destination, extent) {
@@ -168,13 +174,35 @@ impl BoxGroups {
                 return None;
             }
         }
-        self.groups.push(self.segments.len() - before);
+        self.groups.push(self.segments.list.len() - before);
         Some(())
     }
 
     /// How many boxes there are.
     pub(crate) fn count(&self) -> u64 {
         self.groups.iter().fold(1, |count: u64, &group| count.saturating_mul(u64::try_from(group).unwrap_or(u64::MAX)))
+    }
+
+    /// How many entries the tables of all boxes have.
+    pub(crate) fn entries(&self) -> u64 {
+        let mut rest = self.segments.list.as_slice();
+        let groups = self.groups.iter().map(|&group| {
+            let (own, after) = rest.split_at_checked(group).unwrap_or((&[], &[]));
+            rest = after;
+            let entries = own.iter().flat_map(|segment| &segment.loops).fold(0, |sum: u64, step| match step {
+                Loop::Table(entries) => sum.saturating_add(u64::try_from(entries.len()).unwrap_or(u64::MAX)),
+                Loop::Strided { .. } | Loop::Reversed { .. } => sum,
+            });
+            // Each segment of a group is in as many boxes as the other groups have choices.
+            let others = self.count().checked_div(u64::try_from(group).unwrap_or(u64::MAX)).unwrap_or(0);
+            entries.saturating_mul(others)
+        });
+        groups.fold(0, u64::saturating_add)
+    }
+
+    /// How many segments there are: what the boxes multiply from.
+    pub(crate) fn segments(&self) -> usize {
+        self.segments.list.len()
     }
 
     /// Every box, with its loops in order of falling destination stride, and neighbours merged that
@@ -188,7 +216,7 @@ impl BoxGroups {
             }
             let loops = Loops::with_capacity(self.groups.len());
             let mut result = CopyBox { source: self.source, destination: self.destination, loops };
-            let mut rest = self.segments.as_slice();
+            let mut rest = self.segments.list.as_slice();
             for (&group, &chosen) in self.groups.iter().zip(&choice) {
                 let (own, after) = rest.split_at_checked(group)?;
                 let segment = own.get(chosen)?;

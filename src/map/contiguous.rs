@@ -6,7 +6,7 @@ use crate::checked::{self, Dims, OFFSET};
 use crate::error::Error;
 use crate::strided::Slice;
 
-use super::digits::Digit;
+use super::digits::{Digit, reach, whole_blocks};
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
 use super::levels::next_index;
@@ -93,7 +93,8 @@ impl IndexMap {
         for component in self.components() {
             let range = component.dims().first().and_then(|&dim| ranges.get(dim));
             let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
-            let (least, most) = extremes(component.chain().digits(), start, end);
+            let digits = component.chain().digits();
+            let (least, most) = extremes(digits, &whole_blocks(digits), start, end);
             (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
             if end.saturating_sub(start) > 1 {
                 varying.push(component);
@@ -207,9 +208,11 @@ impl IndexMap {
     }
 }
 
-/// The smallest and the largest value of a chain on `start..end`, which is not empty.
-fn extremes(digits: &[Digit], start: u64, end: u64) -> (u64, u64) {
-    let Some((digit, below)) = digits.split_first() else { return (0, 0) };
+/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the [`whole_blocks`] of its digits.
+///
+/// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
+pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
+    let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
     let (divisor, stride) = (digit.divisor(), digit.stride());
     let last = end.saturating_sub(1);
     let split = |number: u64| (number.checked_div(divisor).unwrap_or(0), number.checked_rem(divisor).unwrap_or(0));
@@ -221,14 +224,16 @@ fn extremes(digits: &[Digit], start: u64, end: u64) -> (u64, u64) {
     };
     let past_to = to.saturating_add(1);
     if first_block == last_block {
-        return at(first_block, extremes(below, from, past_to));
+        return at(first_block, extremes(below, inner, from, past_to));
     }
-    let mut found = at(first_block, extremes(below, from, divisor));
+    // A block begins with 0.
+    let whole = (0, inner.first().copied().unwrap_or(0));
+    let first = if from == 0 { whole } else { extremes(below, inner, from, divisor) };
+    let mut found = at(first_block, first);
     let mut include = |(low, high): (u64, u64)| found = (found.0.min(low), found.1.max(high));
-    include(at(last_block, extremes(below, 0, past_to)));
+    include(at(last_block, (0, reach(below, inner, past_to))));
     let (next, previous) = (first_block.saturating_add(1), last_block.saturating_sub(1));
     if next <= previous {
-        let whole = extremes(below, 0, divisor);
         include(at(next, whole));
         include(at(previous, whole));
     }

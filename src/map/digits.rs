@@ -105,6 +105,12 @@ impl Chain {
         Chain(minor_first)
     }
 
+    /// These digits, whatever they are.
+    #[cfg(test)]
+    pub(super) fn as_it_is(digits: impl IntoIterator<Item = Digit>) -> Chain {
+        Chain(digits.into_iter().collect())
+    }
+
     /// The digits, the largest divisor first.
     #[must_use]
     pub fn digits(&self) -> &[Digit] {
@@ -148,18 +154,8 @@ impl Chain {
     }
 
     /// The largest value on `0..extent`.
-    ///
-    /// Either the top digit is as large as it gets and the rest must stay within what is left,
-    /// or it is one less and the rest is free.
     pub(super) fn largest(&self, extent: u64) -> u64 {
-        fn largest(digits: &[Digit], extent: u64) -> u64 {
-            let Some((digit, rest)) = digits.split_first() else { return 0 };
-            let last = extent.saturating_sub(1);
-            let (top, left) = (last / digit.divisor, last % digit.divisor + 1);
-            let full = top * digit.stride + largest(rest, left);
-            if top == 0 { full } else { full.max((top - 1) * digit.stride + largest(rest, digit.divisor())) }
-        }
-        largest(&self.0, extent)
+        reach(&self.0, &whole_blocks(&self.0), extent)
     }
 
     /// Splits the chain at a boundary: `f(x * width + y) = high(x) + low(y)` for every `y < width`.
@@ -196,6 +192,39 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
         rest %= digit.divisor;
     }
     offset
+}
+
+/// For each place among these digits, and the one behind the last: the largest value of the digits from there on, on a whole block of the
+/// digit before. The first place has no digit before it, and 0.
+///
+/// A chain of k digits takes k^2 steps, as each block is made of the smaller ones.
+pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
+    let mut blocks: SmallVec<[u64; 5]> = SmallVec::from_elem(0, digits.len() + 1);
+    for place in (1..digits.len()).rev() {
+        let (Some(above), Some(rest), Some(inner)) = (digits.get(place - 1), digits.get(place..), blocks.get(place..))
+        else {
+            break;
+        };
+        let largest = reach(rest, inner, above.divisor());
+        blocks.iter_mut().skip(place).take(1).for_each(|block| *block = largest);
+    }
+    blocks
+}
+
+/// The largest value of these digits on `0..extent`, which is not empty, given [`whole_blocks`] from their place on.
+///
+/// Either the top digit is as large as it gets and the rest must stay within what is left, or it is one less and the rest is free.
+pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
+    let (mut most, mut above, mut last) = (0, 0, extent.saturating_sub(1));
+    for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {
+        let top = last / digit.divisor;
+        if top > 0 {
+            most = most.max(above + (top - 1) * digit.stride + free);
+        }
+        above += top * digit.stride;
+        last %= digit.divisor;
+    }
+    most.max(above)
 }
 
 impl std::fmt::Debug for Chain {

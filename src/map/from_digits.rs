@@ -75,7 +75,8 @@ impl IndexMap {
             levels: None,
             physical_elements,
             sliced: false,
-        })
+        }
+        .checked())
     }
 
     /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as

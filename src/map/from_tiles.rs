@@ -33,6 +33,9 @@ impl IndexMap {
             }
         };
         let sizes = Dims::from_slice(sizes);
-        Ok(IndexMap { data_type, element_bits, sizes, base: 0, components, levels, physical_elements, sliced: false })
+        let base = 0;
+        let map =
+            IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, sliced: false };
+        Ok(map.checked())
     }
 }

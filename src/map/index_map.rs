@@ -221,7 +221,8 @@ impl IndexMap {
             levels: None,
             physical_elements,
             sliced: false,
-        })
+        }
+        .checked())
     }
 
     /// The type of an element.

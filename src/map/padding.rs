@@ -107,13 +107,16 @@ pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 /// The most boxes a buffer is divided into.
 const MAX_BOXES: usize = 1 << 16;
 
+/// The most loops that all these boxes may have.
+const MAX_LOOPS: usize = 1 << 20;
+
 impl IndexMap {
     /// The buffer as boxes of elements and boxes of padding, which cover each of its offsets once.
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or if the layout has no digits that
-    /// nest and the buffer, or the number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
+    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or these might have more than 1,048,576 loops; or if the layout has no
+    /// digits that nest and the buffer, or the number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -128,7 +131,7 @@ impl IndexMap {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
         }
         match Places::new(self) {
-            Some(places) => places.boxes(self),
+            Some(places) => places.boxes(self, MAX_BOXES),
             None => self.boxes_by_search(),
         }
     }
@@ -138,7 +141,7 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Some(line(0, self.physical_elements));
         }
-        let boxes = Places::new(self)?.boxes(self).ok()?;
+        let boxes = Places::new(self)?.boxes(self, most).ok()?;
         (boxes.padding.len() <= most).then_some(boxes.padding)
     }
 
@@ -186,13 +189,11 @@ impl IndexMap {
 }
 
 fn check_boxes(number: usize) -> Result<(), Error> {
-    if number > MAX_BOXES {
-        return Err(Error::TooHard {
-            question: "where the padding lies",
-            work: u64::try_from(MAX_BOXES).unwrap_or(u64::MAX),
-        });
-    }
-    Ok(())
+    if number > MAX_BOXES { Err(too_many()) } else { Ok(()) }
+}
+
+fn too_many() -> Error {
+    Error::TooHard { question: "where the padding lies", work: u64::try_from(MAX_BOXES).unwrap_or(u64::MAX) }
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.
@@ -274,24 +275,30 @@ impl Places {
         Some(Places { places, numbers })
     }
 
-    fn boxes(&self, map: &IndexMap) -> Result<BufferBoxes, Error> {
+    /// The boxes, with at most about `most` of padding.
+    fn boxes(&self, map: &IndexMap, most: usize) -> Result<BufferBoxes, Error> {
+        let room = MAX_LOOPS.checked_div(self.places.len()).unwrap_or(MAX_BOXES).min(MAX_BOXES);
+        let check = |elements: usize, padding: usize| {
+            let fit = elements.saturating_add(padding) <= room && padding <= most;
+            if fit { Ok(()) } else { Err(too_many()) }
+        };
         let full: Ranges = self.places.iter().map(|place| (0, place.range)).collect();
         let (mut elements, mut padding) = (vec![full.clone()], Vec::new());
         for number in &self.numbers {
-            let (mut inside, mut outside) = (Vec::new(), Vec::new());
-            self.divide(number.extent, &number.digits, &full, &mut inside, &mut outside);
+            let mut divided = Divided { inside: Vec::new(), outside: Vec::new(), room };
+            self.divide(number.extent, &number.digits, &full, &mut divided).ok_or_else(too_many)?;
             // Every number has places of its own, so no product is empty.
-            let more = elements.len().saturating_mul(inside.len().saturating_add(outside.len()));
-            check_boxes(padding.len().saturating_add(more))?;
-            padding.extend(products(&elements, &outside));
-            elements = products(&elements, &inside).collect();
+            let more = |list: &[Ranges]| elements.len().saturating_mul(list.len());
+            check(more(&divided.inside), padding.len().saturating_add(more(&divided.outside)))?;
+            padding.extend(products(&elements, &divided.outside));
+            elements = products(&elements, &divided.inside).collect();
         }
         // The topmost place may reach past the end of the buffer.
         let length = map.physical_elements().saturating_sub(map.base());
         let mut inside_buffer = Vec::new();
         self.below(length, 0, &full, &mut inside_buffer);
         if inside_buffer.len() > 1 {
-            check_boxes(padding.len().saturating_mul(inside_buffer.len()))?;
+            check(elements.len(), padding.len().saturating_mul(inside_buffer.len()))?;
             padding = products(&padding, &inside_buffer).collect();
         }
         let to_boxes = |list: Vec<Ranges>| -> Result<Vec<OffsetBox>, Error> {
@@ -302,18 +309,12 @@ impl Places {
         Ok(boxes)
     }
 
-    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`.
-    fn divide(
-        &self,
-        extent: u64,
-        digits: &[(usize, u64)],
-        within: &Ranges,
-        inside: &mut Vec<Ranges>,
-        outside: &mut Vec<Ranges>,
-    ) {
+    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`. `None` if they are too many: a digit that
+    /// does not divide the one above it doubles them.
+    fn divide(&self, extent: u64, digits: &[(usize, u64)], within: &Ranges, divided: &mut Divided) -> Option<()> {
         let Some((&(place, divisor), below)) = digits.split_first() else {
-            inside.push(within.clone());
-            return;
+            divided.inside.push(within.clone());
+            return divided.count();
         };
         let (whole, rest) = (extent.checked_div(divisor).unwrap_or(0), extent.checked_rem(divisor).unwrap_or(0));
         let used = whole.saturating_add(u64::from(rest > 0));
@@ -326,14 +327,16 @@ impl Places {
         };
         let range = self.places.get(place).map_or(0, |place| place.range);
         if used < range {
-            outside.push(restrict(used, range));
+            divided.outside.push(restrict(used, range));
+            divided.count()?;
         }
         if whole > 0 {
-            self.divide(divisor, below, &restrict(0, whole), inside, outside);
+            self.divide(divisor, below, &restrict(0, whole), divided)?;
         }
         if rest > 0 {
-            self.divide(rest, below, &restrict(whole, used), inside, outside);
+            self.divide(rest, below, &restrict(whole, used), divided)?;
         }
+        Some(())
     }
 
     /// The offsets below `length`, as ranges.
@@ -370,6 +373,21 @@ impl Places {
             }
         }
         Ok(found)
+    }
+}
+
+/// The digits of a number that there is, and those of none.
+struct Divided {
+    inside: Vec<Ranges>,
+    outside: Vec<Ranges>,
+    /// How many more there may be.
+    room: usize,
+}
+
+impl Divided {
+    fn count(&mut self) -> Option<()> {
+        self.room = self.room.checked_sub(1)?;
+        Some(())
     }
 }
 

@@ -19,6 +19,13 @@ use super::digits::{Chain, Digit, evaluate};
 /// where no table is needed.
 const MAX_TABLE: u64 = 1 << 16;
 
+/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`] of them: chains of many digits
+/// that do not divide each other have twice as many segments with every digit.
+pub(crate) const MAX_REFINED: u64 = 1 << 20;
+
+/// As how many entries of a table a segment counts.
+const SEGMENT: u64 = 16;
+
 /// One loop of a copy, over the same indices on both sides.
 ///
 /// ```
@@ -77,8 +84,31 @@ pub(crate) struct Segment {
     pub(crate) loops: Loops,
 }
 
-/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries.
-pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Vec<Segment>) -> Option<()> {
+/// Segments, as many as there is room for.
+#[derive(Debug, Clone)]
+pub(crate) struct Segments {
+    pub(crate) list: Vec<Segment>,
+    /// How many entries of tables there may be yet.
+    room: u64,
+}
+
+impl Segments {
+    pub(super) fn with_capacity(number: usize) -> Segments {
+        Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
+    }
+
+    fn push(&mut self, segment: Segment) -> Option<()> {
+        let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
+        let entries = tables.fold(SEGMENT, |sum, table| sum.saturating_add(table.extent()));
+        self.room = self.room.checked_sub(entries)?;
+        self.list.push(segment);
+        Some(())
+    }
+}
+
+/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries, or all together more than
+/// [`MAX_REFINED`].
+pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
     let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
     refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
@@ -89,15 +119,12 @@ fn refine_inside(
     source: &[Digit],
     destination: &[Digit],
     outside: Segment,
-    segments: &mut Vec<Segment>,
+    segments: &mut Segments,
 ) -> Option<()> {
     let (source, destination) = (below(source, extent), below(destination, extent));
     let (Some(first), Some(second)) = (source.first(), destination.first()) else {
         // Both are empty for an extent of 0 or 1 only.
-        if extent > 0 {
-            segments.push(outside);
-        }
-        return Some(());
+        return if extent > 0 { segments.push(outside) } else { Some(()) };
     };
     let boundary = first.divisor().max(second.divisor());
     if !boundary.is_multiple_of(first.divisor()) || !boundary.is_multiple_of(second.divisor()) {
@@ -131,7 +158,7 @@ fn clash(
     source: &[Digit],
     destination: &[Digit],
     outside: Segment,
-    segments: &mut Vec<Segment>,
+    segments: &mut Segments,
 ) -> Option<()> {
     let cluster = Cluster::new(source, destination);
     let block = cluster.common_divisor;

@@ -230,7 +230,7 @@ impl IndexMap {
         }
         let map = IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() };
         if elements == 0 {
-            return Ok(map);
+            return Ok(map.checked());
         }
         if self.levels.is_some() {
             return Err(refused("the reshape", 0, "belongs to an Irreducible layout, which has no digits to cut"));
@@ -315,7 +315,7 @@ impl IndexMap {
         checked::bytes_for(physical_elements, self.element_bits)?;
         // An empty tensor lies nowhere.
         let base = if self.sizes.contains(&0) { 0 } else { base };
-        Ok(IndexMap { base, physical_elements, ..self })
+        Ok(IndexMap { base, physical_elements, ..self }.checked())
     }
 
     /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever their
@@ -326,7 +326,7 @@ impl IndexMap {
             separate(component, &self.sizes, &mut self.components);
         }
         self.components.sort_by(|a, b| a.dims.cmp(&b.dims));
-        self
+        self.checked()
     }
 }
 

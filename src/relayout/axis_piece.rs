@@ -48,7 +48,8 @@ impl Relayout {
     /// The copy in at most `pieces` pieces of about the same number of indices of one axis, for whoever needs rows whole. Padding is left
     /// alone. An axis that is walked backwards gives pieces of the other end of the source.
     ///
-    /// There are fewer pieces where the axis is shorter, and where it is cut into tiles, which stay whole; never more than 16,384.
+    /// There are fewer pieces where the axis is shorter, and where it is cut into tiles, which stay whole; never more than 16,384, and
+    /// fewer of a copy of dozens of boxes, as every piece is a plan of its own.
     ///
     /// Unlike those of [`partition`](Self::partition), the pieces may write bytes between each other's: they share a
     /// destination one after the other, or by [`run_write_only`](Self::run_write_only).
@@ -80,7 +81,7 @@ impl Relayout {
         let Some(&size) = sizes.get(axis) else { return Err(Error::AxisOutOfRange { axis, rank }) };
         let backwards = self.reversed.contains(&axis);
         let tile = self.tile_along(axis, size, backwards);
-        let most = u64::try_from(pieces.clamp(1, MOST_PIECES)).unwrap_or(1);
+        let most = u64::try_from(pieces.min(self.most_axis_pieces()).max(1)).unwrap_or(1);
         let tiles = size.div_ceil(tile);
         let per_piece = tiles.div_ceil(most).max(1).saturating_mul(tile);
         let mut found = Vec::new();
@@ -91,6 +92,15 @@ impl Relayout {
             start = end;
         }
         Ok(found)
+    }
+
+    /// How many pieces a plan of this size may be repeated for.
+    fn most_axis_pieces(&self) -> usize {
+        let parts = self.passes.programs().map(|program| {
+            let entries = usize::try_from(program.boxes.entries()).unwrap_or(usize::MAX);
+            program.boxes.segments().saturating_add(program.prepared.len()).saturating_add(entries.div_euclid(16))
+        });
+        MOST_PARTS.checked_div(parts.fold(0, usize::saturating_add)).unwrap_or(MOST_PIECES).min(MOST_PIECES)
     }
 
     /// How many indices stay together, so that the tiles of both sides stay whole; all of them if the sides do not agree.
@@ -119,6 +129,9 @@ impl Relayout {
 
 /// The most pieces: as [`Relayout::partition`] has.
 const MOST_PIECES: usize = 16_384;
+
+/// The most parts of all their plans together: a hundred bytes each, or more.
+const MOST_PARTS: usize = 1 << 16;
 
 /// How many indices of an axis share a tile: 1 if it is not cut.
 fn tile(map: &IndexMap, axis: usize) -> u64 {

@@ -14,8 +14,8 @@ use crate::map::CopyBox;
 
 use super::exec;
 use super::kernel::Destination;
-use super::plan::clip;
-use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_CUT_BOXES, PIECE_SLACK};
+use super::plan::clip::{self, Room, Spanned};
+use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
 use super::plan::program::Program;
@@ -67,8 +67,9 @@ impl Relayout {
     /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and cover the whole
     /// destination; a piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), never more than 16,384, and only one if the copy
-    /// takes several passes, or if the layouts are so irregular that cutting them would take thousands of boxes.
+    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), or if the layouts are so irregular that
+    /// cutting them would take more than 16,384 boxes; never more than 16,384, and only one if the copy takes several passes, or has more than
+    /// 4,096 boxes itself.
     ///
     /// # Errors
     ///
@@ -111,16 +112,15 @@ impl Relayout {
         let alignment = u64::try_from(alignment).unwrap_or(u64::MAX).max(1);
         if let Passes::Direct(program) = &self.passes
             && pieces > 1
-            && program.boxes.count() <= MOST_CUT_BOXES
+            && let Some(boxes) = self.spans(program)
         {
-            let boxes: Vec<CopyBox> = program.boxes.iter().collect();
             let total = self.destination.physical_elements();
             // Every piece has at least a byte and a box, and there are at most so many boxes.
             let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
-            let mut wanted = pieces.min(bytes).min(MOST_CLIPPED);
+            let mut wanted = pieces.min(bytes).min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
-                if let Some(found) = self.cut(program, &boxes, &self.bounds(0..total, wanted, alignment))? {
-                    return Ok(found);
+                if let Some(parts) = boxes.cut(&self.bounds(0..total, wanted, alignment)) {
+                    return self.pieces(program, parts);
                 }
                 wanted = wanted.div_euclid(2);
             }
@@ -200,15 +200,15 @@ impl Relayout {
         bounds
     }
 
-    /// The pieces between these bounds; `None` if there would be too many parts.
-    fn cut(&self, program: &Program, boxes: &[CopyBox], bounds: &[u64]) -> Result<Option<Vec<Piece>>, Error> {
+    /// The pieces that write these elements.
+    fn pieces(&self, program: &Program, parts: Vec<Clipped>) -> Result<Vec<Piece>, Error> {
         let bits = self.destination.element_bits();
-        let mut pieces = Vec::with_capacity(bounds.len());
-        let mut left = MOST_CLIPPED;
+        let mut pieces = Vec::with_capacity(parts.len());
         let whole = Arc::new(self.clone());
-        for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
-            let Some(part) = self.part(program, boxes, start..end, &mut left)? else { return Ok(None) };
-            let (first, last) = (checked::bytes_for(start, bits)?, checked::bytes_for(end, bits)?);
+        for clipped in parts {
+            let part = self.part(program, clipped)?;
+            let (first, last) =
+                (checked::bytes_for(part.elements.start, bits)?, checked::bytes_for(part.elements.end, bits)?);
             pieces.push(Piece {
                 range: checked::narrow(first, checked::BYTES)?..checked::narrow(last, checked::BYTES)?,
                 reads: part.reads.clone(),
@@ -216,26 +216,55 @@ impl Relayout {
                 copy: PieceCopy::Part(Box::new(part), Arc::clone(&whole)),
             });
         }
-        Ok(Some(pieces))
+        Ok(pieces)
     }
 
-    /// What lands in some elements of the destination; `None` if that takes more boxes than there are `left`.
-    pub(super) fn part(
-        &self,
-        program: &Program,
-        boxes: &[CopyBox],
-        elements: Range<u64>,
-        left: &mut usize,
-    ) -> Result<Option<Part>, Error> {
-        let mut parts = Vec::new();
-        for copy in boxes {
-            let Some(found) = clip::clipped(copy, &elements, *left) else { return Ok(None) };
-            *left = left.saturating_sub(found.len());
-            parts.extend(found);
-        }
-        let Some(fill) = self.fill.clipped(&elements, *left) else { return Ok(None) };
-        let reads = source_bytes(&parts, self.destination.element_bits())?;
-        Ok(Some(Part { elements, reads, program: program.of_boxes(parts)?, fill }))
+    /// The boxes of a program and of the padding, to be cut; `None` if they are too many.
+    pub(super) fn spans(&self, program: &Program) -> Option<Spans<'_>> {
+        Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
+    }
+
+    /// What lands in some elements of the destination, planned.
+    pub(super) fn part(&self, program: &Program, clipped: Clipped) -> Result<Part, Error> {
+        let Clipped { elements, boxes, fill } = clipped;
+        let reads = source_bytes(&boxes, self.destination.element_bits())?;
+        Ok(Part { elements, reads, program: program.of_boxes(boxes)?, fill })
+    }
+}
+
+/// All boxes of a copy, to be cut.
+pub(super) struct Spans<'a> {
+    elements: Vec<Spanned>,
+    padding: Vec<Spanned>,
+    fill: &'a Fill,
+}
+
+/// What lands in some elements of the destination, not planned yet.
+pub(super) struct Clipped {
+    elements: Range<u64>,
+    boxes: Vec<CopyBox>,
+    fill: Fill,
+}
+
+impl Spans<'_> {
+    /// How many pieces may be held against every box.
+    fn most_pieces(&self) -> usize {
+        let boxes = self.elements.len().saturating_add(self.padding.len());
+        MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)
+    }
+
+    /// The parts between these bounds; `None` if they would be too many boxes.
+    fn cut(&self, bounds: &[u64]) -> Option<Vec<Clipped>> {
+        let mut room = Room::new();
+        let parts = bounds.iter().zip(bounds.iter().skip(1));
+        parts.map(|(&start, &end)| self.clipped(start..end, &mut room)).collect()
+    }
+
+    /// What lands in some elements of the destination; `None` if there is no room for its boxes.
+    pub(super) fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
+        let boxes = clip::clipped(&self.elements, &elements, room)?;
+        let fill = self.fill.clipped(&self.padding, &elements, room)?;
+        Some(Clipped { elements, boxes, fill })
     }
 }
 

@@ -68,7 +68,8 @@ impl Relayout {
     ///
     /// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ, [`Error::DataTypeMismatch`] and
     /// [`Error::ElementBitsMismatch`] if the elements do; [`Error::OverlappingDestination`] if two indices of the
-    /// destination share an offset, or [`Error::TooHard`] if that could not be decided;
+    /// destination share an offset; [`Error::TooHard`] if that could not be decided, or if one layout is cut into so many blocks that do not
+    /// divide each other (dozens of tiles) that the copy would fall into more than 65,536 boxes along one dimension;
     /// [`Error::UnsupportedElementBits`] for elements of more than 128 bits that are no whole bytes; and what
     /// [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`], [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {

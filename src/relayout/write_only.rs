@@ -15,14 +15,14 @@ use std::ptr::NonNull;
 
 use crate::checked;
 use crate::error::Error;
-use crate::map::CopyBox;
 
 use super::exec;
 use super::exec::passes::OldPadding;
 use super::kernel::{Destination, initialised};
 use super::padding::Padding;
-use super::piece::{Part, Piece, PieceCopy};
-use super::plan::cost::{MOST_CLIPPED, MOST_CUT_BOXES, WRITE_BLOCK};
+use super::piece::{Part, Piece, PieceCopy, Spans};
+use super::plan::clip::Room;
+use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
 use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
 use super::plan::program::Program;
@@ -173,11 +173,11 @@ impl Relayout {
         }
         let blocks = destination.len().div_ceil(WRITE_BLOCK).clamp(1, MOST_CLIPPED);
         let bounds = self.bounds(elements, blocks, 1);
-        if bounds.len() > 2 && program.boxes.count() <= MOST_CUT_BOXES {
-            let boxes: Vec<CopyBox> = program.boxes.iter().collect();
-            if let Some(written) = self.write_in_blocks((program, &boxes), &bounds, source, destination.reborrow())? {
-                return Ok(written);
-            }
+        if bounds.len() > 2
+            && let Some(boxes) = self.spans(program)
+            && let Some(written) = self.write_in_blocks((program, &boxes), &bounds, source, destination.reborrow())?
+        {
+            return Ok(written);
         }
         let mut buffer = vec![0; destination.len()];
         exec::program::run_filled(own, fill, self.level, source, &mut buffer)?;
@@ -187,14 +187,15 @@ impl Relayout {
     /// Writes the elements between bounds, one block after the other; `None` if one of them would take too many boxes.
     fn write_in_blocks(
         &self,
-        (program, boxes): (&Program, &[CopyBox]),
+        (program, boxes): (&Program, &Spans<'_>),
         bounds: &[u64],
         source: &[u8],
         mut destination: Destination<'_>,
     ) -> Result<Option<u64>, Error> {
         let (mut buffer, mut at, mut written) = (Vec::new(), 0_usize, 0_u64);
         for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
-            let Some(part) = self.part(program, boxes, start..end, &mut { MOST_CLIPPED })? else { return Ok(None) };
+            let Some(clipped) = boxes.clipped(start..end, &mut Room::new()) else { return Ok(None) };
+            let part = self.part(program, clipped)?;
             let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
             let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
             buffer.resize(bytes, 0);

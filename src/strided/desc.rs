@@ -10,6 +10,8 @@ use super::axes::AxisOrder;
 use super::axis_list::AxisList;
 use super::size::{extent, size_in_bytes};
 
+mod invariants;
+
 /// Who owns the buffer (`DML_TENSOR_FLAGS`).
 ///
 /// ```
@@ -36,13 +38,14 @@ pub enum TensorFlags {
 /// (broadcast); strides larger than needed leave padding. Rank 0 (one element) and sizes of 0 (no
 /// elements) are legal here; [`upload::validate`](crate::upload::validate) says what a device accepts.
 ///
-/// Invariants, which every constructor checks and the code cites by number:
+/// Invariants, which every constructor checks, the code cites by number, and a debug build asks of every value:
 ///
 /// 1. There are as many strides as sizes.
 /// 2. The product of the non-zero sizes fits 64 bits.
 /// 3. The base offset plus the span (one past the largest offset) fits 64 bits, and so does the
 ///    size in bytes.
 /// 4. The total size is at least the minimum size, and a multiple of 4.
+/// 5. The promised alignment is 0, or a power of two and no less than an element.
 ///
 /// Two descriptors are equal if they describe the same elements at the same places: the stride of
 /// an axis of size 1 is never used, so it does not count. A [part](Self::is_part) of a larger buffer equals no tensor that has its
@@ -122,7 +125,8 @@ impl BufferTensorDesc {
             flags: TensorFlags::None,
             explicit_strides: false,
             sliced: false,
-        })
+        }
+        .checked())
     }
 
     /// Packed in the memory order `order`; `sizes` are in its logical order.
@@ -206,7 +210,8 @@ impl BufferTensorDesc {
             flags: TensorFlags::None,
             explicit_strides,
             sliced: false,
-        })
+        }
+        .checked())
     }
 
     /// Another descriptor of the same buffer: flags, alignment and a total set by hand stay.
@@ -232,12 +237,12 @@ impl BufferTensorDesc {
         if data_type != self.data_type {
             return view.with_base_offset_alignment(self.base_offset_alignment);
         }
-        Ok(view)
+        Ok(view.checked())
     }
 
     /// The same bytes as elements of another type of the same width: nothing that was checked changes.
     pub(super) fn with_type_of_same_width(self, data_type: DataType) -> Self {
-        BufferTensorDesc { data_type, ..self }
+        BufferTensorDesc { data_type, ..self }.checked()
     }
 
     /// The same elements in the same buffer under other axes. Their number and the largest offset must be the same:
@@ -256,6 +261,7 @@ impl BufferTensorDesc {
             explicit_strides: true,
             sliced: self.sliced,
         }
+        .checked()
     }
 
     /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts that were put together by
@@ -307,7 +313,7 @@ impl BufferTensorDesc {
         if !total.is_multiple_of(4) {
             return Err(Error::TotalSizeUnaligned { total });
         }
-        Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self })
+        Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
 
     /// The same tensor with a promise about where it is bound: 0 for none, else a power of two in
@@ -321,7 +327,7 @@ impl BufferTensorDesc {
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
             return Err(Error::BadAlignment { alignment: alignment.into(), min: min.next_power_of_two().into() });
         }
-        Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self })
+        Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
 
     /// The same tensor, beginning `base_offset` elements into its buffer (what a slice leaves
@@ -335,7 +341,7 @@ impl BufferTensorDesc {
     pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.min_elements.saturating_sub(self.base_offset) };
         let min_elements = checked_end(self.data_type, base_offset, span)?;
-        Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self })
+        Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self }.checked())
     }
 
     /// The type of an element.

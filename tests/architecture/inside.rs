@@ -15,9 +15,10 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["deviation", "index_map", "refine"],
             &["reversed"],
             &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
-            &["difference", "from_tiles"],
+            &["difference", "from_tiles", "invariants"],
             &["equality"],
             &["contiguous"],
+            &["exhaustive"],
         ],
     ),
     (

@@ -7,39 +7,93 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::map::{CopyBox, Loop, Loops};
 
-/// Boxes that together hold just those elements of `copy` that land in `range` (elements of the destination), counted from
-/// its start. `None` if they would be more than `most`.
-pub(crate) fn clipped(copy: &CopyBox, range: &Range<u64>, most: usize) -> Option<Vec<CopyBox>> {
-    let mut loops = copy.loops.clone();
-    loops.sort_by_key(|step| Reverse(mean_stride(step)));
-    let mut clip = Clip { range, most, boxes: Vec::new() };
-    clip.descend(copy.source, copy.destination, &loops)?;
+use super::cost::{MOST_CLIP_STEPS, MOST_CLIPPED, MOST_ENTRIES};
+
+/// A box, ready to be clipped: its loops by falling stride of the destination.
+#[derive(Debug)]
+pub(crate) struct Spanned {
+    source: u64,
+    destination: u64,
+    loops: Loops,
+    /// The largest offset of the loops on the destination, from each of them on.
+    lasts: SmallVec<[u64; 5]>,
+}
+
+impl Spanned {
+    pub(crate) fn new(copy: &CopyBox) -> Spanned {
+        let mut loops = copy.loops.clone();
+        loops.sort_by_key(|step| Reverse(mean_stride(step)));
+        let mut lasts: SmallVec<[u64; 5]> = SmallVec::from_elem(0, loops.len().saturating_add(1));
+        let mut last = 0_u64;
+        for (step, slot) in loops.iter().zip(&mut lasts).rev() {
+            last = last.saturating_add(largest(step));
+            *slot = last;
+        }
+        Spanned { source: copy.source, destination: copy.destination, loops, lasts }
+    }
+}
+
+/// How much may be clipped.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// How many boxes there may be yet.
+    boxes: usize,
+    /// How many entries their tables may have yet.
+    entries: u64,
+    /// How many loops and entries may be looked at yet.
+    steps: u64,
+}
+
+impl Room {
+    pub(crate) fn new() -> Room {
+        Room { boxes: MOST_CLIPPED, entries: MOST_ENTRIES, steps: MOST_CLIP_STEPS }
+    }
+
+    fn step(&mut self, steps: usize) -> Option<()> {
+        self.steps = self.steps.checked_sub(u64::try_from(steps).unwrap_or(u64::MAX))?;
+        Some(())
+    }
+}
+
+/// Boxes that together hold just those elements of `boxes` that land in `range` (elements of the destination), counted from
+/// its start. `None` if there is no room for them.
+pub(crate) fn clipped(boxes: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Vec<CopyBox>> {
+    let mut clip = Clip { range, room, boxes: Vec::new() };
+    for copy in boxes {
+        if let Relation::Outside = clip.relation(copy.destination, copy.lasts.first().copied().unwrap_or(0)) {
+            continue;
+        }
+        clip.descend(copy.source, copy.destination, &copy.loops, &copy.lasts)?;
+    }
     Some(clip.boxes)
 }
 
 struct Clip<'a> {
     range: &'a Range<u64>,
-    most: usize,
+    room: &'a mut Room,
     boxes: Vec<CopyBox>,
 }
 
 // Nothing below saturates: every sum is the offset of an element, or one past it.
 impl Clip<'_> {
-    fn descend(&mut self, source: u64, destination: u64, loops: &[Loop]) -> Option<()> {
-        match self.relation(destination, last_offset(loops)) {
+    fn descend(&mut self, source: u64, destination: u64, loops: &[Loop], lasts: &[u64]) -> Option<()> {
+        self.room.step(1)?;
+        match self.relation(destination, lasts.first().copied().unwrap_or(0)) {
             Relation::Outside => return Some(()),
             Relation::Inside => return self.push(source, destination, Loops::from(loops)),
             Relation::Straddles => {}
         }
         // A single element never straddles a bound.
-        let (first, rest) = loops.split_first()?;
+        let ((first, rest), (_, lasts)) = (loops.split_first()?, lasts.split_first()?);
+        let last = lasts.first().copied().unwrap_or(0);
         match first {
             Loop::Strided { extent, source: from, destination: to }
             | Loop::Reversed { extent, source: from, destination: to } => {
                 let backwards = matches!(first, Loop::Reversed { .. });
-                let last = last_offset(rest);
                 // How many iterations begin, or end, in front of a bound of the range.
                 let before = |bound: u64, last: u64| {
                     let distance = bound.saturating_sub(destination.saturating_add(last));
@@ -57,11 +111,8 @@ impl Clip<'_> {
                 } else {
                     (touching.start..whole.start, whole.end..touching.end)
                 };
-                if left.end.saturating_sub(left.start) > u64::try_from(self.most).unwrap_or(u64::MAX) {
-                    return None;
-                }
                 for (source, destination) in left.map(at) {
-                    self.descend(source, destination, rest)?;
+                    self.descend(source, destination, rest, lasts)?;
                 }
                 if !whole.is_empty() {
                     let mut loops = Loops::new();
@@ -79,19 +130,19 @@ impl Clip<'_> {
                     self.push(source, destination, loops)?;
                 }
                 for (source, destination) in right.map(at) {
-                    self.descend(source, destination, rest)?;
+                    self.descend(source, destination, rest, lasts)?;
                 }
                 Some(())
             }
             Loop::Table(entries) => {
-                let last = last_offset(rest);
+                self.room.step(entries.len())?;
                 let mut whole = Vec::new();
                 for &(from, to) in entries {
                     match self.relation(destination.saturating_add(to), last) {
                         Relation::Outside => {}
                         Relation::Inside => whole.push((from, to)),
                         Relation::Straddles => {
-                            self.descend(source.saturating_add(from), destination.saturating_add(to), rest)?;
+                            self.descend(source.saturating_add(from), destination.saturating_add(to), rest, lasts)?;
                         }
                     }
                 }
@@ -114,8 +165,11 @@ impl Clip<'_> {
     }
 
     fn push(&mut self, source: u64, destination: u64, loops: Loops) -> Option<()> {
-        if self.boxes.len() >= self.most {
-            return None;
+        self.room.boxes = self.room.boxes.checked_sub(1)?;
+        for step in &loops {
+            if let Loop::Table(_) = step {
+                self.room.entries = self.room.entries.checked_sub(step.extent())?;
+            }
         }
         let destination = destination.saturating_sub(self.range.start);
         self.boxes.push(CopyBox { source, destination, loops }.in_order());
@@ -148,18 +202,17 @@ fn mean_stride(step: &Loop) -> u64 {
         Loop::Strided { destination, .. } | Loop::Reversed { destination, .. } => *destination,
         Loop::Table(entries) => {
             let gaps = u64::try_from(entries.len()).unwrap_or(u64::MAX).saturating_sub(1).max(1);
-            last_offset(std::slice::from_ref(step)).div_euclid(gaps)
+            largest(step).div_euclid(gaps)
         }
     }
 }
 
-/// The largest offset of some loops on the destination, in elements.
-fn last_offset(loops: &[Loop]) -> u64 {
-    let each = loops.iter().map(|step| match step {
+/// The largest offset of a loop on the destination, in elements.
+fn largest(step: &Loop) -> u64 {
+    match step {
         Loop::Strided { extent, destination, .. } | Loop::Reversed { extent, destination, .. } => {
             extent.saturating_sub(1).saturating_mul(*destination)
         }
         Loop::Table(entries) => entries.iter().map(|&(_, to)| to).max().unwrap_or(0),
-    });
-    each.fold(0, u64::saturating_add)
+    }
 }

@@ -205,6 +205,16 @@ pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 /// Clipped boxes of all pieces together, at most, for the same reason. Not tuned.
 pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
+/// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not tuned.
+pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
+
+/// Loops and entries of tables that are looked at to cut a copy into so many pieces, at most: tens of milliseconds. Where it does not suffice,
+/// half as many pieces are tried. Not tuned.
+pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
+
+/// Boxes that are held against the bounds of pieces, at most, those of each piece counted: tens of milliseconds. Not tuned.
+pub(crate) const MOST_COMPARED: usize = 1 << 24;
+
 /// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step. So the longest piece takes
 /// at most an eighth longer than an equal share. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;

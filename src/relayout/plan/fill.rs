@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
 
-use super::clip;
+use super::clip::{self, Room, Spanned};
 use super::cost::{LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 
 /// What is written besides the elements.
@@ -35,20 +35,24 @@ impl Fill {
         Fill::Whole { elements: map.physical_elements(), bits, pattern }
     }
 
-    /// What of it lies in `range` (elements of the destination); `None` if that takes more than `most` boxes.
-    pub(crate) fn clipped(&self, range: &Range<u64>, most: usize) -> Option<Fill> {
+    /// The boxes of padding, to be clipped.
+    pub(crate) fn spanned(&self) -> Vec<Spanned> {
+        match self {
+            Fill::Boxes { boxes, .. } => boxes.iter().map(Spanned::new).collect(),
+            Fill::Nothing | Fill::Whole { .. } => Vec::new(),
+        }
+    }
+
+    /// What of it lies in `range` (elements of the destination), given its [boxes](Self::spanned); `None` if there is no room for them.
+    pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
             Fill::Whole { bits, pattern, .. } => {
                 let elements = range.end.saturating_sub(range.start);
                 Fill::Whole { elements, bits: *bits, pattern: *pattern }
             }
-            Fill::Boxes { boxes, bytes, pattern } => {
-                let mut parts = Vec::new();
-                for padding in boxes {
-                    parts.extend(clip::clipped(padding, range, most.saturating_sub(parts.len()))?);
-                }
-                Fill::Boxes { boxes: parts, bytes: *bytes, pattern: *pattern }
+            Fill::Boxes { bytes, pattern, .. } => {
+                Fill::Boxes { boxes: clip::clipped(own, range, room)?, bytes: *bytes, pattern: *pattern }
             }
         })
     }

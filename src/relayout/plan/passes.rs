@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::checked;
 use crate::error::Error;
-use crate::map::{BoxGroups, IndexMap, Levels, TileEntries};
+use crate::map::{BoxGroups, IndexMap, Levels, MAX_REFINED, TileEntries};
 
 use super::machine::Knobs;
 use super::program::{Program, Traffic};
@@ -191,7 +191,7 @@ fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error>
 }
 
 fn no_boxes() -> Error {
-    Error::TooHard { question: "how to copy between two layouts", work: 1 }
+    Error::TooHard { question: "how to copy between two layouts", work: MAX_REFINED }
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {

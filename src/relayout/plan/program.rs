@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
-use super::cost::PREPARED_BOXES;
+use super::clip::Spanned;
+use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::Knobs;
 use super::nest::{MicroKernel, Nest};
 use super::select;
@@ -23,7 +24,7 @@ pub(crate) struct Program {
     pub(crate) traffic: Traffic,
     /// What it was planned with.
     pub(crate) knobs: Knobs,
-    /// All boxes, or none if there are more than [`PREPARED_BOXES`]: then each is planned as it is run.
+    /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is planned as it is run.
     pub(crate) prepared: Vec<PlannedBox>,
 }
 
@@ -61,7 +62,7 @@ impl Program {
         // Only streamed runs are joined.
         let knobs = &Knobs { joined_up_to: if streaming { knobs.joined_up_to } else { 0 }, ..*knobs };
         let mut prepared = Vec::new();
-        if boxes.count() <= PREPARED_BOXES {
+        if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
             for copy in boxes.iter() {
                 prepared.push(PlannedBox::new(copy, widths, knobs)?);
@@ -69,6 +70,12 @@ impl Program {
         }
         let prefetch = traffic.moved() >= knobs.prefetch_from;
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
+    }
+
+    /// The boxes to be cut into pieces; `None` if they are too many, or their tables too long.
+    pub(crate) fn cut_boxes(&self) -> Option<Vec<Spanned>> {
+        let few = self.boxes.count() <= MOST_CUT_BOXES && self.boxes.entries() <= MOST_ENTRIES;
+        few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
     }
 
     /// Are there short destination runs that could be joined?
