@@ -47,8 +47,6 @@ mod deviation;
 mod difference;
 mod digits;
 mod equality;
-#[cfg(test)]
-mod exhaustive;
 mod from_digits;
 mod from_tiles;
 mod injective;
@@ -60,6 +58,8 @@ mod padding;
 mod places;
 mod refine;
 mod reversed;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use boxes::CopyBox;

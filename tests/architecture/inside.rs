@@ -18,7 +18,6 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["difference", "from_tiles", "invariants"],
             &["equality"],
             &["contiguous"],
-            &["exhaustive"],
         ],
     ),
     (

@@ -1,4 +1,5 @@
-//! An allocator that counts, for tests of what allocates.
+//! An allocator that counts, for tests of what allocates, and how much.
+#![allow(dead_code, reason = "every test counts one of the two")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,6 +9,21 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// The bytes that this thread has allocated and not freed, and the most there were.
+    static LIVE: Cell<i64> = const { Cell::new(0) };
+    static MOST: Cell<i64> = const { Cell::new(0) };
+}
+
+fn add(bytes: i64) {
+    LIVE.with(|live| {
+        live.set(live.get() + bytes);
+        MOST.with(|most| most.set(most.get().max(live.get())));
+    });
+}
+
+/// The bytes of a block: no block is larger than `isize::MAX`.
+fn bytes(layout: Layout) -> i64 {
+    i64::try_from(layout.size()).unwrap_or(i64::MAX)
 }
 
 // SAFETY: `System` is a correct allocator, every call goes to it with the same arguments, and counting neither allocates nor
@@ -15,11 +31,13 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        add(bytes(layout));
         // SAFETY: the caller of `alloc` promises a size above 0, which is all that `System` requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        add(-bytes(layout));
         // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout; all its blocks come from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -33,4 +51,12 @@ pub(crate) fn count<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = black_box(operation());
     (result, ALLOCATIONS.with(Cell::get) - before)
+}
+
+/// What an operation gives, and the most bytes that it held at a time on this thread.
+pub(crate) fn most_bytes<T>(operation: impl FnOnce() -> T) -> (T, u64) {
+    let before = LIVE.with(Cell::get);
+    MOST.with(|most| most.set(before));
+    let result = black_box(operation());
+    (result, u64::try_from(MOST.with(Cell::get) - before).unwrap_or(0))
 }

@@ -42,7 +42,7 @@ impl Spanned {
 pub(crate) struct Room {
     /// How many boxes there may be yet.
     boxes: usize,
-    /// How many entries their tables may have yet.
+    /// How many entries their tables may have yet; any other loop takes as much as two.
     entries: u64,
     /// How many loops and entries may be looked at yet.
     steps: u64,
@@ -167,9 +167,8 @@ impl Clip<'_> {
     fn push(&mut self, source: u64, destination: u64, loops: Loops) -> Option<()> {
         self.room.boxes = self.room.boxes.checked_sub(1)?;
         for step in &loops {
-            if let Loop::Table(_) = step {
-                self.room.entries = self.room.entries.checked_sub(step.extent())?;
-            }
+            let entries = if let Loop::Table(_) = step { step.extent() } else { 2 };
+            self.room.entries = self.room.entries.checked_sub(entries)?;
         }
         let destination = destination.saturating_sub(self.range.start);
         self.boxes.push(CopyBox { source, destination, loops }.in_order());

@@ -213,7 +213,7 @@ pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
 /// Boxes that are held against the bounds of pieces, at most, those of each piece counted: tens of milliseconds. Not tuned.
-pub(crate) const MOST_COMPARED: usize = 1 << 24;
+pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
 /// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step. So the longest piece takes
 /// at most an eighth longer than an equal share. Not tuned.
