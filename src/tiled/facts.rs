@@ -72,7 +72,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] if there is none; `axis` is then the magnitude of the number.
+    /// [`Error::AxisOutOfRange`] if there is none; `axis` is then the magnitude of the number, or `usize::MAX` if that is smaller.
     ///
     /// ```
     /// let shape: tensor_layout::ArrayShape = "f32[2,3,5]".parse()?;
@@ -83,7 +83,7 @@ impl ArrayShape {
     /// ```
     pub fn dimension(&self, number: i64) -> Result<usize, Error> {
         let rank = self.rank();
-        let magnitude: usize = checked::narrow(number.unsigned_abs(), "the number of a dimension")?;
+        let magnitude = usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
         let found = if number < 0 { rank.checked_sub(magnitude) } else { Some(magnitude) };
         found.filter(|&dimension| dimension < rank).ok_or(Error::AxisOutOfRange { axis: magnitude, rank })
     }
