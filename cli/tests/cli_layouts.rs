@@ -2,14 +2,14 @@
 
 mod command_line;
 
-use command_line::{folder, program, run, run_behind, run_with_input};
+use command_line::{folder, program, run, run_with_input, run_with_variable};
 use serde_json::{Value, json};
 
 #[test]
 fn a_kernel_level_that_is_none_is_reported_and_ignored() {
     let explain = |level: &str| {
         let arguments = ["convert", "--explain", "--from", "f32[64,64]", "--to", "f32[64,64]{0,1}"];
-        run_behind(&format!("export TENSOR_LAYOUT_LEVEL={level}"), &arguments)
+        run_with_variable("TENSOR_LAYOUT_LEVEL", level, &arguments)
     };
     let sentence = "TENSOR_LAYOUT_LEVEL is ignored: column 1 of `Portable`: expected a kernel level: portable, neon, avx2, \
         avx512, found `Portable`\n";

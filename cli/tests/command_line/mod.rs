@@ -41,6 +41,13 @@ pub(crate) fn run_with_input(arguments: &[&str], input: &str) -> Run {
     run_command(command, input)
 }
 
+/// Runs the program with a variable of its environment set.
+pub(crate) fn run_with_variable(name: &str, value: &str, arguments: &[&str]) -> Run {
+    let mut command = program();
+    command.args(arguments).env(name, value);
+    run_command(command, "")
+}
+
 /// Runs the program behind some words of a shell, such as a limit.
 pub(crate) fn run_behind(words: &str, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
