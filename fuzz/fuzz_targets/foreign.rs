@@ -87,7 +87,8 @@ fn values(numbers: &[Number], length: usize) -> Vec<i64> {
 }
 
 fn dlpack(input: &Input) {
-    let ndim = if input.length.kind % 16 == 0 { input.length.large as i32 } else { i32::from(input.length.small) };
+    let ndim =
+        if input.length.kind.is_multiple_of(16) { input.length.large as i32 } else { i32::from(input.length.small) };
     let length = usize::try_from(ndim).unwrap_or(0);
     let length = if length <= 64 { length } else { 0 };
     let (shape, strides) = (values(&input.numbers, length), values(&input.others, length));
@@ -134,7 +135,7 @@ fn pjrt(input: &Input, is_tiled: bool) {
     }
     let sum = lengths.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
     let entries = values(&input.others, listed(sum));
-    let size = |number: Number, right: usize| if number.kind % 4 == 0 { number.length(100) } else { right };
+    let size = |number: Number, right: usize| if number.kind.is_multiple_of(4) { number.length(100) } else { right };
     let layout = if is_tiled {
         PjrtLayoutUnion {
             tiled: PjrtTiledLayout {
@@ -190,7 +191,7 @@ fn pjrt(input: &Input, is_tiled: bool) {
 }
 
 fn directml(input: &Input) {
-    let count = if input.length.kind % 8 == 0 {
+    let count = if input.length.kind.is_multiple_of(8) {
         input.length.large as u32
     } else {
         u32::from(input.length.small.unsigned_abs() % 10)
@@ -200,7 +201,7 @@ fn directml(input: &Input) {
     let (sizes, strides) = (of(&input.numbers), of(&input.others));
     let raw = DmlBufferTensorDesc {
         data_type: if input.layout_type & 15 == 0 { input.layout_type } else { i32::from(input.type_code % 16) },
-        flags: if input.flags % 8 == 0 { input.flags as i32 } else { (input.flags & 1) as i32 },
+        flags: if input.flags.is_multiple_of(8) { input.flags as i32 } else { (input.flags & 1) as i32 },
         dimension_count: count,
         sizes: start(&sizes, input.pointers[0]),
         strides: start(&strides, input.pointers[1]),

@@ -139,7 +139,7 @@ impl Tiled {
             }
             entries.into_iter().map(|entry| (entry > 0).then_some(entry)).collect()
         });
-        let tail = if self.tail % 4 == 0 { 1 + u64::from(self.tail) / 4 % 16 } else { 1 };
+        let tail = if self.tail.is_multiple_of(4) { 1 + u64::from(self.tail) / 4 % 16 } else { 1 };
         let minor_to_major = permutation(self.order, sizes.len());
         let mut tiling = Tiling { sizes: sizes.to_vec(), minor_to_major, tiles: tiles.collect(), tail };
         while tiling.most_places() > 1e15 || tiling.places() > most_places {
@@ -196,7 +196,7 @@ impl Strided {
     }
 
     pub fn desc(&self, data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
-        let base = if self.base % 4 == 0 { u64::from(self.base) / 4 } else { 0 };
+        let base = if self.base.is_multiple_of(4) { u64::from(self.base) / 4 } else { 0 };
         let desc = BufferTensorDesc::new(data_type, sizes, Some(&self.strides(sizes))).unwrap();
         desc.with_base_offset(base).unwrap()
     }
@@ -215,7 +215,8 @@ impl Strided {
 
 impl AnySide {
     pub fn side(&self, data_type: DataType, sizes: &[u64], most_places: u64) -> Side {
-        let strided = if self.model % 4 == 0 { self.strided.side(data_type, sizes, most_places) } else { None };
+        let strided =
+            if self.model.is_multiple_of(4) { self.strided.side(data_type, sizes, most_places) } else { None };
         strided.unwrap_or_else(|| self.tiled.side(data_type, sizes, most_places))
     }
 }
