@@ -10,6 +10,8 @@ mod counting;
 mod hostile;
 mod steps;
 
+use std::sync::LazyLock;
+
 use hostile::{Subject, others, subjects};
 use steps::MOST_STEPS;
 use tensor_layout::bridge::{lower, lower_map, raise, spell, spell_view};
@@ -64,16 +66,24 @@ fn each_desc<T>(name: &str, operation: impl Fn(&BufferTensorDesc) -> T) {
     }
 }
 
-/// The same for copies between each layout and some others, both ways.
-fn each_plan<T>(name: &str, operation: impl Fn(&Relayout) -> T) {
+/// Copies between each layout and some others, both ways.
+static PLANS: LazyLock<Vec<(String, Relayout)>> = LazyLock::new(|| {
+    let mut plans = Vec::new();
     for Subject { text, map, .. } in &subjects() {
         for other in others(map).iter().chain([map]) {
             for (from, to) in [(map, other), (other, map)] {
-                if let Ok(plan) = limited("Relayout::new", text, || Relayout::new(from, to)) {
-                    limited(name, text, || operation(&plan));
-                }
+                let plan = limited("Relayout::new", text, || Relayout::new(from, to));
+                plans.extend(plan.ok().map(|plan| (text.clone(), plan)));
             }
         }
+    }
+    plans
+});
+
+/// The same for each of the copies.
+fn each_plan<T>(name: &str, operation: impl Fn(&Relayout) -> T) {
+    for (text, plan) in PLANS.iter() {
+        limited(name, text, || operation(plan));
     }
 }
 
