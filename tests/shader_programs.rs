@@ -149,6 +149,23 @@ proptest! {
     }
 }
 
+/// Parts of a transpose that begin inside words, beside parts with the same loops that do not: each needs a shader of its own.
+#[test]
+fn parts_of_a_transpose_that_begin_inside_words_have_their_own_shader() {
+    let side = |text: &str| Side::tiled(&text.parse().unwrap());
+    let (from, to) = (side("s4[16,64]{0,1:E(4)}"), side("s4[16,64]{1,0:E(4)}"));
+    for max_binding in (44..=260).step_by(4) {
+        for (from, to) in [(&from, &to), (&to, &from)] {
+            let mut profile = Profile::webgpu();
+            (profile.offset_alignment, profile.max_binding) = (4, max_binding);
+            match check(from, to, Padding::Keep, &profile, Some(Form::Transpose), [0, 0]) {
+                Err(Error::NotExpressible { reason, .. }) => assert!(!reason.is_empty()),
+                other => other.unwrap(),
+            }
+        }
+    }
+}
+
 /// Planes of rows and columns round the sizes of words, tiles and workgroups, turned, interleaved, with gaps or as they are.
 fn planes() -> impl Strategy<Value = (Side, Side)> {
     let near = || {

@@ -238,8 +238,8 @@ impl Planner<'_> {
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
         for part in parts {
-            let shader =
-                shaders.get(&part.steps, || Some(rows::shader(&part.steps, unit == 4, content, self.invocations)));
+            let shader = shaders
+                .get((&part.steps, [0; 3]), || Some(rows::shader(&part.steps, unit == 4, content, self.invocations)));
             let Some(shader) = shader else { return Ok(None) };
             let (from, to) = part.reach();
             let span = |first: u64, reach: u64| {
@@ -275,7 +275,7 @@ impl Planner<'_> {
         let mut passes = Vec::new();
         for part in parts {
             let own = interleave.with_outer(part);
-            let Some(shader) = shaders.get(&own.outer.steps, || Some(own.shader(self.invocations))) else {
+            let Some(shader) = shaders.get((&own.outer.steps, [0; 3]), || Some(own.shader(self.invocations))) else {
                 return Ok(None);
             };
             let (from, to) = reach(&own.outer);
@@ -306,7 +306,7 @@ impl Planner<'_> {
         let mut passes = Vec::new();
         for part in parts {
             let Some(own) = transpose.of_part(&part, self.profile) else { return Ok(None) };
-            let Some(shader) = shaders.get(&own.whole.steps, || own.shader(self.invocations)) else {
+            let Some(shader) = shaders.get((&own.whole.steps, own.variant()), || own.shader(self.invocations)) else {
                 return Ok(None);
             };
             let (from, to) = part.reach();
@@ -357,25 +357,27 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the part before, which mostly serves the next one as well: they differ in how many steps the outermost loop takes.
+/// The shader of the part before, which mostly serves the next one as well: they differ in how many steps the outermost loop takes,
+/// and a transpose in where it begins inside words.
 #[derive(Default)]
 struct Shaders {
-    last: Option<(Vec<Step>, Shader)>,
+    last: Option<(Vec<Step>, [u64; 3], Shader)>,
 }
 
 impl Shaders {
     fn get(
         &mut self,
-        steps: &[Step],
+        (steps, variant): (&[Step], [u64; 3]),
         make: impl FnOnce() -> Option<super::super::code::ComputeShader>,
     ) -> Option<Shader> {
-        if let Some((of, shader)) = &self.last
+        if let Some((of, last, shader)) = &self.last
             && of.as_slice() == steps
+            && *last == variant
         {
             return Some(shader.clone());
         }
         let shader = Shader::new(make()?);
-        self.last = Some((steps.to_vec(), shader.clone()));
+        self.last = Some((steps.to_vec(), variant, shader.clone()));
         Some(shader)
     }
 }

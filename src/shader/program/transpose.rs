@@ -59,6 +59,11 @@ impl Transpose {
         begins.then_some(Transpose { whole, width, rows, columns, side, aligned })
     }
 
+    /// What shaders of the same loops differ in: a part may begin inside a word, or be counted in smaller elements.
+    pub(super) fn variant(&self) -> [u64; 3] {
+        [self.width.bits.into(), self.side, self.aligned.into()]
+    }
+
     fn plane(&self) -> Option<(Step, Step)> {
         Some((*self.whole.steps.get(self.rows)?, *self.whole.steps.get(self.columns)?))
     }
