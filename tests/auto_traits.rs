@@ -65,6 +65,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::Tuning>();
+    shared::<relayout::WriteOnly<'_>>();
     shared::<shader::Access>();
     shared::<shader::BoundBuffer>();
     shared::<shader::BoundWindow>();

@@ -1,5 +1,9 @@
 //! How a tensor is read, against brute force, and the recorded mistakes of engines.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use proptest::prelude::*;
 use tensor_layout::strided::{Blocks, IndexWidth, UniformBlocks};
 use tensor_layout::{BufferTensorDesc, DataType};
@@ -18,7 +22,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn offsets_are_those_of_every_index_in_order(desc in desc()) {

@@ -1,5 +1,9 @@
 //! The truth table of layout facts, row by row, and every fact against its definition.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -63,7 +67,7 @@ fn the_published_table_is_this_one() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn every_fact_is_its_definition(axes in proptest::collection::vec((0..5_u64, 0..12_u64), 0..4), base in 0..9_u64) {

@@ -1,5 +1,9 @@
 //! Overlap of one tensor and of two, against brute force; and that the search keeps its limit.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -20,7 +24,7 @@ fn bits(desc: &BufferTensorDesc, at: u64) -> HashSet<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn of_one_tensor_equals_brute_force(desc in desc(DataType::F32)) {

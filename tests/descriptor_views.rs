@@ -1,6 +1,10 @@
 //! Every view operation against the same operation on an ndarray of offsets, and every refusal of a
 //! reshape or a fold against brute force.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
 use proptest::prelude::*;
 use tensor_layout::strided::{Side, Slice, broadcast_sizes, coalesce_all, concat};
@@ -79,9 +83,7 @@ fn factorings(n: u64, left: usize) -> Vec<Vec<u64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1000)
-    ))]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn permute_and_gather(desc in desc(4, 0), seed in any::<u64>()) {

@@ -1,6 +1,10 @@
 //! ndarray, both ways.
 #![cfg(feature = "ndarray")]
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use ndarray::{Array3, ArrayD, Axis, s};
 use proptest::prelude::*;
 use tensor_layout::interop::ndarray::{
@@ -14,7 +18,7 @@ fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn views_read_what_the_descriptor_says(

@@ -1,17 +1,14 @@
 //! Relayout against the literal copy: read each element where the literal layout has it, write it where the
 //! other one has it, on random pairs of layouts, element widths and padding modes.
 
-#![allow(unsafe_code, reason = "`run_write_only`")]
-
 mod literal;
 
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 
 use literal::cases;
 use literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
@@ -173,8 +170,7 @@ proptest! {
         }
 
         let mut written = before.clone();
-        // SAFETY: the bytes are our own.
-        let result = unsafe { relayout.run_write_only(&source, NonNull::from(&mut written[..])) };
+        let result = relayout.run_write_only(&source, WriteOnly::from(&mut written[..]));
         if relayout.reads_destination() {
             prop_assert!(padding == Padding::Keep && holes);
             prop_assert_eq!(result.unwrap_err().code(), "padding_kept");
@@ -184,18 +180,15 @@ proptest! {
             prop_assert!(written == expected, "{}", relayout.explain());
             let mut joined = before.clone();
             for piece in &pieces {
+                let own = WriteOnly::from(&mut joined[piece.destination_range()]);
                 // Its boxes may be cut inside of bytes, some of which are padding.
                 if piece.reads_destination() {
                     prop_assert!(padding == Padding::Keep && holes && from.map.element_bits() < 8);
-                    let own = NonNull::from(&mut joined[piece.destination_range()]);
-                    // SAFETY: as above.
-                    prop_assert_eq!(unsafe { piece.run_write_only(&source, own) }.unwrap_err().code(), "padding_kept");
+                    prop_assert_eq!(piece.run_write_only(&source, own).unwrap_err().code(), "padding_kept");
                     piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
                     continue;
                 }
-                let own = NonNull::from(&mut joined[piece.destination_range()]);
-                // SAFETY: as above.
-                prop_assert_eq!(unsafe { piece.run_write_only(&source, own) }, Ok(()));
+                prop_assert_eq!(piece.run_write_only(&source, own), Ok(()));
             }
             prop_assert!(joined == expected, "{}", relayout.explain());
         }
@@ -251,8 +244,7 @@ proptest! {
         prop_assert_eq!(&destination, &before);
         if !relayout.reads_destination() {
             let (short, all) = (from.bytes().min(needs(&from) - 1), destination.len().min(needs(&to) - 1));
-            // SAFETY: the bytes are our own.
-            let run = |source: &[u8], own: &mut [u8]| unsafe { relayout.run_write_only(source, NonNull::from(own)) };
+            let run = |source: &[u8], own: &mut [u8]| relayout.run_write_only(source, own.into());
             prop_assert_eq!(run(&source[..short], &mut destination).unwrap_err().code(), "buffer_too_short");
             prop_assert_eq!(run(&source, &mut destination[..all]).unwrap_err().code(), "buffer_too_short");
             prop_assert_eq!(destination, before);
@@ -372,6 +364,22 @@ proptest! {
     }
 }
 
+/// One pair of layouts by each tuning, at each level.
+fn check_tunings(from: &Side, to: &Side, tunings: &[&str], name: impl std::fmt::Display) {
+    let source = noise(from.bytes(), 3);
+    let mut expected = vec![0x5a; to.bytes()];
+    literal_copy(from, to, &source, &mut expected, Padding::Keep);
+    for tuning in tunings {
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
+            let relayout = relayout.unwrap().with_kernel_level(level);
+            let mut destination = vec![0x5a; to.bytes()];
+            relayout.run(&source, &mut destination).unwrap();
+            assert!(destination == expected, "{name} {tuning} at {level}: {}", relayout.explain());
+        }
+    }
+}
+
 /// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not, into destinations that begin
 /// anywhere.
 #[test]
@@ -400,18 +408,7 @@ fn a_tuning_changes_no_byte() {
                 Side::strided(&desc.with_base_offset(base).unwrap())
             };
             let (from, to) = (desc([if gap == 0 { pitch } else { columns + gap }, 1], 0), desc([1, pitch], base));
-            let source = noise(from.bytes(), 3);
-            let mut expected = vec![0x5a; to.bytes()];
-            literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
-            for tuning in tunings {
-                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
-                    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
-                    let relayout = relayout.unwrap().with_kernel_level(level);
-                    let mut destination = vec![0x5a; to.bytes()];
-                    relayout.run(&source, &mut destination).unwrap();
-                    assert!(destination == expected, "{data_type} {tuning} at {level}: {}", relayout.explain());
-                }
-            }
+            check_tunings(&from, &to, &tunings, data_type);
         }
     }
 }
@@ -420,6 +417,7 @@ fn a_tuning_changes_no_byte() {
 /// many ways this is done on demand alone.
 #[test]
 fn joined_runs_change_no_byte() {
+    let tunings = ["stores=non-temporal,joined=128", "stores=non-temporal,joined=128,prefetch=off"];
     for (shape, pitch) in [
         ("s8[64,4096]{1,0:T(8,128)(4,1)}", 4096_u64),
         ("s8[61,4000]{1,0:T(8,128)(4,1)}", 4096),
@@ -436,18 +434,7 @@ fn joined_runs_change_no_byte() {
         for base in [0, 16, 64, 6] {
             let desc = BufferTensorDesc::new(shape.data_type(), shape.sizes(), Some(&[pitch, 1])).unwrap();
             let to = Side::strided(&desc.with_base_offset(base).unwrap());
-            let source = noise(from.bytes(), 3);
-            let mut expected = vec![0x5a; to.bytes()];
-            literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
-            for tuning in ["stores=non-temporal,joined=128", "stores=non-temporal,joined=128,prefetch=off"] {
-                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
-                    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
-                    let relayout = relayout.unwrap().with_kernel_level(level);
-                    let mut destination = vec![0x5a; to.bytes()];
-                    relayout.run(&source, &mut destination).unwrap();
-                    assert!(destination == expected, "{shape} {tuning} at {level}: {}", relayout.explain());
-                }
-            }
+            check_tunings(&from, &to, &tunings, &shape);
         }
     }
 }
@@ -825,16 +812,14 @@ fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
         let relayout = Relayout::new(desc, desc).unwrap().with_padding(padding).unwrap();
         let mut runs = [[9; 10]; 4];
         relayout.run(&[1, 2, 3], &mut runs[0]).unwrap();
-        // SAFETY: ten bytes of our own.
-        unsafe { relayout.run_write_only(&[1, 2, 3], NonNull::from(&mut runs[1][..])) }.ok();
+        relayout.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[1][..])).ok();
         let pieces = relayout.partition(3).unwrap();
         let last = pieces.len() - 1;
         for (place, piece) in pieces.iter().enumerate() {
             let range = piece.destination_range();
             let end = if place == last { 10 } else { range.end };
             piece.run(&[1, 2, 3], &mut runs[2][range.start..end]).unwrap();
-            // SAFETY: bytes of our own.
-            unsafe { piece.run_write_only(&[1, 2, 3], NonNull::from(&mut runs[3][range.start..end])) }.ok();
+            piece.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[3][range.start..end])).ok();
         }
         for run in runs {
             assert!(run == expected || run == [9; 10] && relayout.reads_destination(), "{desc} {padding:?}: {run:?}");

@@ -4,7 +4,7 @@
 //! faults, and the processor says whether it was to write. It is then let through, one step, and the pages are closed again. What is
 //! counted so are the loads and stores of the real kernels, `memcpy` included.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#![allow(unsafe_code, reason = "signal handlers, page protection, and `run_write_only` itself")]
+#![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
 
 mod literal;
 mod trap;
@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
 use trap::Trap;
 
 /// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several passes.
@@ -140,9 +140,10 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             // SAFETY: memory that nobody else uses, and that lives as long as the trap.
             unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), memory.len()) }
         };
+        // SAFETY: the memory is writable, if slowly, and nobody else's.
+        let only = |memory| unsafe { WriteOnly::new(memory) };
         match (whole, uninit) {
-            // SAFETY: the memory is writable, if slowly, and nobody else's.
-            (true, false) => run(0..size, &|memory| unsafe { relayout.run_write_only(&source, memory) }),
+            (true, false) => run(0..size, &|memory| relayout.run_write_only(&source, only(memory))),
             (true, true) => run(0..size, &|memory| relayout.run_uninit(&source, fresh(memory)).map(drop)),
             (false, _) => {
                 for piece in &pieces {
@@ -150,8 +151,7 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
                     if uninit {
                         run(range, &|memory| piece.run_uninit(&source, fresh(memory)).map(drop));
                     } else {
-                        // SAFETY: as above.
-                        run(range, &|memory| unsafe { piece.run_write_only(&source, memory) });
+                        run(range, &|memory| piece.run_write_only(&source, only(memory)));
                     }
                 }
             }

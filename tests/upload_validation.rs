@@ -1,5 +1,9 @@
 //! Upload validation: each rule alone, all of them at once, and the bugs on record it would have caught.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use tensor_layout::strided::IndexWidth;
 use tensor_layout::upload::{
     Binding, Buffer, Errors, FeatureLevel, Limits, Role, UploadReport, pack_buffer, validate, validate_bindings,
@@ -288,7 +292,7 @@ mod accepted_is_safe {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #![proptest_config(cases(3000))]
 
         #[test]
         fn every_bit_lies_in_the_binding_and_the_binding_in_the_buffer(

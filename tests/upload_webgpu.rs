@@ -1,5 +1,9 @@
 //! Bindings as WebGPU really checks them, pieces of a tensor too large for one, and outputs that share bytes.
 
+#[path = "literal/cases.rs"]
+mod cases;
+
+use cases::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
     Binding, Buffer, FeatureLevel, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings,
@@ -194,7 +198,7 @@ fn a_large_binding_is_cut_into_whole_rows() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn pieces_along_an_axis_hold_every_element_once_and_keep_the_limits(

@@ -3,7 +3,6 @@
 #![no_main]
 
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -132,8 +131,7 @@ impl Copy {
                 if relayout.reads_destination() {
                     relayout.run(source, own).unwrap();
                 } else {
-                    // SAFETY: the bytes are our own.
-                    unsafe { relayout.run_write_only(source, NonNull::from(own)) }.unwrap();
+                    relayout.run_write_only(source, own.into()).unwrap();
                 }
             }
             8 => {
@@ -142,8 +140,7 @@ impl Copy {
                     if piece.reads_destination() {
                         piece.run(source, own).unwrap();
                     } else {
-                        // SAFETY: the bytes are our own.
-                        unsafe { piece.run_write_only(source, NonNull::from(own)) }.unwrap();
+                        piece.run_write_only(source, own.into()).unwrap();
                     }
                 }
             }

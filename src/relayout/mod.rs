@@ -47,7 +47,7 @@ mod write_only;
 
 pub use axis_piece::AxisPiece;
 pub use descriptor_pairs::DescriptorPair;
-pub use kernel::KernelLevel;
+pub use kernel::{KernelLevel, WriteOnly};
 pub use padding::Padding;
 pub use passes::CopyPass;
 pub use piece::Piece;

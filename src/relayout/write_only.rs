@@ -4,21 +4,16 @@
 //! written slowly. So most copies go straight to their places. Where `run` would change bytes in part (elements
 //! that share bytes) or would fill everything before it copies (padding in short runs), the copy is put together in a small buffer, block by
 //! block, from where each byte is written once.
-#![allow(
-    unsafe_code,
-    reason = "memory is handed to the kernels, for which the caller vouches; the kernels are in `kernel/`"
-)]
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::ptr::NonNull;
 
 use crate::checked;
 use crate::error::Error;
 
 use super::exec;
 use super::exec::passes::OldPadding;
-use super::kernel::{Destination, initialised};
+use super::kernel::{Destination, WriteOnly, all_written};
 use super::padding::Padding;
 use super::piece::{Part, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
@@ -89,40 +84,31 @@ impl Relayout {
         let own = self.to_be_set(destination, self.destination_size_in_bytes())?;
         require("source", source.len(), self.source_needs)?;
         let written = self.write(source, Destination::uninitialised(own))?;
-        all_written(written, own)
+        Ok(all_written(own, written))
     }
 
-    /// As [`run`](Self::run) into memory that is only written: a mapped GPU buffer (wgpu's `WriteOnly<[u8]>`, by its
-    /// `as_raw_ptr`), which may be write-combining or uninitialised. No byte of it is read. Lines of the cache are stored whole
-    /// where the layout has whole lines, and past the cache, whatever the size of the copy.
+    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read. Lines of the cache are
+    /// stored whole where the layout has whole lines, and past the cache, whatever the size of the copy.
     ///
     /// # Errors
     ///
     /// [`Error::PaddingKept`] if the copy [reads the destination](Self::reads_destination); and as for [`run`](Self::run). Nothing
     /// has been written then.
     ///
-    /// # Safety
-    ///
-    /// All bytes of `destination` are valid for writes, and during the call nothing else accesses them: the source lies elsewhere.
-    ///
     /// ```
-    /// use std::ptr::NonNull;
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
     /// let mut mapped = [0; 6];
-    /// let destination = NonNull::from(&mut mapped[..]);
-    /// // SAFETY: six bytes of our own.
-    /// unsafe { Relayout::new(&from, &to)?.run_write_only(b"abcdef", destination)? };
+    /// Relayout::new(&from, &to)?.run_write_only(b"abcdef", WriteOnly::from(&mut mapped[..]))?;
     /// assert_eq!(&mapped, b"adbecf");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub unsafe fn run_write_only(&self, source: &[u8], destination: NonNull<[u8]>) -> Result<(), Error> {
+    pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
         self.check_write_only()?;
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
-        // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
-        let mut destination = unsafe { Destination::write_only(destination) };
+        let mut destination = destination.into_destination();
         self.set_tail(destination.reborrow());
         self.write(source, destination).map(drop)
     }
@@ -215,14 +201,6 @@ impl Relayout {
     }
 }
 
-/// The bytes of a destination, of which so many were written.
-fn all_written(written: u64, bytes: &mut [MaybeUninit<u8>]) -> Result<&mut [u8], Error> {
-    assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
-    // SAFETY: elements and padding boxes are disjoint and lie inside the destination, so as many bytes as it has are all of them. What
-    // kernels write is initialised.
-    Ok(unsafe { initialised(bytes) })
-}
-
 impl Piece {
     /// As [`Relayout::reads_destination`], of this piece. Where padding is kept, a piece of elements that share bytes may read although the whole
     /// copy does not: its boxes are cut, and may no longer consist of whole bytes.
@@ -249,8 +227,7 @@ impl Piece {
     /// As for [`Relayout::run_uninit`].
     ///
     /// ```
-    /// use std::ptr::NonNull;
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
     /// let (mut memory, mut mapped) = (Vec::with_capacity(6), [0; 6]);
@@ -258,8 +235,7 @@ impl Piece {
     ///     assert!(!piece.reads_destination());
     ///     let range = piece.destination_range();
     ///     piece.run_uninit(b"abcdef", &mut memory.spare_capacity_mut()[range.clone()])?;
-    ///     // SAFETY: bytes of our own, as many as the piece writes.
-    ///     unsafe { piece.run_write_only(b"abcdef", NonNull::from(&mut mapped[range]))? };
+    ///     piece.run_write_only(b"abcdef", WriteOnly::from(&mut mapped[range]))?;
     /// }
     /// assert_eq!(&mapped, b"adbecf");
     /// # memory.push(0_u8);
@@ -274,7 +250,7 @@ impl Piece {
         let own = whole.to_be_set(destination, size)?;
         require("source", source.len(), whole.source_needs)?;
         let written = part.write(whole, source, Destination::uninitialised(own))?;
-        all_written(written, own)
+        Ok(all_written(own, written))
     }
 
     /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
@@ -282,14 +258,9 @@ impl Piece {
     /// # Errors
     ///
     /// As for [`Relayout::run_write_only`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`Relayout::run_write_only`].
-    pub unsafe fn run_write_only(&self, source: &[u8], destination: NonNull<[u8]>) -> Result<(), Error> {
+    pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
-            // SAFETY: the same conditions.
-            PieceCopy::Whole(whole) => return unsafe { whole.run_write_only(source, destination) },
+            PieceCopy::Whole(whole) => return whole.run_write_only(source, destination),
             PieceCopy::Part(part, whole) => (part, whole),
         };
         if let Some(reason) = self.why_read() {
@@ -297,8 +268,7 @@ impl Piece {
         }
         require("source", source.len(), whole.source_needs)?;
         require("destination", destination.len(), self.needs)?;
-        // SAFETY: the caller's promise, which holds for the time of this call, and what is made here does not outlive it.
-        let mut destination = unsafe { Destination::write_only(destination) };
+        let mut destination = destination.into_destination();
         self.set_tail(destination.reborrow());
         let end = self.destination_range().len().min(destination.len());
         let Some(destination) = destination.part(0..end) else { return Ok(()) };

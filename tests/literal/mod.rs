@@ -2,20 +2,17 @@
 //! physical order, and for each tile combine, pad, reshape and transpose, as XLA's page says.
 //!
 //! Nothing here shares a line with the crate's own evaluation.
-#![allow(dead_code, reason = "every test crate uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "every test crate uses a part of it")]
 
+mod cases;
 pub(crate) mod pairs;
+
+pub(crate) use cases::cases;
 
 use ndarray::{ArrayD, IxDyn, Slice};
 use proptest::prelude::*;
 use tensor_layout::tiled::{Layout, Tile, TileSize};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
-
-/// How many cases a property runs: TENSOR_LAYOUT_CASES, or `default`.
-pub(crate) fn cases(default: u32) -> ProptestConfig {
-    let cases = std::env::var("TENSOR_LAYOUT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 20_000, ..ProptestConfig::default() }
-}
 
 /// For every physical place, the logical row-major number of the element there, or `None` for padding.
 pub(crate) fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {

@@ -1,6 +1,6 @@
 //! Writing a tensor into mapped memory, which is never read.
 
-use tensor_layout::relayout::{Padding, Piece, Relayout};
+use tensor_layout::relayout::{self, Padding, Piece, Relayout};
 use tensor_layout::{Error as LayoutError, IndexMap};
 use wgpu::WriteOnly;
 
@@ -34,24 +34,20 @@ pub(crate) fn whole_words(bytes: u64) -> Result<u64, Error> {
 pub(crate) fn run(relayout: &Relayout, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let bytes = usize::try_from(relayout.destination_size_in_bytes()).unwrap_or(usize::MAX);
     let mut own = without_tail(bytes, memory);
-    // SAFETY: a `WriteOnly` is valid for writes and the only access to its bytes, and `source` is a slice of other memory. It is
-    // borrowed until the copy is done.
-    #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
-    unsafe {
-        relayout.run_write_only(source, own.as_raw_ptr())?;
-    }
-    Ok(())
+    Ok(relayout.run_write_only(source, write_only(&mut own))?)
 }
 
 /// As [`run`], for a piece: the memory is that of its range.
 pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let mut own = without_tail(piece.destination_range().len(), memory);
-    // SAFETY: as in `run`.
-    #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
-    unsafe {
-        piece.run_write_only(source, own.as_raw_ptr())?;
-    }
-    Ok(())
+    Ok(piece.run_write_only(source, write_only(&mut own))?)
+}
+
+/// The memory as a copy takes it.
+#[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
+fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> relayout::WriteOnly<'a> {
+    // SAFETY: a `WriteOnly` is valid for writes and the only access to its bytes, and it is borrowed for as long as the result.
+    unsafe { relayout::WriteOnly::new(memory.as_raw_ptr()) }
 }
 
 /// The first `bytes` bytes of the memory; those behind them become zero.

@@ -26,6 +26,84 @@ enum Kind {
     WriteOnly,
 }
 
+/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or hold nothing yet.
+///
+/// Bytes of one's own are such memory too, by `From`, initialised or not.
+///
+/// ```
+/// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
+///
+/// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+/// let mut bytes = [0; 6];
+/// Relayout::new(&from, &to)?.run_write_only(b"abcdef", WriteOnly::from(&mut bytes[..]))?;
+/// assert_eq!(&bytes, b"adbecf");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub struct WriteOnly<'a>(Destination<'a>);
+
+impl<'a> WriteOnly<'a> {
+    /// Memory that a pointer names (wgpu's `WriteOnly<[u8]>` gives it as `as_raw_ptr`).
+    ///
+    /// # Safety
+    ///
+    /// For `'a`, all of its bytes are valid for writes, and nothing else accesses them.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_layout::relayout::WriteOnly;
+    ///
+    /// let mut mapped = [0; 6];
+    /// // SAFETY: six bytes of our own, which are not touched while `memory` is used.
+    /// let memory = unsafe { WriteOnly::new(NonNull::from(&mut mapped[..])) };
+    /// assert!(memory.len() == 6 && !memory.is_empty());
+    /// ```
+    #[must_use]
+    pub unsafe fn new(bytes: NonNull<[u8]>) -> WriteOnly<'a> {
+        let (start, length) = (bytes.cast(), bytes.len());
+        WriteOnly(Destination { start, length, kind: Kind::WriteOnly, memory: PhantomData })
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.length
+    }
+
+    /// Has it no bytes?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn into_destination(self) -> Destination<'a> {
+        self.0
+    }
+}
+
+// SAFETY: it is the only access to its bytes, which have no owner that is bound to a thread, as `&mut [u8]` is.
+unsafe impl Send for WriteOnly<'_> {}
+
+// SAFETY: a shared one tells its length and nothing else.
+unsafe impl Sync for WriteOnly<'_> {}
+
+impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
+    fn from(bytes: &'a mut [u8]) -> Self {
+        WriteOnly(Destination { kind: Kind::WriteOnly, ..bytes.into() })
+    }
+}
+
+impl<'a> From<&'a mut [MaybeUninit<u8>]> for WriteOnly<'a> {
+    fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        WriteOnly(Destination { kind: Kind::WriteOnly, ..Destination::uninitialised(bytes) })
+    }
+}
+
+impl std::fmt::Debug for WriteOnly<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteOnly").field("len", &self.len()).finish()
+    }
+}
+
 impl<'a> From<&'a mut [u8]> for Destination<'a> {
     fn from(bytes: &'a mut [u8]) -> Self {
         let length = bytes.len();
@@ -38,15 +116,6 @@ impl<'a> Destination<'a> {
     pub(crate) fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
         let length = bytes.len();
         Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
-    }
-
-    /// Memory that is never read.
-    ///
-    /// # Safety
-    ///
-    /// For `'a`, all of it is writable, and nothing else accesses it.
-    pub(crate) unsafe fn write_only(bytes: NonNull<[u8]>) -> Destination<'a> {
-        Destination { start: bytes.cast(), length: bytes.len(), kind: Kind::WriteOnly, memory: PhantomData }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -127,12 +196,14 @@ pub(super) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// Bytes that were uninitialised.
+/// The bytes of an uninitialised destination, of which a plan has written so many.
 ///
-/// # Safety
+/// # Panics
 ///
-/// All of them have been written.
-pub(crate) unsafe fn initialised(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    // SAFETY: the same number of bytes, borrowed for as long; they have been written, which is this function's condition.
+/// If that is not all of them.
+pub(crate) fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
+    assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
+    // SAFETY: the same number of bytes, borrowed for as long. The boxes of elements and of padding are disjoint and lie inside the
+    // destination, so as many written bytes as it has are all of them; and what kernels write is initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }

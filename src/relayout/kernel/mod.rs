@@ -1,5 +1,5 @@
-//! The innermost loops. Of the library, only this folder, [`write_only`](super::write_only), which hands memory to it that a caller
-//! vouches for, and [`interop`](crate::interop), which reads the structures of C interfaces, hold `unsafe`.
+//! The innermost loops. Of the library, only this folder and [`interop`](crate::interop), which reads the structures of C interfaces,
+//! hold `unsafe`.
 //!
 //! The folder is the dispatch tree: [`call`] checks that a nest stays inside its buffers and picks a level; [`portable`] is safe
 //! Rust and runs anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` and `aarch64` supply.
@@ -27,7 +27,8 @@ pub(super) mod threads;
 mod x86_64;
 
 pub(super) use call::{Call, StreamFence};
-pub(super) use destination::{Destination, initialised};
+pub use destination::WriteOnly;
+pub(super) use destination::{Destination, all_written};
 pub(super) use level::Available;
 pub use level::KernelLevel;
 pub(super) use machine::Machine;
