@@ -94,7 +94,7 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn stream(self, to: *mut u8) {
+    unsafe fn store_past_cache(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
         // SAFETY: the trait's contract.
         unsafe { self.store(to) }
@@ -183,6 +183,12 @@ impl Vector for Pair {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: as above.
+        unsafe { asm!("prfm pldl1keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
     #[inline(always)]

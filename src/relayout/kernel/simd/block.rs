@@ -24,6 +24,8 @@ pub(super) struct Transposition<P> {
     pub(super) destination_pitch: P,
     /// Whole lines of a block are stored past the cache: they are aligned in every destination row.
     pub(super) streaming: bool,
+    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order of the memory.
+    pub(super) in_order: bool,
     /// Prefetch lines that are written in part.
     pub(super) prefetch: bool,
     /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
@@ -94,9 +96,26 @@ impl<P: Pitch> Transposition<P> {
                         .zip(transposed_lanes::<V, UNIT, IN_LANE>(second));
                 for (i, (first, second)) in halves.enumerate() {
                     let to = to.add(destination.row(column + group * IN_LANE + i));
-                    first.stream(to);
-                    second.stream(to.add(V::BYTES));
+                    self.store(first, to);
+                    self.store(second, to.add(V::BYTES));
                 }
+            }
+        }
+    }
+
+    /// Stores a vector of a destination row.
+    ///
+    /// # Safety
+    ///
+    /// `V::BYTES` bytes are writable at `to`, a multiple of as many if `self.streaming` is set.
+    #[inline(always)]
+    unsafe fn store<V: Vector>(&self, vector: V, to: *mut u8) {
+        // SAFETY: the same condition.
+        unsafe {
+            match (self.streaming, self.in_order) {
+                (true, true) => vector.stream(to),
+                (true, false) => vector.store_past_cache(to),
+                (false, _) => vector.store(to),
             }
         }
     }
@@ -138,7 +157,7 @@ impl<P: Pitch> Transposition<P> {
                 };
                 for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
                     let to = to.add(destination.row(column + group * IN_LANE + i));
-                    if self.streaming { line.stream(to) } else { line.store(to) }
+                    self.store(line, to);
                 }
             }
         }

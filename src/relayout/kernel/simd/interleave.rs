@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::super::super::plan::cost::{JOINED_RUN, LINE, PAGE};
+use super::super::super::plan::cost::{JOINED_RUN, LINE, MANY_ROWS, PAGE};
 use super::super::super::plan::nest::{NestLoop, RowPitch, Stride};
 use super::copy::copy_run;
 use super::exchange_bits::{exchanged, restored};
@@ -358,7 +358,11 @@ unsafe fn whole_vectors<
             for (i, line) in lines.into_iter().enumerate() {
                 let to = iteration.to.wrapping_add(if JOIN { in_joined(i) } else { in_row(i) });
                 // With `by_lines`, what is left here is less than a line of each row.
-                if FAR && far.streaming && !by_lines { line.stream(to) } else { line.store(to) }
+                match FAR && far.streaming && !by_lines {
+                    true if JOIN || ROWS < MANY_ROWS => line.stream(to),
+                    true => line.store_past_cache(to),
+                    false => line.store(to),
+                }
             }
         }
     }
@@ -395,8 +399,12 @@ unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usiz
             let high = S::separated::<V, UNIT, ROWS>(high);
             for (i, (low, high)) in low.into_iter().zip(high).enumerate() {
                 let to = iteration.to.wrapping_add(i.wrapping_mul(pitch).wrapping_add(first * UNIT));
-                low.stream(to);
-                high.stream(to.add(V::BYTES));
+                if ROWS < MANY_ROWS {
+                    low.stream(to);
+                } else {
+                    low.store_past_cache(to);
+                }
+                high.store_past_cache(to.add(V::BYTES));
             }
         }
     }

@@ -112,6 +112,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             source_pitch,
             destination_pitch,
             streaming,
+            in_order: columns == 1 || plane.columns.offset(1) < PAGE,
             prefetch,
             in_groups,
             gather,

@@ -64,7 +64,7 @@ impl Vector for Software {
         }
     }
 
-    unsafe fn stream(self, to: *mut u8) {
+    unsafe fn store_past_cache(self, to: *mut u8) {
         assert!(to.addr().is_multiple_of(32), "a streamed vector is not aligned");
         STREAMED.with_borrow_mut(|streamed| streamed.push(to.addr()));
         // SAFETY: the trait's contract.
@@ -151,6 +151,8 @@ impl Vector for Software {
     }
 
     unsafe fn prefetch(_: *const u8) {}
+
+    unsafe fn prefetch_near(_: *const u8) {}
 
     unsafe fn prefetch_to_write(_: *const u8) {}
 

@@ -1,5 +1,7 @@
 //! What kernels need of a vector register.
 
+use super::super::super::plan::cost::{PAGE, TRANSLATED_AHEAD};
+
 /// Something to do over vectors, compiled once for each width.
 pub(in super::super) trait Operation {
     /// Does it.
@@ -50,7 +52,20 @@ pub(in super::super) trait Vector: Copy {
     unsafe fn store_partial(self, to: *mut u8, bytes: usize);
 
     /// Writes `BYTES` bytes past the cache (a non-temporal store); `to` must be a multiple of `BYTES`.
-    unsafe fn stream(self, to: *mut u8);
+    unsafe fn store_past_cache(self, to: *mut u8);
+
+    /// The same of vectors that follow each other in memory: where a page begins, one further on is looked up, for which only a prefetch can ask
+    /// ([`TRANSLATED_AHEAD`]).
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the trait's contract; a prefetch may go anywhere.
+        unsafe {
+            if to.addr().is_multiple_of(PAGE) {
+                Self::prefetch(to.wrapping_add(TRANSLATED_AHEAD));
+            }
+            self.store_past_cache(to);
+        }
+    }
 
     /// Reads 16 bytes from each pointer, one to each lane.
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self;
@@ -102,6 +117,9 @@ pub(in super::super) trait Vector: Copy {
 
     /// Prefetches the line at `from`, which may lie anywhere, into the L2 cache.
     unsafe fn prefetch(from: *const u8);
+
+    /// Prefetches the line at `from`, which may lie anywhere, into the L1 cache.
+    unsafe fn prefetch_near(from: *const u8);
 
     /// Prefetches the line at `to`, which may lie anywhere, to be written.
     unsafe fn prefetch_to_write(to: *const u8);

@@ -155,7 +155,7 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn stream(self, to: *mut u8) {
+    unsafe fn store_past_cache(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
@@ -282,6 +282,12 @@ impl Vector for Zmm {
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
     }
 
     #[inline(always)]
