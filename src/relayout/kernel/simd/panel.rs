@@ -83,6 +83,8 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let panels = columns.div_ceil(width);
     // Not past the next row of panels, or the next plane.
     let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).clamp(1, panels);
+    // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the order of its rows.
+    let whole_source = panels == 1 && panel_rows == rows && plane.span().0 == columns * rows * UNIT;
     let in_source_set = rows_in_set(&plane.rows, LINE / UNIT, knobs);
     let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT, knobs);
     let conflicts = !walk.streaming && in_destination_set > knobs.l1_ways;
@@ -120,6 +122,9 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             micro_tile,
         };
         let lines_of = |from: *const u8, column: usize, row: usize| {
+            if whole_source {
+                return PanelPrefetch::run(from, source_pitch, (columns * rows * UNIT).div_ceil(LINE));
+            }
             let lines = ((columns - column).min(width) * UNIT).div_ceil(LINE);
             let rows = row..(row + panel_rows).min(rows);
             PanelPrefetch::new(from.wrapping_add(column * UNIT), source_pitch, rows, lines)

@@ -31,6 +31,12 @@ impl<P: Pitch> PanelPrefetch<P> {
         PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines }
     }
 
+    /// Prefetches `lines` lines that follow each other.
+    #[inline(always)]
+    pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
+        PanelPrefetch { from, pitch, row: 0, rows: 1, line: 0, lines }
+    }
+
     /// Prefetches the next `count` lines.
     ///
     /// # Safety
