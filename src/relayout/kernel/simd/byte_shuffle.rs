@@ -162,10 +162,15 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
                         to: iteration.to.wrapping_add(number * shuffle.pitch),
                         later,
                         number,
-                        streaming: walk.streaming,
                     };
                     // SAFETY: the row is one of the plane, and `first..first + piece` a part of it or more, which is cut off.
-                    unsafe { row.piece::<V, REGISTERS>(first, piece) };
+                    unsafe {
+                        if walk.streaming {
+                            row.piece::<V, REGISTERS, true>(first, piece);
+                        } else {
+                            row.piece::<V, REGISTERS, false>(first, piece);
+                        }
+                    }
                 }
             }
         }
@@ -180,7 +185,6 @@ struct Row<'a> {
     to: *mut u8,
     later: Option<*const u8>,
     number: usize,
-    streaming: bool,
 }
 
 impl Row<'_> {
@@ -192,9 +196,9 @@ impl Row<'_> {
     /// The shuffle was made for vectors of `V::BYTES` bytes; `shuffle.readable - number * shuffle.source_step` bytes are readable at
     /// `from` (and at each further source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
     #[inline(always)]
-    unsafe fn piece<V: Vector, const REGISTERS: usize>(&self, first: usize, piece: usize) {
-        let Row { shuffle, from, to, streaming, .. } = *self;
-        let head = if streaming { to.align_offset(V::BYTES).min(shuffle.row) } else { 0 };
+    unsafe fn piece<V: Vector, const REGISTERS: usize, const STREAMING: bool>(&self, first: usize, piece: usize) {
+        let Row { shuffle, from, to, .. } = *self;
+        let head = if STREAMING { to.align_offset(V::BYTES).min(shuffle.row) } else { 0 };
         let end = (first + piece + head).min(shuffle.row);
         let readable = shuffle.readable - self.number * shuffle.source_step;
         let all_registers = (REGISTERS - 1) * shuffle.fewer + V::BYTES;
@@ -231,7 +235,7 @@ impl Row<'_> {
                     }
                     let line = V::shuffle(registers, V::load(shuffle.table.as_ptr().add(phase)));
                     let to = to.add(at);
-                    if streaming {
+                    if STREAMING {
                         line.stream(to)
                     } else {
                         line.store(to)
@@ -241,7 +245,7 @@ impl Row<'_> {
                 if whole == 0 {
                     let line = self.partial::<V, REGISTERS>(from.add(place), readable - place, phase);
                     let (to, bytes) = (to.add(at), (end - at).min(V::BYTES));
-                    if streaming && bytes == V::BYTES {
+                    if STREAMING && bytes == V::BYTES {
                         line.stream(to)
                     } else {
                         line.store_partial(to, bytes)

@@ -271,7 +271,7 @@ impl<S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize> Operation
 unsafe fn drain<V: Vector, const ROW: usize>(stage: *const u8, to: (*mut u8, usize), rows: Range<usize>, run: usize) {
     for i in rows {
         // SAFETY: a staged row, and its run of the destination.
-        unsafe { copy_run::<V>(stage.add(i * ROW), to.0.add(i * to.1), run, true, None) };
+        unsafe { copy_run::<V, true>(stage.add(i * ROW), to.0.add(i * to.1), run, None) };
     }
 }
 

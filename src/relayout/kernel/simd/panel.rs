@@ -210,14 +210,19 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
             rows.start += staged;
         }
         for column in columns.step_by(in_line) {
-            V::vectorize(Strip::<P, UNIT, IN_LANE> { plane, column, rows: rows.clone(), prefetch });
+            let rows = rows.clone();
+            if plane.streaming {
+                V::vectorize(Strip::<P, UNIT, IN_LANE, true> { plane, column, rows, prefetch });
+            } else {
+                V::vectorize(Strip::<P, UNIT, IN_LANE, false> { plane, column, rows, prefetch });
+            }
         }
         prefetch.issue::<V>(usize::MAX);
     }
 }
 
-/// At most a line of columns of some rows, block by block.
-struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize> {
+/// At most a line of columns of some rows, block by block; compiled once for stores past the cache, and once for ordinary ones.
+struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> {
     plane: &'a Transposition<P>,
     /// The first column.
     column: usize,
@@ -225,7 +230,9 @@ struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize> {
     prefetch: &'a mut PanelPrefetch<P>,
 }
 
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strip<'_, P, UNIT, IN_LANE> {
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> Operation
+    for Strip<'_, P, UNIT, IN_LANE, STREAMING>
+{
     /// # Safety
     ///
     /// The column and the rows lie inside the plane, the plane inside both sides; if `plane.streaming` is set, the destination rows
@@ -238,7 +245,8 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strip<'_, 
         let columns = in_line.min(plane.columns - first);
         let mut row = rows.start;
         // Copies that nothing else points to: stores to the destination cannot change them, so they stay in registers.
-        let (own, mut issued) = (*plane, *prefetch);
+        debug_assert!(plane.streaming == STREAMING);
+        let (own, mut issued) = (Transposition { streaming: STREAMING, ..*plane }, *prefetch);
         // SAFETY: whole blocks are a line of columns by a line of rows of the plane, and begin whole lines behind `rows.start`; what is
         // left goes to `Edge`, with as many columns and rows as there are.
         unsafe {

@@ -141,7 +141,7 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
                                 stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
                             }
                         } else {
-                            copy_run::<V>(from, to, run, false, None);
+                            copy_run::<V, false>(from, to, run, None);
                         }
                     }
                 }

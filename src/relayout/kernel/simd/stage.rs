@@ -123,11 +123,10 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
             // SAFETY: the columns of a row of the plane are read, at most `LINES` lines, and a staged row takes them.
             unsafe {
                 let from = own.from.add(columns.start * UNIT + own.source_pitch.row(row + i));
-                copy_run::<V>(
+                copy_run::<V, false>(
                     from,
                     stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW),
                     columns.len() * UNIT,
-                    false,
                     None,
                 );
             }

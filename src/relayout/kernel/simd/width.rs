@@ -105,7 +105,11 @@ unsafe fn rows<V: Vector, C: Change, const PARTS: usize>(walk: &Walk<'_>, packed
         unsafe {
             partly::<V, C, PARTS>(&iteration, 0..head);
             for first in (head..end).step_by(V::BYTES) {
-                vectors::<V, C, PARTS>(&iteration, first, later, streaming);
+                if streaming {
+                    vectors::<V, C, PARTS, true>(&iteration, first, later);
+                } else {
+                    vectors::<V, C, PARTS, false>(&iteration, first, later);
+                }
             }
             partly::<V, C, PARTS>(&iteration, end..packed);
         }
@@ -116,14 +120,13 @@ unsafe fn rows<V: Vector, C: Change, const PARTS: usize>(walk: &Walk<'_>, packed
 ///
 /// # Safety
 ///
-/// `V::BYTES` bytes from packed byte `first` on, and what they stand for, are inside the row of the iteration. With `streaming`, they stand
+/// `V::BYTES` bytes from packed byte `first` on, and what they stand for, are inside the row of the iteration. With `STREAMING`, they stand
 /// for bytes of the destination that begin a multiple of `V::BYTES` behind a line.
 #[inline(always)]
-unsafe fn vectors<V: Vector, C: Change, const PARTS: usize>(
+unsafe fn vectors<V: Vector, C: Change, const PARTS: usize, const STREAMING: bool>(
     iteration: &Iteration,
     first: usize,
     later: Option<*const u8>,
-    streaming: bool,
 ) {
     let (from, to) = if C::UNPACKS { (first, first * PARTS) } else { (first * PARTS, first) };
     let (sources, destinations) = if C::UNPACKS { (1, PARTS) } else { (PARTS, 1) };
@@ -139,7 +142,7 @@ unsafe fn vectors<V: Vector, C: Change, const PARTS: usize>(
         }
         for (i, part) in C::changed::<V, PARTS>(parts).into_iter().enumerate().take(destinations) {
             let to = iteration.to.add(to + i * V::BYTES);
-            if streaming { part.stream(to) } else { part.store(to) }
+            if STREAMING { part.stream(to) } else { part.store(to) }
         }
     }
 }
