@@ -19,7 +19,7 @@ use super::plan::machine::Knobs;
 /// | setting | means |
 /// |---|---|
 /// | `stores=ordinary`, `stores=non-temporal` | through the cache or past it, whatever the size |
-/// | `prefetch=off`, `prefetch=2048` | no software prefetch, or so many bytes ahead |
+/// | `prefetch=off`, `prefetch=2048` | no software prefetch of what is read, or so many bytes ahead |
 /// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
 /// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes |
 ///
