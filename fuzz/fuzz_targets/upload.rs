@@ -167,8 +167,9 @@ impl Told<'_> {
             assert!(buffer.role == Role::Input || desc.flags() == TensorFlags::None);
             // A base that is part of the binding leaves of the promise what divides both.
             let promise: u64 = desc.base_offset_alignment().into();
-            let kept =
-                (1..=promise).rev().find(|&bytes| promise % bytes == 0 && (bound.start - buffer.offset) % bytes == 0);
+            let kept = (1..=promise)
+                .rev()
+                .find(|&bytes| is_multiple(promise, bytes) && is_multiple(bound.start - buffer.offset, bytes));
             assert!(is_multiple(bound.start, kept.unwrap_or(0)));
         }
         match &self.strides {
