@@ -2,11 +2,12 @@
 //! physical order, and for each tile combine, pad, reshape and transpose, as XLA's page says.
 //!
 //! Nothing here shares a line with the crate's own evaluation.
-#![allow(dead_code, unused_imports, reason = "every test crate uses a part of it")]
+#![allow(dead_code, reason = "every test crate uses a part of it")]
 
 mod cases;
 pub(crate) mod pairs;
 
+#[allow(unused_imports, reason = "wgpu's tests take no cases from here")]
 pub(crate) use cases::cases;
 
 use ndarray::{ArrayD, IxDyn, Slice};

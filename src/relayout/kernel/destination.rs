@@ -196,7 +196,8 @@ pub(super) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// The bytes of an uninitialised destination, of which a plan has written so many.
+/// The bytes of an uninitialised destination, of which a plan has written so many: only a number that the boxes of a run have added up belongs
+/// here, as nothing else says that each byte was written.
 ///
 /// # Panics
 ///

@@ -31,10 +31,10 @@ impl<P: Pitch> PanelPrefetch<P> {
         PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines }
     }
 
-    /// Prefetches `lines` lines that follow each other.
+    /// Prefetches `lines` lines that follow each other, wherever the first row lies among them.
     #[inline(always)]
     pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from, pitch, row: 0, rows: 1, line: 0, lines }
+        PanelPrefetch { from: from.wrapping_sub(pitch.row(0)), pitch, row: 0, rows: 1, line: 0, lines }
     }
 
     /// Prefetches the next `count` lines.
