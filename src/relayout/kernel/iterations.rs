@@ -12,9 +12,10 @@ use super::super::plan::nest::{NestLoop, Stride};
 /// has run out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Iterations<'a> {
-    /// All loops but the two innermost, outer to inner, and how many iterations of them are over.
+    /// All loops but the two innermost, outer to inner, how many iterations of them have begun, and how many there are.
     outer: &'a [NestLoop],
-    outer_done: usize,
+    outer_begun: usize,
+    outer_count: usize,
     start: (usize, usize),
     middle: Stride,
     innermost: Stride,
@@ -38,33 +39,19 @@ impl<'a> Iterations<'a> {
         };
         let (outer, innermost) = last(loops);
         let (outer, middle) = last(outer);
-        let mut iterations = Iterations {
+        let outer_count = outer.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
+        Iterations {
             outer,
-            outer_done: 0,
+            outer_begun: 0,
+            outer_count,
             start,
             middle,
             innermost,
             next_middle: start,
-            middle_left: middle.extent,
+            middle_left: 0,
             next: start,
             left: 0,
-        };
-        if !outer.is_empty() {
-            iterations.next_middle = iterations.outer_offset().unwrap_or(start);
         }
-        iterations
-    }
-
-    /// Where the present iteration of the outer loops begins. `None` if all are over.
-    fn outer_offset(&self) -> Option<(usize, usize)> {
-        let (mut offset, mut rest) = (self.start, self.outer_done);
-        for step in self.outer.iter().rev() {
-            // A loop has at least one iteration.
-            let extent = step.extent().max(1);
-            offset = plus(offset, step.at(rest % extent));
-            rest /= extent;
-        }
-        (rest == 0).then_some(offset)
     }
 
     /// The next iteration of the middle loop. `false` if it has run out.
@@ -85,13 +72,30 @@ impl<'a> Iterations<'a> {
     }
 
     /// The next iteration of the outer loops. `false` if all are over.
-    #[inline(never)]
+    #[inline(always)]
     fn advance_outer(&mut self) -> bool {
-        self.outer_done += 1;
-        let Some(offset) = self.outer_offset() else { return false };
-        (self.next_middle, self.middle_left) = (offset, self.middle.extent);
+        if self.outer_begun == self.outer_count {
+            return false;
+        }
+        self.next_middle = offset_at(self.outer, self.outer_begun, self.start);
+        self.outer_begun += 1;
+        self.middle_left = self.middle.extent;
         self.advance_middle()
     }
+}
+
+/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was handed the iterator itself would keep all of
+/// it in memory, where a load of two words that were stored one by one waits until every earlier store has left for the cache.
+#[inline(never)]
+fn offset_at(loops: &[NestLoop], number: usize, start: (usize, usize)) -> (usize, usize) {
+    let (mut offset, mut rest) = (start, number);
+    for step in loops.iter().rev() {
+        // A loop has at least one iteration.
+        let extent = step.extent().max(1);
+        offset = plus(offset, step.at(rest % extent));
+        rest /= extent;
+    }
+    offset
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
