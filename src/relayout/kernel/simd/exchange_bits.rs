@@ -64,8 +64,11 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
 #[inline(always)]
 unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS: usize>(lines: &mut [V; ROWS]) {
     let row_bit = row_bit(WIDTH, BITS, ROWS);
-    for i in (0..ROWS).filter(|i| i & row_bit == 0) {
-        // SAFETY: no memory is touched.
-        (lines[i], lines[i | row_bit]) = unsafe { lines[i].exchange_bits::<WIDTH>(lines[i | row_bit]) };
+    // No `filter`: with it, the loop is not unrolled and the registers go by way of the stack.
+    for i in 0..ROWS {
+        if i & row_bit == 0 {
+            // SAFETY: no memory is touched.
+            (lines[i], lines[i | row_bit]) = unsafe { lines[i].exchange_bits::<WIDTH>(lines[i | row_bit]) };
+        }
     }
 }
