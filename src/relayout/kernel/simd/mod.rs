@@ -17,6 +17,7 @@ mod panel;
 mod pitch;
 mod prefetch;
 mod reverse;
+mod reverse_block;
 mod run;
 mod runs;
 #[cfg(test)]

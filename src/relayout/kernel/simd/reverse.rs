@@ -3,6 +3,7 @@
 use super::super::super::plan::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
 use super::super::super::plan::nest::Stride;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
+use super::reverse_block::{Blocks, ReverseBlocks, ReversedBlock};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
@@ -15,6 +16,10 @@ use super::walk::Walk;
 pub(super) unsafe fn reverse_runs<V: Vector>(walk: &Walk<'_>, unit: usize, extent: usize, count: Stride) {
     // SAFETY: the shuffle was made for these runs, which lie side by side, and for this vector; the rest is the caller's promise.
     unsafe {
+        let run = unit * extent;
+        if let Some(reverse) = ReverseBlocks::of::<V>(walk, unit, run, count) {
+            return V::vectorize(reverse);
+        }
         if let Some(shuffle) = ByteShuffle::reversing(unit, extent, count, V::BYTES) {
             return match shuffle.registers {
                 2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
@@ -22,7 +27,7 @@ pub(super) unsafe fn reverse_runs<V: Vector>(walk: &Walk<'_>, unit: usize, exten
                 _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
             };
         }
-        V::vectorize(ReverseRuns { walk, unit, run: unit * extent, count });
+        V::vectorize(ReverseRuns { walk, unit, run, count });
     }
 }
 
@@ -62,12 +67,15 @@ impl Operation for ReverseRuns<'_> {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
         let ReverseRuns { walk, unit, run, count } = self;
         debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
+        // Whole units of a vector need no table.
+        let block =
+            if LANE.is_multiple_of(unit) { None } else { ReversedBlock::new::<V>(unit, ReversedBlock::bytes::<V>()) };
         let tables = Tables::new(unit, V::BYTES);
         for iteration in walk.iterations(run * count.extent) {
             for i in 0..count.extent {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
-                let part = Part { from, to, unit, run, tables: &tables };
+                let part = Part { from, to, unit, run, tables: &tables, block: block.as_ref() };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
                 let (streaming, prefetch) = (walk.streaming, iteration.prefetch);
                 // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
@@ -133,6 +141,8 @@ struct Part<'a> {
     unit: usize,
     run: usize,
     tables: &'a Tables,
+    /// Three vectors of whole units, if such are shuffled alike.
+    block: Option<&'a ReversedBlock>,
 }
 
 impl Part<'_> {
@@ -162,6 +172,8 @@ impl Part<'_> {
         prefetch: bool,
     ) {
         let Part { from, to, unit, run, .. } = *self;
+        let block = self.block.filter(|_| METHOD != method::UNITS && head.is_multiple_of(unit));
+        let in_block = ReversedBlock::bytes::<V>();
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
@@ -173,10 +185,19 @@ impl Part<'_> {
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
             }
+            let mut place = head;
+            if let Some(block) = block {
+                let count = whole / (3 * LINE) * (LINE / V::BYTES);
+                let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
+                let blocks =
+                    Blocks { from: from.wrapping_add(run - head), to: to.add(head), count, streaming, prefetch };
+                block.loaded::<V>().reverse::<COUNT, true>(&blocks);
+                place += count * in_block;
+            }
             // Steps without a division or a chain of operations, whose latency every vector would wait for.
             let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (head % unit, V::BYTES % unit) };
             let wraps_at = unit - step;
-            for place in (head..head + whole).step_by(V::BYTES) {
+            for place in (place..head + whole).step_by(V::BYTES) {
                 let end = from.add(run - (place - inside));
                 if prefetch {
                     V::prefetch(end.wrapping_sub(2 * V::BYTES + PREFETCH_IN_RUN));
