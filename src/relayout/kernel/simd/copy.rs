@@ -35,10 +35,8 @@ pub(super) unsafe fn copy_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: St
             match run {
                 17..=32 => return halved_runs::<16>(walk, run, count),
                 33..=64 => return halved_runs::<32>(walk, run, count),
-                65..=128 => return halved_runs::<64>(walk, run, count),
-                129..=256 => return halved_runs::<128>(walk, run, count),
-                // With AVX2 they would take all 16 registers: untile_f32 in the L2 cache took 1.5 times as long so (Z5).
-                257..=512 if V::BYTES == LINE => return halved_runs::<256>(walk, run, count),
+                65..=128 => return runs_of_lines::<V, 1>(walk, run, count),
+                129..=256 => return runs_of_lines::<V, 2>(walk, run, count),
                 _ => {}
             }
         }
@@ -62,8 +60,10 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
         let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
+        // A prefetcher that follows a row goes on behind its end, where the row in front of it is not.
+        let followed = run >= LONG_RUN && !(walk.goes_backwards() && run <= walk.knobs.panel);
         for iteration in walk.iterations(run.saturating_mul(count.extent)) {
-            let later = LaterRun { iteration: &iteration, count, distance, run, knobs: walk.knobs };
+            let later = LaterRun { iteration: &iteration, count, distance, run, followed, knobs: walk.knobs };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
                 join_runs::<V>(iteration.from, iteration.to, run, count, &later);
                 continue;
@@ -95,6 +95,28 @@ unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Str
     }
 }
 
+/// The same of runs of `LINES` to twice as many lines. In vectors: arrays of so many bytes would go by way of the stack.
+///
+/// # Safety
+///
+/// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the source and writable on the
+/// destination.
+#[inline(always)]
+unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+    debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
+    let last = run - LINES * LINE;
+    for iteration in walk.iterations(run * count.extent) {
+        for i in 0..count.extent {
+            // SAFETY: the first and the last `LINES` lines of a run of this iteration.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                copy_lines::<V, LINES>(from, to, false);
+                copy_lines::<V, LINES>(from.add(last), to.add(last), false);
+            }
+        }
+    }
+}
+
 /// What to prefetch while runs are copied.
 struct LaterRun<'a> {
     iteration: &'a Iteration,
@@ -102,6 +124,8 @@ struct LaterRun<'a> {
     /// How many runs ahead.
     distance: usize,
     run: usize,
+    /// Does the hardware prefetcher follow the runs?
+    followed: bool,
     knobs: &'a Knobs,
 }
 
@@ -109,7 +133,7 @@ impl LaterRun<'_> {
     /// Where a run begins that is read some time after this one; in a long run, a place further on.
     #[inline(always)]
     fn than(&self, i: usize) -> Option<*const u8> {
-        if self.run >= LONG_RUN {
+        if self.followed {
             return self
                 .iteration
                 .later_in_rows(self.run, self.knobs)
