@@ -7,6 +7,7 @@ use cases::cases;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
+use tensor_layout::strided::Overlap;
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// packed, broadcast, padded, overlapping, in order, inner-packed
@@ -15,6 +16,18 @@ type Row = [bool; 6];
 fn facts(desc: &BufferTensorDesc) -> Row {
     let facts = desc.facts().unwrap();
     [facts.packed, facts.broadcast, facts.padded, facts.overlapping, facts.in_order, facts.inner_packed]
+}
+
+/// The same facts, asked for one by one.
+fn single_facts(desc: &BufferTensorDesc) -> Row {
+    [
+        desc.is_packed(),
+        desc.is_broadcast(),
+        desc.is_padded(),
+        matches!(desc.overlap(), Overlap::Yes { .. }),
+        desc.is_in_order(),
+        desc.is_inner_packed(),
+    ]
 }
 
 /// The published table (docs/DIRECTML.md): 1 for yes.
@@ -92,5 +105,26 @@ proptest! {
             live.last().is_none_or(|&axis| strides[axis] == 1),
         ];
         prop_assert_eq!(facts(&desc), expected, "{}", desc);
+        prop_assert_eq!(single_facts(&desc), expected, "{}", desc);
+    }
+}
+
+/// Strides that equal the largest offset further in, sizes of 1 with any stride, sizes of 0: all of them.
+#[test]
+fn facts_of_all_small_matrices() {
+    for number in 0..4_u64.pow(2) * 7_u64.pow(2) {
+        let (sizes, strides) = ([number % 4, number / 4 % 4], [number / 16 % 7, number / 112]);
+        let desc = BufferTensorDesc::new(DataType::F32, &sizes, Some(&strides)).unwrap();
+        let offsets: Vec<u64> = desc.offsets().collect();
+        let live: Vec<u64> =
+            (0..2).filter(|&axis| sizes[axis] > 1 && !offsets.is_empty()).map(|axis| strides[axis]).collect();
+        assert_eq!(desc.is_in_order(), offsets.is_sorted(), "{desc}");
+        assert_eq!(desc.is_inner_packed(), live.last().is_none_or(|&stride| stride == 1), "{desc}");
+        assert_eq!(single_facts(&desc), facts(&desc), "{desc}");
+        // The longest runs that all elements fall into, one after the other in the order of the indices.
+        let in_runs_of =
+            |run: &usize| offsets.chunks(*run).all(|run| run.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        let whole = (1..=offsets.len()).filter(|run| offsets.len().is_multiple_of(*run)).filter(in_runs_of).max();
+        assert_eq!(desc.inner_run(), whole.unwrap_or(0) as u64, "{desc}");
     }
 }

@@ -339,6 +339,48 @@ fn refusals_name_the_axis_and_the_reason() {
     assert!(sentence(pitched.reinterpret(DataType::F32)).contains("axis 0 has stride 3"));
 }
 
+/// One wider element is as many narrow ones side by side, aligned as the wide one asks.
+#[test]
+fn elements_are_joined_where_they_fill_wider_ones() {
+    let join =
+        |text: &str, to| text.parse::<BufferTensorDesc>().unwrap().join_elements(to).map(|desc| desc.to_string());
+    assert_eq!(join("u8[6,4]:[8,1]+16", DataType::F32).unwrap(), "f32[6]:[2]+4");
+    // An axis of one element, whatever its stride, is an element of the same width.
+    assert_eq!(join("u32[3,1]:[2,7]", DataType::F32).unwrap(), "f32[3]:[2]");
+    for (text, to, sentence) in [
+        ("u8[6,2]:[8,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 4:1"),
+        ("u8[6,4]:[8,2]", DataType::F32, "axis 1 is 4:2, but one wider element is 4:1"),
+        ("u32[3,2]:[2,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 1:1"),
+        ("u8[6,4]:[6,1]", DataType::F32, "axis 0 has stride 6, which is not a multiple of 4"),
+        ("u8[6,4]:[8,1]+2", DataType::F32, "axis 1 begins at element 2, which is not a multiple of 4"),
+    ] {
+        let error = join(text, to).unwrap_err();
+        assert!(error.to_string().ends_with(sentence), "{text}: {error}");
+    }
+    assert_eq!(join("u32[4,1]:[1,1]", DataType::F16).unwrap_err().code(), "unsupported_element_bits");
+    // A promise to begin at 2 bytes is too little for elements of 4.
+    let promised = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap().with_base_offset_alignment(2).unwrap();
+    assert_eq!(promised.join_elements(DataType::F32).unwrap_err().code(), "bad_alignment");
+}
+
+#[test]
+fn what_views_leave_of_strides_and_bases_that_are_not_used() {
+    // The diagonal of one element takes no step, so that strides which add up to more than 64 bits do not matter.
+    let wide = BufferTensorDesc::new(DataType::U8, &[1, 4, 1], Some(&[u64::MAX, 1, u64::MAX])).unwrap();
+    assert_eq!(wide.diagonal(0, 1).unwrap().sizes(), [1, 1]);
+    assert_eq!(wide.diagonal(0, 2).unwrap().sizes(), [4, 1]);
+    let empty = BufferTensorDesc::new(DataType::U8, &[2, 2, 0], Some(&[u64::MAX, u64::MAX, 1])).unwrap();
+    assert_eq!(empty.diagonal(0, 1).unwrap().sizes(), [0, 2]);
+    // A diagonal with all the elements is the whole tensor; any other one is a part of a larger buffer.
+    assert!(!wide.diagonal(0, 2).unwrap().is_part() && wide.diagonal(0, 1).unwrap().is_part());
+    // An empty slice begins nowhere.
+    let rows = BufferTensorDesc::packed(DataType::F32, &[4, 3]).unwrap();
+    assert_eq!(rows.slice_axis(0, 2..2).unwrap().base_offset(), 0);
+    // A base set by hand sets the total to the new minimum.
+    let moved = rows.with_total_size_in_bytes(256).unwrap().with_base_offset(2).unwrap();
+    assert_eq!(moved.total_tensor_size_in_bytes(), 4 * (2 + 12));
+}
+
 #[test]
 fn a_total_set_by_hand_survives_views_and_flags_do_too() {
     let desc = BufferTensorDesc::packed(DataType::F32, &[4, 4])

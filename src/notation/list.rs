@@ -28,8 +28,8 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     if bracketed {
         at = at.saturating_add(1);
         match text.get(..end).and_then(|text| text.strip_suffix(']')) {
-            Some(inner) if inner.len() >= at => end = inner.len(),
-            _ => return refuse(end, "`]`".into()),
+            Some(inner) => end = inner.len(),
+            None => return refuse(end, "`]`".into()),
         }
     }
     let mut numbers = Vec::new();

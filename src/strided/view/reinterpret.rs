@@ -183,7 +183,7 @@ impl BufferTensorDesc {
 /// How many narrow elements make a wide one.
 fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     match wide.checked_div(narrow) {
-        Some(parts) if parts > 0 && wide.is_multiple_of(narrow) => Ok(parts.into()),
+        Some(parts) if wide.is_multiple_of(narrow) => Ok(parts.into()),
         _ => Err(Error::UnsupportedElementBits { bits: narrow, supported: "widths that divide the other one" }),
     }
 }

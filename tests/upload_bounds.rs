@@ -1,0 +1,96 @@
+//! The numbers of the specifications, and what lies on them and one beyond them.
+
+use tensor_layout::upload::{
+    Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, pack_buffer, suggest, validate, validate_description,
+};
+use tensor_layout::{BufferTensorDesc, DataType};
+
+/// *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits), `cuTensorMapEncodeTiled`, *MLOperandDescriptor*.
+#[test]
+fn tensor_limits_are_those_of_the_specifications() {
+    let metal = Limits::metal_tensor(MetalUsage::Shader);
+    let learning = Limits::metal_tensor(MetalUsage::MachineLearning);
+    assert_eq!((&*metal.name, &*learning.name), ("Metal tensor", "Metal tensor, machine learning"));
+    assert_eq!((metal.max_rank, metal.stride_multiple, metal.packed_outside), (16, 1, None));
+    assert_eq!((learning.max_rank, learning.stride_multiple, learning.packed_outside), (16, 64, Some(2)));
+    assert_eq!((metal.zero_offset, learning.zero_offset), (false, true));
+    let vulkan = Limits::vulkan_tensor();
+    assert_eq!((&*vulkan.name, vulkan.min_rank, vulkan.max_rank), ("Vulkan tensor minimums", 1, 4));
+    let most = 65_536;
+    assert_eq!(
+        (vulkan.max_size, vulkan.max_logical_elements, vulkan.max_stride_bytes, vulkan.max_extent),
+        (most, most, most, most)
+    );
+    let map = Limits::cuda_tensor_map(Swizzle::None);
+    assert_eq!((map.min_rank, map.max_rank, map.max_size, map.offset_alignment), (1, 5, 1 << 32, 16));
+    assert_eq!((map.stride_multiple, map.max_stride_bytes), (16, 0xff_ffff_ffff), "below 2^40");
+    let webnn = Limits::webnn();
+    assert_eq!((&*webnn.name, webnn.max_size, webnn.packed_outside), ("WebNN", 4_294_967_295, Some(1)));
+    assert!(webnn.zero_offset && webnn.told_strides && !webnn.zero_sizes);
+}
+
+#[test]
+fn what_is_as_large_as_a_limit_is_accepted_and_one_more_is_not() {
+    let codes = |text: &str, limits: &Limits| {
+        let desc: BufferTensorDesc = text.parse().unwrap();
+        validate_description(&desc, limits).err().map_or_else(Vec::new, |errors| errors.codes())
+    };
+    let (vulkan, webnn) = (Limits::vulkan_tensor(), Limits::webnn());
+    let map = Limits::cuda_tensor_map(Swizzle::None);
+    for (within, beyond, limits, code) in [
+        ("u8[65536]:[1]", "u8[65537]:[1]", &vulkan, "size_limit"),
+        ("u8[1,65536]:[65536,1]", "u8[1,1,1,1,8]:[8,8,8,8,1]", &vulkan, "rank_limit"),
+        ("f32[4294967296]:[1]", "f32[4294967297]:[1]", &map, "size_limit"),
+        ("f32[2,4]:[274877906940,1]", "f32[2,4]:[274877906944,1]", &map, "stride_limit"),
+        ("u8[4294967295]:[1]", "u8[4294967296]:[1]", &webnn, "size_limit"),
+        ("u8[1]:[1]", "u8[1]:[1]+1", &webnn, "offset_not_zero"),
+    ] {
+        assert_eq!(codes(within, limits), [""; 0], "{within}, {}", limits.name);
+        assert!(codes(beyond, limits).contains(&code), "{beyond}, {}: {:?}", limits.name, codes(beyond, limits));
+    }
+}
+
+#[test]
+fn a_buffer_is_packed_up_to_its_last_byte() {
+    let desc = BufferTensorDesc::packed(DataType::U8, &[64]).unwrap();
+    let mut limits = Limits::none();
+    (limits.max_binding, limits.max_buffer) = (64, 128);
+    assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap().len, 128);
+    limits.max_buffer = 127;
+    assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "buffer_limit");
+    (limits.max_binding, limits.max_buffer) = (63, 128);
+    assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "binding_limit");
+    // Elements begin at multiples of their size, also where the device asks for no alignment.
+    let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
+    let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
+    assert_eq!(pack_buffer([&odd, &wide, &odd, &wide], &Limits::none()).unwrap().offsets, [0, 8, 16, 24]);
+}
+
+#[test]
+fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
+    let suggested = |text: &str, limits: &Limits| {
+        suggest(&text.parse::<BufferTensorDesc>().unwrap(), limits).map(|found| found.desc.to_string())
+    };
+    // The last axis is dense, the others lie as they did: the column axis was the inner one.
+    let mut dense = Limits::none();
+    (dense.told_strides, dense.unit_inner_stride) = (true, true);
+    assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
+    // One row for all indices stays one where only another stride has to change.
+    dense.max_stride = 1 << 20;
+    assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
+    // An axis of size 1 is no row that channels could share.
+    let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
+    assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
+}
+
+#[test]
+fn gaps_are_overwritten_only_where_there_are_any() {
+    let report = |text: &str| {
+        let desc: BufferTensorDesc = text.parse().unwrap();
+        let bytes = desc.total_tensor_size_in_bytes();
+        validate(&desc, &Buffer::new(bytes, 0, Role::Output), &Limits::by_name("directml:2.0").unwrap()).unwrap()
+    };
+    let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
+    assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
+    assert_eq!((padded.gap_bits, padded.overwrites_gaps), (32, true));
+}
