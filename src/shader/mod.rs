@@ -45,7 +45,6 @@
 // `program/`: which form a copy takes, and the shaders of each. `code/`: shader code as data, printed as WGSL and run by an
 // interpreter. `index/`: the index maths of a layout in that form. `element.rs`: one element out of words of 32 bits.
 
-#[allow(dead_code, unused_imports, reason = "what the text of relayout programs is made of, ahead of its first user")]
 mod code;
 mod element;
 mod functions;

@@ -60,10 +60,6 @@ impl Code {
         Expr::from(&self.declare(name, most))
     }
 
-    pub(crate) fn comment(&mut self, text: impl Into<String>) {
-        self.block.push(Statement::Comment(text.into()));
-    }
-
     /// `let name = value;`, and the name. A constant or a name stays what it is.
     pub(crate) fn bind(&mut self, name: &str, value: impl Into<Expr>) -> Expr {
         let value = value.into();

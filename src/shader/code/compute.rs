@@ -16,8 +16,6 @@ pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
 pub(crate) struct ComputeShader {
     /// The name of the entry point.
     pub(crate) name: String,
-    /// Lines in front of everything.
-    pub(crate) comment: Vec<String>,
     pub(crate) workgroup_size: [u32; 3],
     pub(crate) buffers: Vec<Buffer>,
     /// The names of the words of the uniform block, and the largest value of each.
@@ -31,7 +29,6 @@ impl ComputeShader {
     pub(crate) fn new(name: &str, workgroup_size: [u32; 3]) -> ComputeShader {
         ComputeShader {
             name: name.to_owned(),
-            comment: Vec::new(),
             workgroup_size,
             buffers: Vec::new(),
             uniforms: Vec::new(),
@@ -87,11 +84,6 @@ impl ComputeShader {
         Expr::built_in(BuiltIn::WorkgroupId(axis), MAX_WORKGROUPS.saturating_sub(1))
     }
 
-    /// How many workgroups, along `axis`.
-    pub(crate) fn num_workgroups(&self, axis: usize) -> Expr {
-        Expr::built_in(BuiltIn::NumWorkgroups(axis), MAX_WORKGROUPS)
-    }
-
     /// Which invocation of the workgroup.
     pub(crate) fn local_invocation_index(&self) -> Expr {
         Expr::built_in(BuiltIn::LocalInvocationIndex, self.invocations().saturating_sub(1))
@@ -104,7 +96,7 @@ impl ComputeShader {
         for name in buffers.chain(self.shared.iter().map(|array| &array.name)) {
             code.reserve(name);
         }
-        for name in [self.name.as_str(), "uniforms", "workgroup_id", "num_workgroups", "local_index"] {
+        for name in [self.name.as_str(), "uniforms", "workgroup_id", "local_index"] {
             code.reserve(name);
         }
         code

@@ -18,8 +18,6 @@ pub(crate) struct Variable {
 pub(crate) enum BuiltIn {
     /// Which workgroup, along an axis (0 to 2).
     WorkgroupId(usize),
-    /// How many workgroups, along an axis.
-    NumWorkgroups(usize),
     /// Which invocation of the workgroup, x fastest.
     LocalInvocationIndex,
 }
@@ -41,7 +39,6 @@ pub(crate) enum Op {
     Min,
     WrappingAdd,
     WrappingSub,
-    WrappingMul,
     /// Bits that leave at the top are dropped.
     WrappingShl,
 }

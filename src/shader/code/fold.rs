@@ -21,7 +21,6 @@ impl Op {
             Op::Min => Some(a.min(b)),
             Op::WrappingAdd => Some(a.wrapping_add(b)),
             Op::WrappingSub => Some(a.wrapping_sub(b)),
-            Op::WrappingMul => Some(a.wrapping_mul(b)),
             Op::WrappingShl => a.checked_shl(b),
         }
     }
@@ -39,7 +38,7 @@ impl Op {
             Op::Or | Op::Xor => ones(a | b),
             Op::Shl => constant.and_then(|c| Op::Shl.apply(a, c)).unwrap_or(u32::MAX),
             Op::Shr => constant.and_then(|c| a.checked_shr(c)).unwrap_or(a),
-            Op::WrappingAdd | Op::WrappingSub | Op::WrappingMul | Op::WrappingShl => u32::MAX,
+            Op::WrappingAdd | Op::WrappingSub | Op::WrappingShl => u32::MAX,
         }
     }
 
@@ -48,14 +47,14 @@ impl Op {
         match self {
             Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::Shr => b == 0,
             Op::WrappingAdd | Op::WrappingSub | Op::WrappingShl => b == 0,
-            Op::Mul | Op::WrappingMul | Op::Div => b == 1,
+            Op::Mul | Op::Div => b == 1,
             Op::Rem | Op::And | Op::Min => false,
         }
     }
 
     fn commutes(self) -> bool {
         use Op::*;
-        matches!(self, Add | Mul | And | Or | Xor | Min | WrappingAdd | WrappingMul)
+        matches!(self, Add | Mul | And | Or | Xor | Min | WrappingAdd)
     }
 }
 
@@ -76,7 +75,7 @@ pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
     }
     let power = constant.is_power_of_two().then(|| constant.trailing_zeros());
     match (op, power) {
-        (Op::Mul | Op::WrappingMul | Op::And | Op::Min, _) if constant == 0 => return Expr::from(0),
+        (Op::Mul | Op::And | Op::Min, _) if constant == 0 => return Expr::from(0),
         (Op::Rem, _) if constant == 1 => return Expr::from(0),
         // Already below the divisor, or a mask that covers all bits.
         (Op::Div, _) if a.most < constant => return Expr::from(0),
@@ -151,11 +150,6 @@ impl Expr {
     /// The difference modulo 2^32.
     pub(crate) fn wrapping_sub(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingSub, self, other.into())
-    }
-
-    /// The product modulo 2^32.
-    pub(crate) fn wrapping_mul(self, other: impl Into<Expr>) -> Expr {
-        binary(Op::WrappingMul, self, other.into())
     }
 
     /// Shifted up; what leaves at the top is dropped.

@@ -36,7 +36,6 @@ pub(super) struct Machine<'a> {
     uses: Vec<Option<Uses>>,
     shared: Vec<Shared>,
     workgroup: [u32; 3],
-    workgroups: [u32; 3],
     /// The number of the workgroup's first invocation among all.
     first_invocation: u64,
 }
@@ -90,7 +89,6 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
         uses,
         shared: shared.collect(),
         workgroup: [0; 3],
-        workgroups,
         first_invocation: 0,
     };
     let all: Vec<usize> = (0..invocations).collect();
@@ -111,16 +109,7 @@ impl<'a> Machine<'a> {
     /// One invocation outside any dispatch, with `slots` variables.
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let lanes = Lanes::new(slots, 1);
-        Machine {
-            lanes,
-            buffers,
-            uniforms: &[],
-            uses: vec![],
-            shared: vec![],
-            workgroup: [0; 3],
-            workgroups: [1; 3],
-            first_invocation: 0,
-        }
+        Machine { lanes, buffers, uniforms: &[], uses: vec![], shared: vec![], workgroup: [0; 3], first_invocation: 0 }
     }
 
     /// Gives a variable of every lane in `active` a value within its bound.
@@ -142,7 +131,6 @@ impl<'a> Machine<'a> {
 
     fn statement(&mut self, statement: &Statement, active: &[usize]) -> Outcome<()> {
         match statement {
-            Statement::Comment(_) => {}
             Statement::Let(variable, value) | Statement::Var(variable, value) | Statement::Assign(variable, value) => {
                 for &lane in active {
                     let value = self.value(value, lane)?;
@@ -230,7 +218,6 @@ impl<'a> Machine<'a> {
             Node::Variable(variable) => self.lanes.get(variable, lane),
             Node::Uniform(place, _) => self.uniforms.get(*place).copied().unwrap_or(0),
             Node::BuiltIn(BuiltIn::WorkgroupId(axis)) => self.workgroup.get(*axis).copied().unwrap_or(0),
-            Node::BuiltIn(BuiltIn::NumWorkgroups(axis)) => self.workgroups.get(*axis).copied().unwrap_or(1),
             Node::BuiltIn(BuiltIn::LocalInvocationIndex) => u32::try_from(lane).unwrap_or(u32::MAX),
             Node::Binary(op, a, b) => {
                 let (a, b) = (self.value(a, lane)?, self.value(b, lane)?);

@@ -9,8 +9,6 @@ pub(crate) type Block = Vec<Statement>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// A line of text for people.
-    Comment(String),
     /// `let`.
     Let(Variable, Expr),
     /// `var`, which may be assigned.

@@ -25,7 +25,7 @@ fn operator(op: Op) -> (&'static str, Binding) {
     match op {
         Op::Add | Op::WrappingAdd => ("+", Binding::Sum),
         Op::Sub | Op::WrappingSub => ("-", Binding::Sum),
-        Op::Mul | Op::WrappingMul => ("*", Binding::Product),
+        Op::Mul => ("*", Binding::Product),
         Op::Div => ("/", Binding::Product),
         Op::Rem => ("%", Binding::Product),
         Op::And => ("&", Binding::Bits),
@@ -123,7 +123,6 @@ fn built_in_name(built_in: BuiltIn) -> String {
     let axis = |axis: usize| ["x", "y", "z"].get(axis).copied().unwrap_or("x");
     match built_in {
         BuiltIn::WorkgroupId(of) => format!("workgroup_id.{}", axis(of)),
-        BuiltIn::NumWorkgroups(of) => format!("num_workgroups.{}", axis(of)),
         BuiltIn::LocalInvocationIndex => "local_index".to_owned(),
     }
 }
@@ -186,7 +185,6 @@ fn write_statement(text: &mut String, statement: &Statement, depth: usize) {
     let indent = "    ".repeat(depth);
     let inner = depth.saturating_add(1);
     let _ = match statement {
-        Statement::Comment(comment) => writeln!(text, "{indent}// {comment}"),
         Statement::Let(variable, value) => writeln!(text, "{indent}let {} = {};", variable.name, expression(value)),
         Statement::Var(variable, value) => writeln!(text, "{indent}var {} = {};", variable.name, expression(value)),
         Statement::Assign(variable, value) => {
@@ -241,9 +239,6 @@ fn module(shader: &ComputeShader) -> String {
     statements(&mut body, &shader.body, 1);
 
     let mut text = String::new();
-    for line in &shader.comment {
-        let _ = writeln!(text, "// {line}");
-    }
     if !shader.uniforms.is_empty() {
         text.push_str("struct Uniforms {\n");
         for (name, _) in &shader.uniforms {
@@ -277,7 +272,6 @@ fn module(shader: &ComputeShader) -> String {
     // The expressions are the only place where these names stand: no variable gets them.
     for (used, parameter) in [
         ("workgroup_id.", "@builtin(workgroup_id) workgroup_id: vec3<u32>"),
-        ("num_workgroups.", "@builtin(num_workgroups) num_workgroups: vec3<u32>"),
         ("local_index", "@builtin(local_invocation_index) local_index: u32"),
     ] {
         if body.contains(used) {

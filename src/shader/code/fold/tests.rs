@@ -47,7 +47,7 @@ fn powers_of_two_are_shifts_and_masks_and_constants_are_joined() {
 fn no_result_is_above_its_bound() {
     let values = [0, 1, 2, 3, 7, 8, 9, 100, 4095, 65_535, 65_536, u32::MAX - 1, u32::MAX];
     use Op::*;
-    for op in [Add, Sub, Mul, Div, Rem, And, Or, Xor, Shl, Shr, Min, WrappingAdd, WrappingSub, WrappingMul] {
+    for op in [Add, Sub, Mul, Div, Rem, And, Or, Xor, Shl, Shr, Min, WrappingAdd, WrappingSub] {
         for a in values {
             for b in values {
                 let Some(result) = op.apply(a, b) else { continue };
