@@ -59,6 +59,9 @@ fn the_published_truth_table() {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap();
         let found: String = facts(&desc).iter().map(|&fact| if fact { '1' } else { '0' }).collect();
         assert_eq!(found, expected, "{desc}");
+        // One fact alone is the same one.
+        let alone = [desc.is_packed(), desc.is_broadcast(), desc.is_padded(), desc.overlap() != Overlap::No];
+        assert_eq!([&alone[..], &[desc.is_in_order(), desc.is_inner_packed()]].concat(), facts(&desc), "{desc}");
         // A base and a total set by hand change nothing.
         let moved = desc.clone().with_base_offset(8).unwrap();
         let total = moved.min_size_in_bytes() + 64;

@@ -1,0 +1,145 @@
+//! Descriptors as values, and the sentences of what their constructors and views refuse.
+
+use std::collections::HashSet;
+
+use tensor_layout::strided::{Blocks, Side, Slice, Slices, coalesce_all};
+use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error};
+
+fn packed(sizes: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::packed(DataType::F32, sizes).unwrap()
+}
+
+fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
+}
+
+fn sentence<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn equal_descriptors_are_one_key_of_a_map() {
+    // Strides of size-1 axes mean nothing, and implicit strides are the packed ones.
+    let same = [packed(&[1, 3, 5]), strided(&[1, 3, 5], &[15, 5, 1]), strided(&[1, 3, 5], &[99, 5, 1])];
+    assert_eq!(same.into_iter().collect::<HashSet<_>>().len(), 1);
+    let others = [
+        packed(&[1, 3, 5]),
+        strided(&[1, 3, 5], &[0, 6, 1]),
+        packed(&[1, 3, 5]).with_base_offset(1).unwrap(),
+        packed(&[1, 3, 5]).with_total_size_in_bytes(64).unwrap(),
+        packed(&[1, 3, 5]).reinterpret(DataType::S32).unwrap(),
+    ];
+    assert_eq!(others.into_iter().collect::<HashSet<_>>().len(), 5);
+}
+
+#[test]
+fn a_channels_first_volume_is_packed_without_strides() {
+    let volume = BufferTensorDesc::ncdhw(DataType::F16, [2, 3, 4, 5, 6]).unwrap();
+    assert_eq!((volume.strides(), volume.explicit_strides()), (&[360, 120, 30, 6, 1][..], None));
+    assert_eq!(format!("{:?} {:?}", AxisOrder::NCDHW, AxisOrder::NHWC), "AxisOrder(NCDHW) AxisOrder(NHWC)");
+}
+
+/// The table is 4 rows of 4; read as rows times rows it reaches element 3 * 4 + 3 * 4.
+#[test]
+fn a_total_that_a_view_outgrows_is_the_least_again() {
+    let table = packed(&[4, 4]).with_total_size_in_bytes(80).unwrap();
+    assert_eq!(table.transpose(0, 1).unwrap().total_tensor_size_in_bytes(), 80);
+    assert_eq!(table.gather_axes(&[Some(0), Some(0)]).unwrap().total_tensor_size_in_bytes(), 25 * 4);
+}
+
+#[test]
+fn lists_of_another_length_are_refused_with_both_lengths() {
+    for (refused, words) in [
+        (sentence(AxisOrder::NHWC.strides(&[2, 3])), "sizes must be 4, one for each axis, but is 2"),
+        (
+            sentence(AxisOrder::NHWC.strides_with_broadcast(&[2, 3, 4, 5], &[true])),
+            "broadcast marks must be 4, one for each axis, but is 1",
+        ),
+        (
+            sentence(BufferTensorDesc::with_memory_sizes(DataType::F32, &[2, 3, 4, 5], "NWC".parse().unwrap())),
+            "sizes must be 3, one for each axis, but is 4",
+        ),
+        (sentence(packed(&[2, 3]).scatter_axes(4, &[1])), "axes must be 2, one for each axis, but is 1"),
+        (sentence(coalesce_all(&[&packed(&[2, 3]), &packed(&[6])])), "sizes must be 2, one for each axis, but is 1"),
+    ] {
+        assert_eq!(refused, format!("the number of {words}"));
+    }
+    assert_eq!(coalesce_all(&[]), Ok(vec![]));
+}
+
+#[test]
+fn axes_that_do_not_exist_are_refused_with_the_rank() {
+    let desc = packed(&[2, 3]);
+    assert_eq!(sentence(desc.unsqueeze(3)), "axis 3 does not exist: the rank is 2");
+    assert_eq!(sentence(desc.slice_axis(2, ..)), "axis 2 does not exist: the rank is 2");
+    assert_eq!(sentence(desc.gemm_operand_at(0, 5)), "axis 5 does not exist: the rank is 2");
+    assert_eq!(desc.unsqueeze(2).unwrap().sizes(), [2, 3, 1]);
+}
+
+#[test]
+fn parts_and_windows_that_do_not_fit_are_refused_with_the_numbers() {
+    let desc = packed(&[2, 3]);
+    assert_eq!(sentence(desc.split(1, &[1, 1])), "axis 1 has size 3, but size 2 was expected");
+    let most = u64::MAX;
+    let refused = sentence(desc.windows(1, 2, 0));
+    assert_eq!(refused, format!("the step of a window is 0, but must lie between 1 and {most}"));
+    assert_eq!(sentence(desc.windows(1, 4, 1)), "the length of a window is 4, but must lie between 1 and 3");
+    assert_eq!(sentence(desc.rank_at_most(0, Side::Front)), "the new sizes hold 1 elements, but there are 6");
+    assert_eq!(packed(&[1, 1]).rank_at_most(0, Side::Back).unwrap().rank(), 0);
+}
+
+#[test]
+fn parts_of_a_wider_element_must_fill_it() {
+    let join = |desc: BufferTensorDesc| sentence(desc.join_elements(DataType::C128));
+    let operation = "reading the bytes as another type is not possible without moving data";
+    assert_eq!(join(packed(&[5, 3])), format!("{operation}: axis 1 is 3:1, but one wider element is 4:1"));
+    assert_eq!(join(strided(&[5, 4], &[8, 2])), format!("{operation}: axis 1 is 4:2, but one wider element is 4:1"));
+    assert_eq!(join(packed(&[])), format!("{operation}: axis 0 is missing: rank 0 has no axis to join"));
+    assert_eq!(packed(&[5, 4]).join_elements(DataType::C128).unwrap().sizes(), [5]);
+}
+
+#[test]
+fn indices_for_directml_are_unsigned_integers_of_the_same_width() {
+    for (from, to) in [
+        (DataType::S1, DataType::U1),
+        (DataType::S2, DataType::U2),
+        (DataType::S4, DataType::U4),
+        (DataType::S8, DataType::U8),
+        (DataType::S16, DataType::U16),
+        (DataType::S32, DataType::U32),
+        (DataType::S64, DataType::U64),
+        (DataType::U32, DataType::U32),
+        (DataType::F32, DataType::F32),
+    ] {
+        let desc = BufferTensorDesc::packed(from, &[8]).unwrap().with_unsigned_type();
+        assert_eq!((desc.data_type(), desc.min_size_in_bytes()), (to, (u64::from(from.bits())).max(4)));
+    }
+}
+
+#[test]
+fn slices_are_a_list_of_slices() {
+    let slices: Slices = [Slice::from(2..5), Slice::from(..).step_by(2)].into_iter().collect();
+    assert_eq!(slices.to_string(), "[2:5,::2]");
+    assert_eq!(Vec::from(slices), [Slice { start: 2, end: Some(5), step: 1 }, Slice { start: 0, end: None, step: 2 }]);
+}
+
+/// Two matrices of three padded rows, further apart than their rows: six stretches of 6 elements.
+#[test]
+fn stretches_that_no_step_describes_have_a_length_and_starts() {
+    let desc = strided(&[2, 3, 6], &[100, 8, 1]);
+    let Blocks::Many(blocks) = desc.blocks() else { panic!("{:?}", desc.blocks()) };
+    assert_eq!(blocks.length(), 6);
+    assert_eq!(blocks.starts().collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
+    let walked: Vec<_> = (&desc.blocks()).into_iter().collect();
+    assert_eq!((walked.len(), walked[3].clone()), (6, 100..106));
+}
+
+/// Heads of two models in one buffer: 6 matrices, but no one distance between them.
+#[test]
+fn a_batch_of_two_axes_that_do_not_join_has_no_stride() {
+    let operand = strided(&[2, 3, 4, 5], &[1000, 20, 5, 1]).gemm_operand().unwrap();
+    assert_eq!(operand.batch(), [(2, 1000), (3, 20)]);
+    assert_eq!((operand.batch_count(), operand.batch_stride()), (6, None));
+    let joined = strided(&[2, 3, 4, 5], &[60, 20, 5, 1]).gemm_operand().unwrap();
+    assert_eq!((joined.batch_count(), joined.batch_stride()), (6, Some(20)));
+}
