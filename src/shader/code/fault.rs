@@ -53,3 +53,6 @@ impl fmt::Display for Fault {
 
 /// Boxed, so that a value is not larger for it.
 pub(super) type Outcome<T> = Result<T, Box<Fault>>;
+
+#[cfg(test)]
+mod tests;

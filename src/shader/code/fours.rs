@@ -36,3 +36,6 @@ fn word(buffer: &Buffer, group: u32, part: u32) -> Outcome<u32> {
     let word = group.checked_mul(4).and_then(|first| first.checked_add(part));
     word.ok_or_else(|| out_of_range(&buffer.name, group, 0))
 }
+
+#[cfg(test)]
+mod tests;

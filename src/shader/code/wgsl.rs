@@ -281,3 +281,6 @@ fn module(shader: &ComputeShader) -> String {
     let _ = write!(text, ") {{\n{body}}}\n");
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,3 +60,19 @@ fn no_result_is_above_its_bound() {
         }
     }
 }
+
+#[test]
+fn a_condition_that_is_known_is_not_asked() {
+    let (x, y) = (parameter(99), Expr::from(7));
+    let open = || x.less(50);
+    assert_eq!(open().and(Condition::True), open());
+    assert_eq!(Condition::False.and(open()), Condition::False);
+    assert_eq!(open().and(Condition::False), Condition::False);
+    assert_eq!(open().or(Condition::False), open());
+    assert_eq!(Condition::True.or(open()), Condition::True);
+    assert_eq!(open().or(Condition::True), Condition::True);
+    assert_eq!(Expr::select(Condition::True, &x, &y), x);
+    assert_eq!(Expr::select(Condition::False, &x, &y), y);
+    assert_eq!(Expr::select(open(), &x, &x), x);
+    assert_eq!(expression(&Expr::select(open(), &x, &y)), "select(7u, x, x < 50u)");
+}

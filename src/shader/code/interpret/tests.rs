@@ -113,6 +113,13 @@ fn what_a_device_does_silently_is_reported() {
     });
     assert_eq!(run(&in_two_groups), Err(Fault::Race { memory: "destination".into(), index: 0, invocation: 4 }));
 
+    let read_back = shader(|shader, code, [_, destination], _| {
+        code.store(destination, shader.local_invocation_index(), 1);
+        let next = code.load(destination, shader.local_invocation_index() + 1);
+        code.variable("x", next, 1);
+    });
+    assert_eq!(run(&read_back), Err(Fault::Race { memory: "destination".into(), index: 1, invocation: 0 }));
+
     let wraps = shader(|shader, code, [_, destination], _| {
         let x = code.bind("x", shader.local_invocation_index() + u32::MAX);
         code.store(destination, x, 1);
@@ -128,6 +135,10 @@ fn what_a_device_does_silently_is_reported() {
         code.store(destination, shader.workgroup_id(0) * 4 + x, 1);
     });
     assert_eq!(run(&wanted), Ok(vec![1; 8]));
+
+    let far_steps = shader(|_, code, _, _| code.repeat("i", 0, u32::MAX, 1 << 31, |_, _| {}));
+    let fault = run(&far_steps).unwrap_err();
+    assert_eq!(fault.to_string(), "`i += step` with 2147483648 and 2147483648 does not fit 32 bits");
 
     let in_a_branch = shader(|shader, code, _, _| {
         code.when(shader.local_invocation_index().less(2), Code::barrier);
