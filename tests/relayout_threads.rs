@@ -43,3 +43,22 @@ fn threads_write_what_one_does() {
         }
     }
 }
+
+/// Mirrored rows of bytes, and of pixels of three.
+#[test]
+fn threads_share_rows_that_are_mirrored() {
+    for (text, unit, pixels) in [("u8[1200,1500]{1,0}", 1, 1500), ("u8[800,700,3]{2,1,0}", 3, 700)] {
+        let layout: Notated = text.parse().unwrap();
+        let relayout = Relayout::reversing(&layout, &layout, &[1]).unwrap();
+        let source: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
+        let rows = source.chunks(unit * pixels);
+        let expected: Vec<u8> = rows.flat_map(|row| row.chunks(unit).rev().flatten().copied()).collect();
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            let relayout = relayout.clone().with_kernel_level(level);
+            let mut found = vec![0; expected.len()];
+            let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            pool.install(|| relayout.run_parallel(&source, &mut found)).unwrap();
+            assert!(found == expected, "{level}\n{}", relayout.explain());
+        }
+    }
+}

@@ -229,3 +229,15 @@ fn random_pairs(trap: &Trap) {
         })
         .unwrap();
 }
+
+#[test]
+fn memory_that_holds_nothing_yet_is_written_like_any_other() {
+    let relayout = Relayout::new(&parsed("u8[2,3]"), &parsed("u8[2,3]{0,1}")).unwrap();
+    let mut memory = [MaybeUninit::new(9_u8); 6];
+    let destination = WriteOnly::from(&mut memory[..]);
+    assert_eq!(format!("{destination:?}"), "WriteOnly { len: 6 }");
+    assert!(!destination.is_empty() && WriteOnly::from(&mut [0_u8; 0][..]).is_empty());
+    relayout.run_write_only(b"abcdef", destination).unwrap();
+    // SAFETY: every byte had a value from the beginning.
+    assert_eq!(memory.map(|byte| unsafe { byte.assume_init() }), *b"adbecf");
+}

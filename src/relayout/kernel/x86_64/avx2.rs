@@ -321,3 +321,6 @@ impl<const UNIT: usize> Three<UNIT> {
         table
     }
 }
+
+#[cfg(test)]
+mod tests;

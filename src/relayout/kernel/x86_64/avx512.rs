@@ -369,3 +369,6 @@ impl<const UNIT: usize> Three<UNIT> {
         table
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::element::DataType;
+use crate::strided::axis_list::AxisList;
 
 /// What is said of 2 x 3 elements of 4 bytes, rows 5 apart, after a change.
 fn after(change: impl FnOnce(&mut BufferTensorDesc)) -> String {
@@ -12,6 +13,8 @@ fn after(change: impl FnOnce(&mut BufferTensorDesc)) -> String {
 #[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
 fn every_broken_invariant_is_found() {
     assert_eq!(after(|_| {}), "");
+    let uneven = AxisList::Boxed(Box::new((vec![1; 10], vec![0; 9])));
+    assert_eq!(after(|desc| desc.axes = uneven), "1: 9 strides for 10 sizes");
     assert!(after(|desc| desc.axes.both_mut().0.fill(u64::MAX)).starts_with("2: the product"));
     assert!(after(|desc| desc.axes.both_mut().0[0] = 3).starts_with("2: 6 elements are 9"));
     assert!(after(|desc| desc.elements = 0).starts_with("2: 0 elements"));

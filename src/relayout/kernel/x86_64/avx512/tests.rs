@@ -1,0 +1,58 @@
+use super::*;
+
+/// The bytes of three rows of units, interleaved: which byte of all rows each one is.
+fn three_rows(unit: usize, row: usize) -> Vec<usize> {
+    (0..row / unit).flat_map(|i| (0..3).flat_map(move |r| (0..unit).map(move |b| r * row + i * unit + b))).collect()
+}
+
+#[test]
+fn tables_of_two_registers_name_the_bytes_of_a_b_a_b() {
+    let bytes = |table: [u8; 64]| table.map(usize::from).to_vec();
+    for unit in [1, 2, 4, 8, 16] {
+        let units = 0..64 / unit;
+        let walked: Vec<usize> = units
+            .clone()
+            .flat_map(|i| [0, 64].into_iter().flat_map(move |register| (0..unit).map(move |b| register + i * unit + b)))
+            .collect();
+        assert_eq!([bytes(interleaved(unit, 0)), bytes(interleaved(unit, 64))].concat(), walked, "{unit}");
+        let every_other = |odd: usize| -> Vec<usize> {
+            units.clone().flat_map(|i| (0..unit).map(move |b| (2 * i + odd) * unit + b)).collect()
+        };
+        assert_eq!(bytes(deinterleaved(unit, 0)), every_other(0), "{unit}");
+        assert_eq!(bytes(deinterleaved(unit, 1)), every_other(1), "{unit}");
+        // A wider permutation takes the number of a unit where the unit begins, and nothing between.
+        let wide = widened(deinterleaved(unit, 1), unit);
+        for (at, &number) in wide.iter().enumerate() {
+            let expected = if at % unit == 0 { every_other(1)[at] / unit } else { 0 };
+            assert_eq!(usize::from(number), expected, "{unit} {at}");
+        }
+    }
+}
+
+fn check_three<const UNIT: usize>() {
+    let joined = three_rows(UNIT, 64);
+    // The place of each byte of the rows in what is joined.
+    let mut apart = vec![0; 192];
+    joined.iter().enumerate().for_each(|(place, &byte)| apart[byte] = place);
+    for (interleave, expected) in [(true, joined), (false, apart)] {
+        let (first, second) = (Three::<UNIT>::table(interleave, false), Three::<UNIT>::table(interleave, true));
+        for (at, &byte) in expected.iter().enumerate() {
+            let [first, second] = [first, second].map(|table| usize::from(table[at / 64][at % 64]));
+            // The first step chooses among 128 bytes, the second among the bytes of that, and those of the third register.
+            let found = if second < 64 {
+                usize::from(Three::<UNIT>::table(interleave, false)[at / 64][second])
+            } else {
+                second + 64
+            };
+            assert_eq!(found, byte, "{UNIT} {interleave} {at} {first}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_three_registers_name_every_byte_in_two_steps() {
+    check_three::<1>();
+    check_three::<2>();
+    check_three::<4>();
+    check_three::<8>();
+}
