@@ -108,6 +108,20 @@ fn descriptors_survive_dlpack() {
 }
 
 #[test]
+fn the_fields_of_a_layout_are_what_the_structure_holds() {
+    let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[8, 1])).unwrap().with_base_offset(5).unwrap();
+    let layout = DlLayout::new(&desc).unwrap();
+    let fields = layout.fields();
+    assert_eq!((fields.shape, fields.strides, fields.byte_offset), (&[2, 3][..], Some(&[8, 1][..]), 10));
+    assert!(fields.dtype == DataType::F16.into() && !fields.is_padded_to_bytes);
+    assert!(fields.to_desc().unwrap().same_layout(&desc));
+
+    let tiled = PjrtLayout::tiled(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse().unwrap()).unwrap();
+    let expected = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
+    assert_eq!(tiled.fields(), expected);
+}
+
+#[test]
 fn every_data_type_has_a_dlpack_code() {
     for &data_type in DataType::ALL {
         let code = DlDataType::from(data_type);

@@ -5,8 +5,8 @@
 use std::ptr;
 
 use proptest::prelude::*;
-use tensor_layout::interop::directml::{DirectmlFields, DirectmlTensor, DmlBufferTensorDesc};
-use tensor_layout::upload::FeatureLevel;
+use tensor_layout::interop::directml::{DirectmlFields, DirectmlTensor, DmlBufferTensorDesc, buffer_binding};
+use tensor_layout::upload::{Buffer, FeatureLevel, Limits, Role, validate};
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 
 fn read(raw: &DmlBufferTensorDesc) -> Result<BufferTensorDesc, tensor_layout::Error> {
@@ -58,6 +58,17 @@ fn a_slice_hands_its_base_to_the_binding() {
     assert_eq!((tensor.offset_in_bytes(), tensor.total_size_in_bytes()), (96, 64));
     // 256 is promised for the buffer; 96 bytes on, 32 is left of it.
     assert_eq!(tensor.lend().raw().guaranteed_base_offset_alignment, 32);
+}
+
+/// 3 halves take 6 bytes, of which DirectML wants a multiple of 4.
+#[test]
+fn a_binding_begins_and_ends_where_the_check_said() {
+    let desc = BufferTensorDesc::packed(DataType::F16, &[3]).unwrap();
+    let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml(FeatureLevel::LATEST)).unwrap();
+    let mut resource = 0_u8;
+    let pointer = (&raw mut resource).cast();
+    let binding = buffer_binding(pointer, &report);
+    assert_eq!((binding.buffer, binding.offset, binding.size_in_bytes), (pointer, 16, 8));
 }
 
 #[test]
@@ -177,6 +188,9 @@ mod json {
             code(r#"{ "DataType": "INT8", "Sizes": [9], "TotalTensorSizeInBytes": 8 }"#),
             "total_size_too_small"
         );
+        let plain = BufferTensorDesc::packed(DataType::S8, &[4]).unwrap();
+        let flags = JsonTensor::try_from(&plain).unwrap().flags;
+        assert_eq!(flags.as_deref(), Some("DML_TENSOR_FLAG_NONE"));
         let part = BufferTensorDesc::packed(DataType::S8, &[4]).unwrap().with_base_offset(4).unwrap();
         assert_eq!(JsonTensor::try_from(&part).unwrap_err().code(), "not_expressible");
     }
