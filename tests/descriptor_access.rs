@@ -127,6 +127,54 @@ fn a_broadcast_batch_is_told_apart() {
     assert_eq!((weights.batch_count(), weights.batch_stride(), weights.batch_broadcast()), (3, Some(0), true));
 }
 
+/// A strided batched call takes one distance: axes of a batch that follow each other are one, others are not.
+#[test]
+fn a_batch_is_joined_where_one_stride_walks_it() {
+    let batch = |sizes: &[u64], strides: &[u64]| {
+        let operand = strided(sizes, strides).gemm_operand().unwrap();
+        (operand.batch().to_vec(), operand.batch_stride(), operand.batch_broadcast())
+    };
+    assert_eq!(batch(&[8, 4], &[4, 1]), (vec![], Some(0), false), "a single matrix");
+    assert_eq!(batch(&[2, 3, 8, 4], &[96, 32, 4, 1]), (vec![(6, 32)], Some(32), false));
+    assert_eq!(batch(&[2, 3, 8, 4], &[100, 32, 4, 1]), (vec![(2, 100), (3, 32)], None, false));
+    assert_eq!(batch(&[2, 3, 8, 4], &[0, 32, 4, 1]), (vec![(2, 0), (3, 32)], None, true));
+    // Matrices of other axes than the last two.
+    let turned = strided(&[8, 3, 4], &[4, 32, 1]).gemm_operand_at(0, 2).unwrap();
+    assert_eq!((turned.rows, turned.columns, turned.batch()), (8, 4, &[(3, 32)][..]));
+    assert_eq!(strided(&[8, 3], &[3, 1]).gemm_operand_at(2, 0).unwrap_err().code(), "axis_out_of_range");
+}
+
+#[test]
+fn iterators_know_how_many_are_left() {
+    for desc in [strided(&[3, 4], &[5, 1]), strided(&[3, 2, 2], &[40, 9, 3]), strided(&[12], &[1]), strided(&[0], &[1])]
+    {
+        let (all, blocks): (Vec<u64>, _) = (desc.offsets().collect(), desc.blocks());
+        let stretches: Vec<_> = blocks.iter().collect();
+        let mut iterator = blocks.iter();
+        for taken in 0..=stretches.len() {
+            assert_eq!(iterator.size_hint(), (stretches.len() - taken, Some(stretches.len() - taken)), "{desc}");
+            iterator.next();
+        }
+        for skipped in 0..=all.len() {
+            let mut offsets = desc.offsets();
+            assert_eq!(offsets.nth(skipped), all.get(skipped).copied(), "{desc}");
+            assert_eq!(offsets.collect::<Vec<u64>>(), all.get(skipped + 1..).unwrap_or(&[]), "{desc}");
+        }
+    }
+}
+
+/// The promise about the buffer and the place in it together; below an element nothing of it is of use.
+#[test]
+fn the_first_element_is_aligned_as_promise_and_base_say() {
+    let aligned = |data_type, base, promise| {
+        let desc = BufferTensorDesc::packed(data_type, &[4]).unwrap().with_base_offset(base).unwrap();
+        desc.with_base_offset_alignment(promise).unwrap().first_element_alignment()
+    };
+    assert_eq!([0, 1, 2, 4, 16].map(|base| aligned(DataType::F32, base, 64)), [64, 4, 8, 16, 64]);
+    assert_eq!([0, 1, 2, 3].map(|base| aligned(DataType::U4, base, 16)), [16, 0, 1, 0], "half bytes");
+    assert_eq!((aligned(DataType::F32, 0, 4), aligned(DataType::F32, 0, 0)), (4, 0));
+}
+
 // cubek 209: a matrix times a vector, chosen by strides that mean nothing.
 #[test]
 fn strides_of_size_1_axes_do_not_decide() {

@@ -195,6 +195,9 @@ fn what_a_shape_lacks_is_said() {
         assert!(text.parse::<Shape>().is_err(), "{text}");
     }
     assert!("f32[9]{0:SC(0:3,5)}".parse::<Shape>().is_ok());
+    // Sparse arrays are indexed by unsigned numbers.
+    assert!("f32[9]{0:#(u32)*(u16)}".parse::<Shape>().is_ok());
+    assert!("f32[9]{0:#(s32)}".parse::<Shape>().is_err() && "f32[9]{0:*(f32)}".parse::<Shape>().is_err());
     let names: Vec<Option<&str>> = (0..8).map(tensor_layout::tiled::memory_space_name).collect();
     let known = [Some("HBM"), Some("VMEM"), Some("SFLAG"), None, Some("SMEM"), Some("host"), Some("SREG"), None];
     assert_eq!(names, known);

@@ -94,3 +94,33 @@ fn gaps_are_overwritten_only_where_there_are_any() {
     assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
     assert_eq!((padded.gap_bits, padded.overwrites_gaps), (32, true));
 }
+
+/// Each limit of the description and the binding, set to what a tensor has and to one less.
+#[test]
+fn every_limit_holds_what_is_as_large() {
+    let desc: BufferTensorDesc = "u16[2,3,4]:[40,8,2]".parse().unwrap();
+    let buffer = Buffer::new(256, 0, Role::Input);
+    // The last element is number 40 + 2 * 8 + 3 * 2 = 62, and 63 elements are 126 bytes.
+    assert_eq!(validate(&desc, &buffer, &Limits::none()).unwrap().total_bytes, 126);
+    type Limit = fn(&mut Limits, u64);
+    let limits: [(u64, &str, Limit); 7] = [
+        (3, "rank_limit", |limits, most| limits.max_rank = most.try_into().unwrap()),
+        (24, "element_limit", |limits, most| limits.max_logical_elements = most),
+        (4, "size_limit", |limits, most| limits.max_size = most),
+        (40, "stride_limit", |limits, most| (limits.told_strides, limits.max_stride) = (true, most)),
+        (160, "binding_limit", |limits, most| (limits.told_strides, limits.max_extent) = (true, most)),
+        (126, "binding_limit", |limits, most| limits.max_binding = most),
+        (256, "buffer_limit", |limits, most| limits.max_buffer = most),
+    ];
+    for (most, code, set) in limits {
+        let with = |most| {
+            let mut limits = Limits::none();
+            set(&mut limits, most);
+            validate(&desc, &buffer, &limits).err().map_or_else(Vec::new, |errors| errors.codes())
+        };
+        assert_eq!((with(most), with(most - 1)), (vec![], vec![code]), "{code} of {most}");
+    }
+    let names = [Limits::d3d12(), Limits::vulkan(), Limits::webgpu(), Limits::cuda_tensor_map(Swizzle::Bytes64)];
+    let names = names.map(|limits| limits.name.into_owned());
+    assert_eq!(names, ["Direct3D 12", "Vulkan minimums", "WebGPU defaults", "CUDA tensor map, 64-byte swizzle"]);
+}
