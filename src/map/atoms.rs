@@ -261,3 +261,7 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     }
     a
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -98,4 +98,5 @@ fn below(digits: &[Digit], extent: u64) -> &[Digit] {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
 mod tests;

@@ -192,3 +192,7 @@ impl<'a> Difference<'a> {
         })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

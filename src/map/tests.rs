@@ -15,6 +15,8 @@ use std::num::NonZeroU64;
 use super::contiguous::extremes;
 use super::deviation::first_deviation;
 use super::digits::{Chain, Digit, whole_blocks};
+use super::index_map::{IndexMap, ToIndexMap};
+use super::levels::next_index;
 use super::refine::{Loop, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
@@ -22,6 +24,27 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 const MOST: u64 = 24;
 
 type Digits = [(u64, u64)];
+
+/// The map of a tiled shape.
+pub(super) fn map(text: &str) -> IndexMap {
+    text.parse::<crate::ArrayShape>().unwrap().to_index_map().unwrap()
+}
+
+/// Every index in row-major order; the sizes are not 0.
+pub(super) fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
+    let (mut index, mut all) = (vec![0; sizes.len()], Vec::new());
+    loop {
+        all.push(index.clone());
+        if !next_index(&mut index, sizes) {
+            return all;
+        }
+    }
+}
+
+/// The offset of every index, in that order.
+pub(super) fn offsets(map: &IndexMap) -> Vec<u64> {
+    indices(map.sizes()).iter().map(|index| map.offset(index).unwrap()).collect()
+}
 
 fn value(digits: &Digits, mut number: u64) -> u64 {
     let mut moved = 0;
@@ -174,6 +197,15 @@ fn copied(segments: &Segments) -> Vec<(u64, u64)> {
     all
 }
 
+/// No loop has a single step, but for a table, and none goes backwards on the spot.
+fn every_loop_moves(segments: &Segments) -> bool {
+    segments.list.iter().flat_map(|segment| &segment.loops).all(|step| match step {
+        Loop::Strided { extent, .. } => *extent > 1,
+        Loop::Reversed { extent, source, .. } => *extent > 1 && *source > 0,
+        Loop::Table(entries) => !entries.is_empty(),
+    })
+}
+
 /// The segments of a pair of chains copy every number once; backwards too, on either side.
 fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
     let (source, destination) = (chain(first, extent), chain(second, extent));
@@ -186,10 +218,12 @@ fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
         all
     };
     assert_eq!(copied(&segments), walked(&|u| u, &|u| u), "{first:?} {second:?} on 0..{extent}");
+    assert!(every_loop_moves(&segments), "{first:?} {second:?} on 0..{extent}");
     let last = extent - 1;
     if counts_down(&source, extent) {
         let mut reversed = segments.clone();
         reversed.list.iter_mut().for_each(|segment| source_reversed(segment, source.at(last)));
+        assert!(every_loop_moves(&reversed), "{first:?} {second:?} on 0..{extent}, source reversed");
         assert_eq!(
             copied(&reversed),
             walked(&|u| last - u, &|u| u),
@@ -198,6 +232,7 @@ fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
     }
     if counts_down(&destination, extent) {
         segments.list.iter_mut().for_each(|segment| destination_reversed(segment, destination.at(last)));
+        assert!(every_loop_moves(&segments), "{first:?} {second:?} on 0..{extent}, destination reversed");
         assert_eq!(
             copied(&segments),
             walked(&|u| u, &|u| last - u),
@@ -222,6 +257,16 @@ fn refinements_of_two_digits_copy_every_number_once() {
             }
         }
     }
+}
+
+/// Blocks of 257 against blocks of 256 repeat after 65,792 numbers only.
+#[test]
+fn a_table_has_at_most_65536_entries() {
+    let refined = |extent| {
+        let (source, destination) = (chain(&[(257, 1000), (1, 1)], extent), chain(&[(256, 500), (1, 1)], extent));
+        refine(extent, &source, &destination, &mut Segments::with_capacity(0))
+    };
+    assert_eq!((refined(65_536), refined(65_537)), (Some(()), None));
 }
 
 /// All pairs of chains of three digits whose top divisor is below the extent: 256,795 of them, with every number at a place of its own.

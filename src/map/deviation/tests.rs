@@ -54,3 +54,28 @@ fn a_chain_against_its_own_shift_is_that_of_a_walk() {
         }
     }
 }
+
+/// One more digit, of the stride that continues the chain: both go on alike for a while past it.
+#[test]
+fn a_chain_that_is_continued_deviates_where_a_walk_says() {
+    let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);
+    let value = super::super::digits::evaluate;
+    for (p, q) in (3..25).flat_map(|p| (2..p).map(move |q| (p, q))) {
+        for strides in 0..9 {
+            let chain = [digit(q, strides / 3), digit(1, strides % 3)];
+            let continued = [digit(p, value(&chain, p)), chain[0], chain[1]];
+            let walked = (0..100).find(|&number| value(&chain, number) != value(&continued, number));
+            assert_eq!(Search { left: 100 }.deviation(&continued, &chain, 100), Ok(walked), "{continued:?}");
+            assert_eq!(Search { left: 100 }.deviation(&chain, &continued, 100), Ok(walked), "{continued:?}");
+        }
+    }
+}
+
+#[test]
+fn a_search_ends_after_its_steps() {
+    let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);
+    let (a, b) = ([digit(7, 9), digit(4, 5), digit(1, 1)], [digit(6, 7), digit(1, 1)]);
+    assert_eq!(Search { left: 2 }.deviation(&a, &b, 100), Err(too_hard()));
+    assert_eq!(Search { left: 2 }.shift(&a, 5, 100, 0), Err(too_hard()));
+    assert_eq!(Search { left: 100 }.deviation(&a, &b, 100), Ok(Some(4)));
+}
