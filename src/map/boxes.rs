@@ -327,3 +327,7 @@ pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u6
     }
     Some(Chain::normalised(digits.into_iter(), extent))
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -159,3 +159,7 @@ impl<'a> Joined<'a> {
 fn product(bounds: &[u64]) -> u64 {
     bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound))
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

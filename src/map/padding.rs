@@ -401,3 +401,7 @@ fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item
         })
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -91,3 +91,7 @@ impl IndexMap {
             })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -386,3 +386,7 @@ fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), 
     let (digits, more) = shifted(below, inside, width)?;
     Ok((digits, moved.saturating_add(more)))
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -41,6 +41,7 @@ fn every_broken_invariant_is_found() {
     assert!(with(&[(3, 3), (1, 1)]).starts_with("2: a boundary"));
     assert!(with(&[(3, 24)]).starts_with("2:") && with(&[]).starts_with("2:"));
     assert!(with(&[(4, 24), (3, 5), (1, 1)]).is_empty(), "a ragged chain is a chain");
+    assert_eq!(broken_chain(&Chain::default(), 1), None, "one number has no digits");
     // 24 numbers in blocks of 5: no dimension ends where a block does. In blocks of 6, they separate.
     let join = |digits: &[(u64, u64)]| {
         after(|map| {
@@ -50,6 +51,24 @@ fn every_broken_invariant_is_found() {
     };
     assert!(join(&[(5, 6), (1, 1)]).is_empty());
     assert!(join(&[(6, 7), (1, 1)]).starts_with("3: the dimensions [0, 1] separate at 1"));
+}
+
+#[test]
+fn every_broken_invariant_of_tile_levels_is_found() {
+    let after = |change: &dyn Fn(&mut IndexMap)| {
+        let mut map = super::super::tests::map("u8[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}");
+        change(&mut map);
+        map.broken_invariant().unwrap_or_default()
+    };
+    assert_eq!(after(&|_| {}), "");
+    assert_eq!(after(&|map| map.physical_elements += 1), "", "there may be more behind the tiles");
+    assert!(after(&|map| map.physical_elements -= 1).starts_with("1: the tiles"));
+    assert!(after(&|map| map.base = 1).starts_with("1: the tiles"));
+    let order = |order: &[usize]| after(&|map| map.levels.as_mut().unwrap().order = order.iter().copied().collect());
+    assert_eq!(order(&[2, 0, 1]), "");
+    for other in [&[0, 1][..], &[0, 1, 2, 3], &[0, 1, 1], &[0, 1, 3]] {
+        assert!(order(other).starts_with("3: the tile levels name"), "{other:?}");
+    }
 }
 
 #[test]
@@ -73,6 +92,10 @@ fn every_broken_invariant_of_boxes_is_found() {
     assert!(set(0, Loop::Reversed { extent: 4, source: 6, destination: 7 }).starts_with("2:"));
     assert!(set(0, Loop::Reversed { extent: 4, source: 0, destination: 6 }).starts_with("3:"));
     assert!(set(0, Loop::Table(Vec::new())).starts_with("3:"));
+    // The first row is the last of the source: the others lie behind it.
+    let table = |source: u64, destination| Loop::Table(vec![(0, 0), (source, 0), (0, destination), (0, 0)]);
+    assert!(set(0, table(1, 0)).starts_with("2:") && set(0, table(0, 19)).starts_with("2:"));
+    assert_eq!(set(0, table(0, 18)), "");
     assert!(
         after(&|boxes| boxes.source += 1).starts_with("2:") && after(&|boxes| boxes.destination += 1).starts_with("2:")
     );

@@ -1,0 +1,26 @@
+use super::*;
+use crate::DataType;
+
+/// Three digits of every small stride. Each digit's value is what dividing by the strides in turn gives, or it is not.
+#[test]
+fn places_nest_exactly_where_dividing_by_the_strides_finds_every_index() {
+    for number in 0..1000 {
+        let strides = [number / 100, number / 10 % 10, number % 10];
+        let sizes = [2, 3, 2];
+        let dimensions = [vec![(sizes[0], strides[0]), (sizes[1], strides[1])], vec![(sizes[2], strides[2])]];
+        let map = IndexMap::from_digits(DataType::U8, 8, &dimensions).unwrap();
+        let places = map.digit_places();
+        let finds = |i: u64, j: u64| {
+            let mut rest = map.offset(&[i, j])?;
+            let mut found = [0, 0];
+            for place in &places {
+                found[place.component] += rest.checked_div(place.stride).unwrap_or(0) * place.divisor;
+                rest = rest.checked_rem(place.stride).unwrap_or(rest);
+            }
+            Ok::<bool, crate::Error>(found == [i, j])
+        };
+        let all = (0..6).flat_map(|i| (0..2).map(move |j| (i, j))).all(|(i, j)| finds(i, j).unwrap());
+        assert_eq!(map.places_nest(), all, "{strides:?}");
+    }
+    assert!(!super::super::tests::map("u8[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}").places_nest(), "there are no digits");
+}
