@@ -60,6 +60,18 @@ fn the_first_difference_is_that_of_a_walk() {
     check_pairs(&["(1)", "(2)", "(5)", "(4)(3)", "(6)(4)", "(6)(4)(3)"].map(|tiles| format!("u8[13]{{0:T{tiles}}}")));
 }
 
+#[test]
+fn a_difference_may_take_two_digits_or_be_that_of_the_only_one() {
+    let strided = |digits: &[(u64, u64)]| {
+        let dimensions: Vec<_> = digits.iter().map(|&digit| vec![digit]).collect();
+        IndexMap::from_digits(crate::DataType::U8, 8, &dimensions).unwrap()
+    };
+    // 3 * x + y in tiles of four: only both together reach the second.
+    let (tiled, plain) = (map("u8[2,3,2]{2,1,0:T(2,3,2)(*,4,1)}"), strided(&[(2, 3), (3, 1), (2, 4)]));
+    assert_eq!(by_atoms(&tiled, &plain).first, Some(vec![1, 1, 0]));
+    assert_eq!(by_atoms(&strided(&[(5, 1)]), &strided(&[(5, 2)])).first, Some(vec![1]));
+}
+
 /// However large the layouts: what both have in common is not tried.
 #[test]
 fn equal_layouts_are_known_at_once() {
