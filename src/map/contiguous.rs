@@ -241,5 +241,5 @@ pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
 mod tests;

@@ -403,5 +403,5 @@ fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
 mod tests;

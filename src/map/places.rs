@@ -93,5 +93,5 @@ impl IndexMap {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
 mod tests;

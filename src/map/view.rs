@@ -388,5 +388,5 @@ fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), 
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
 mod tests;

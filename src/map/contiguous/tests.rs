@@ -63,12 +63,11 @@ fn a_part_is_one_piece_where_its_offsets_are() {
         for (first, last) in
             ranges(sizes[0]).flat_map(|first| ranges(sizes[sizes.len() - 1]).map(move |last| (first.clone(), last)))
         {
-            for middle in if sizes.len() == 3 { vec![0..1, 1..2, 0..2] } else { vec![0..0] } {
-                let part = if sizes.len() == 3 {
-                    vec![first.clone(), middle, last.clone()]
-                } else {
-                    vec![first.clone(), last.clone()]
-                };
+            for middle in [0..1, 1..2, 0..2].into_iter().take(if sizes.len() == 3 { 3 } else { 1 }) {
+                let mut part = vec![first.clone(), last.clone()];
+                if sizes.len() == 3 {
+                    part.insert(1, middle);
+                }
                 assert_eq!(map.contiguous_part(&part), Ok(piece(places(&map, &part))), "{map:?} {part:?}");
             }
         }
