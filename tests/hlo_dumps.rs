@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use literal::cases;
 use proptest::prelude::*;
-use tensor_layout::hlo::{BufferTable, Inlined, Instruction, Reader, Record};
+use tensor_layout::hlo::{BufferTable, Inlined, Instruction, Module, Reader, Record};
 use tensor_layout::{Error, Shape};
 
 fn dumps() -> Vec<(PathBuf, String)> {
@@ -127,6 +127,9 @@ ENTRY %main.4 (p: u32[12582912,1]) -> (f32[], s32[2048,1,128,128,4]) {
     assert!((table.rows()[1].expansion() - 128.0).abs() < 1e-12);
     let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
     assert_eq!(spaces, [0, 1, 2, 5]);
+    // As `S(n)` has it, row by row.
+    let spaces: Vec<u64> = table.rows().iter().map(|row| row.memory_space()).collect();
+    assert_eq!(spaces, [0, 0, 0, 5, 1, 2]);
 }
 
 /// The totals of the dumps from a TPU compiler, against sizes it reported itself.
@@ -217,6 +220,25 @@ fn a_size_beyond_64_bits_is_shown_and_left_out_of_the_totals() {
     }
     assert_eq!((table.refused_buffers(), table.rows().len(), table.totals().count()), (1, 0, 0));
     assert_eq!(table.refused()[0].1.code(), "overflow");
+}
+
+/// All are counted, the first twenty can be shown.
+#[test]
+fn unreadable_lines_and_sizes_are_shown_up_to_a_limit() {
+    let lines = "  what is this?\n  a = f32[2000000000,2000000000]{1,0:T(1,99999999999999)} iota()\n".repeat(30);
+    let text = format!("ENTRY e {{\n{lines}}}\n");
+    let mut streamed = BufferTable::new(9);
+    for record in Reader::new(text.as_bytes()) {
+        streamed.add(&record.unwrap(), &Inlined::default());
+    }
+    let module = Module::read(text.as_bytes()).unwrap();
+    assert_eq!((module.instructions(), module.unreadable(), module.unreadable_lines().len()), (30, 30, 20));
+    for table in [&streamed, &BufferTable::of(&module, 9)] {
+        assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (30, 30, 30));
+        assert_eq!((table.unreadable_lines().len(), table.refused().len()), (20, 20));
+        // The line of the head is the first.
+        assert_eq!((table.unreadable_lines()[19].line, module.unreadable_lines()[19].line), (40, 40));
+    }
 }
 
 /// A stream that makes up a dump as it is read, so that only the reader's own memory counts.
