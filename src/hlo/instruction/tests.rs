@@ -58,3 +58,20 @@ fn refused_lines_point_at_the_byte() {
         Instruction::read("c = s8[9] constant({1, 2", true, 1, &"main".into(), true, &mut Sources::default()).is_ok()
     );
 }
+
+/// What XLA's buffer assignment gives no memory of its own.
+#[test]
+fn names_for_memory_that_exists_already() {
+    for (text, is_alias, element) in [
+        ("a = f32[3]{0} add(b, c)", false, None),
+        ("p = f32[3]{0} parameter(0)", false, None),
+        ("a = f32[3]{0} bitcast(b)", true, None),
+        ("a = f32[3]{0} all-gather-done(b)", true, None),
+        ("a = ((f32[3]{0}), f32[6]{0}) all-gather-start(b)", false, Some(0)),
+        ("a = (f32[3]{0:S(1)}, f32[3]{0}, u32[]) copy-start(b)", false, Some(1)),
+        ("a = f32[3]{0} all-reduce-start(b)", false, None),
+    ] {
+        let found = read(text).unwrap();
+        assert_eq!((found.is_alias(), found.aliased_element()), (is_alias, element), "{text}");
+    }
+}

@@ -216,3 +216,6 @@ fn short(bytes: u128) -> String {
     let (whole, tenth) = (tenths.checked_div(10).unwrap_or(0), tenths.checked_rem(10).unwrap_or(0));
     format!("{whole}.{tenth} {}", unit.unwrap_or(""))
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,3 +16,12 @@ fn frames_lead_to_lines() {
     let named = sources.named("b.py", 3);
     assert!(Arc::ptr_eq(&named.file, &sources.named("b.py", 4).file));
 }
+
+#[test]
+fn lines_of_files_in_turn() {
+    let mut sources = Sources::default();
+    for (file, line) in [("a.py", 1), ("b.py", 2), ("b.py", 3), ("a.py", 4)] {
+        let found = sources.named(file, line);
+        assert_eq!((&*found.file, found.line), (file, line));
+    }
+}

@@ -14,3 +14,42 @@ fn lines_of_allocations() {
     assert_eq!((found.name.as_str(), found.bytes, found.offset), ("while{2} (phi)", 65_536, 8));
     assert!(value("12 while{2} @0> (size=65536").is_err());
 }
+
+#[test]
+fn allocations_add_up_and_the_largest_values_are_kept() {
+    // 37 and 120 have no common divisor: every size from 1 to 120 occurs once.
+    let values: String = (0..120)
+        .map(|i| format!(" value: <{i} v{i} @0> (size={},offset={i}): s8[1]{{0}}\n", i * 37 % 120 + 1))
+        .collect();
+    let dump = format!(
+        "BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {{}}:
+ value: <0 x @0> (size=64,offset=0): f32[16]{{0}}
+allocation 1: size 100, parameter 1, shape |f32[25]| at ShapeIndex {{}}, maybe-live-out:
+allocation 2: size 32, output shape is |f32[8]|, maybe-live-out:
+allocation 3: size 8, constant:
+allocation 4: size 7, color 1, preallocated-temp:
+ value: <7 small @0> (size=2,offset=1): s8[2]{{0}}
+ value: <8 equal @0> (size=2,offset=0): s8[2]{{0}}
+allocation 5: size 1000, preallocated-temp:
+
+{values}
+Total bytes used: 1212
+ value: <9 late @0> (size=999,offset=0): s8[999]{{0}}
+"
+    );
+    let assignment = BufferAssignment::read(dump.as_bytes()).unwrap();
+    assert_eq!((assignment.allocations(), assignment.unreadable()), (6, 0));
+    assert_eq!(assignment.spaces().collect::<Vec<_>>(), [0, 1]);
+    // Parameters 64 + 100, results 100 + 32 of which 100 are a parameter, and 1000 between: 1196 at once.
+    let total = assignment.total(0);
+    assert_eq!((total.argument_bytes, total.output_bytes, total.alias_bytes), (164, 132, 100));
+    assert_eq!((total.temp_bytes, total.constant_bytes, total.peak_bytes), (1000, 8, 1196));
+    assert_eq!((assignment.total(1).peak_bytes, assignment.total(2)), (7, MemoryTotal::default()));
+    // The hundred largest of the temporary memory; those behind the sum are in no allocation.
+    let sizes: Vec<u64> = assignment.largest_temporaries(0).iter().map(|value| value.bytes).collect();
+    assert_eq!(sizes, (21..=120).rev().collect::<Vec<_>>());
+    // Of equal ones the first in memory stands in front.
+    let names: Vec<_> = assignment.largest_temporaries(1).iter().map(|value| value.name.as_str()).collect();
+    assert_eq!(names, ["equal", "small"]);
+}
