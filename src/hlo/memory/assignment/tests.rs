@@ -1,3 +1,5 @@
+#![allow(clippy::arithmetic_side_effects, reason = "a test may panic")]
+
 use super::*;
 
 #[test]
