@@ -56,6 +56,8 @@ ENTRY %e (p: f32[25], q: f32[10], n: f32[0]) -> (f32[10], f32[5]) {
     ] {
         assert_eq!(names(&live, space, time), expected, "space {space}, time {time}");
     }
+    let words: Vec<_> = live.live_at(0, 5).iter().map(|buffer| buffer.used_as.name()).collect();
+    assert_eq!(words, ["argument", "result", "temporary", "temporary", "aliased", "result"]);
     // Seven in the main memory: %n has no bytes.
     let spaces: Vec<_> = live.spaces().iter().map(|space| (space.space, space.buffers, space.peak_time)).collect();
     assert_eq!(spaces, [(0, 7, Some(7)), (1, 1, Some(7)), (2, 1, Some(7))]);
@@ -101,6 +103,7 @@ ENTRY %e (p: f32[25]) -> pred[] {
 ",
     );
     let live = module.live_memory().unwrap();
+    assert_eq!((module.header().name.as_str(), live.is_scheduled()), ("m", true));
     // %x and %y at time 3, %y and %v at time 4, beside 101 bytes for %p and %z. The constant is part of the program.
     let space = &live.spaces()[0];
     assert_eq!((space.total.temp_bytes, space.total.constant_bytes, space.total.peak_bytes), (200, 40, 301));

@@ -270,6 +270,15 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
             ),
             200 + 20 + 2 * 512,
         ),
+        // An element that is taken later is there beside %b, of 200 bytes, whether it has its name yet or not.
+        (
+            "%y = (f32[25]{0}, f32[5]{0}) custom-call(%p)
+             %b = f32[50]{0} custom-call(%p)
+             %g = f32[25]{0} get-tuple-element(%y), index=0
+             ROOT %z = pred[] custom-call(%g)"
+                .to_owned(),
+            100 + 200 + 512,
+        ),
         // Pieces become what they are joined to.
         (
             format!(
