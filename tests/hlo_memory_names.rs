@@ -172,3 +172,27 @@ ENTRY %e (p: (f32[25], s32[])) -> (f32[25], s32[]) {{
         assert_eq!(order.concat(), "psqvnl", "{state} {calls}");
     }
 }
+
+/// XLA gives each computation a name of its own; of two with one name in another text, calls mean the first.
+#[test]
+fn a_second_computation_of_one_name_is_nobodys() {
+    let module = read(
+        "HloModule m, is_scheduled=true
+%f (a: f32[25]) -> f32[25] {
+  %a = f32[25]{0} parameter(0)
+  ROOT %r = f32[25]{0} reverse(%a), dimensions={0}
+}
+%f (b: f32[25]) -> f32[25] {
+  %b = f32[25]{0} parameter(0)
+  ROOT %s = f32[25]{0} sine(%b)
+}
+ENTRY %e (p: f32[25]) -> f32[25] {
+  %p = f32[25]{0} parameter(0)
+  ROOT %c = f32[25]{0} call(%p), to_apply=%f
+}
+",
+    );
+    let live = module.live_memory().unwrap();
+    let order: Vec<String> = (0..live.instructions()).map(|time| live.instruction(time).unwrap().instruction).collect();
+    assert_eq!((order.concat().as_str(), module.instructions()), ("parc", 6));
+}

@@ -230,7 +230,7 @@ impl Module {
     /// The computation the instruction stands in, which becomes the open one.
     fn computation(&mut self, instruction: &Instruction, id: u32) -> Result<u32, Error> {
         if let Some((name, number)) = &self.open.computation
-            && (Arc::ptr_eq(name, &instruction.computation) || *name == instruction.computation)
+            && Arc::ptr_eq(name, &instruction.computation)
         {
             return Ok(*number);
         }
