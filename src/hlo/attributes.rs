@@ -129,7 +129,7 @@ impl Open {
     /// Takes the next piece; says whether there is a byte in it behind which no bracket and no string was open.
     pub(super) fn add(&mut self, piece: &str) -> bool {
         let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
-        let mut closed = piece.is_empty() && self.depth <= 0 && !self.in_string;
+        let mut closed = false;
         for (_, _, depth) in scan.by_ref() {
             closed |= depth <= 0;
         }

@@ -209,13 +209,13 @@ impl<R: BufRead> Reader<R> {
         let mut readings = 1_usize;
         while let Some(next) = self.lines.next()? {
             let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
+            // A line that was cut is longer than any room.
             if begins_anew(&next.text) || next.text.len() > room || readings >= MOST_READINGS {
                 self.lines.put_back(next);
                 break;
             }
             line.text.push('\n');
             line.text.push_str(&next.text);
-            line.cut = next.cut;
             // Nothing can have become whole where no bracket closed.
             if !open.add(&next.text) {
                 continue;
@@ -223,7 +223,7 @@ impl<R: BufRead> Reader<R> {
             readings = readings.saturating_add(1);
             match self.instruction(&line, name, entry) {
                 Ok(record) => return Ok(Some(record)),
-                Err(error) if !ended(&error, &line) || line.cut => return Ok(Some(unreadable(&line, &error))),
+                Err(error) if !ended(&error, &line) => return Ok(Some(unreadable(&line, &error))),
                 Err(_) => {}
             }
         }

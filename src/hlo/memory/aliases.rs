@@ -49,10 +49,7 @@ impl Aliases {
 
     /// The number of a part of a result; [`NONE`] outside the schedule.
     pub(super) fn part(&self, id: u32, part: u32) -> u32 {
-        match self.first.get(place(id)) {
-            Some(&first) if first != NONE => first.saturating_add(part),
-            _ => NONE,
-        }
+        self.first.get(place(id)).map_or(NONE, |first| first.saturating_add(part))
     }
 
     /// How many parts there are.
@@ -171,7 +168,6 @@ impl Aliases {
             let nodes = module.computations.get(place(called)).map_or(0..0, |found| found.nodes.clone());
             for parameter in nodes.filter(|&node| module.role(node) == Role::Parameter) {
                 let operand = match role {
-                    Role::While => first,
                     Role::Conditional => module.operand(id, position),
                     _ => module.operand(id, module.node(parameter).map_or(NONE, |node| node.number)),
                 };

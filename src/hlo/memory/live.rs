@@ -203,17 +203,15 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        let mut now = (NONE, 0_u128);
+        // Behind the last event of a space nothing is in use.
+        let mut now = 0_u128;
         for event in self.events(None) {
-            if now.0 != event.space {
-                now = (event.space, 0);
-            }
             let bytes = u128::from(self.buffer(event.buffer).bytes);
-            now.1 = if event.begins { now.1.saturating_add(bytes) } else { now.1.saturating_sub(bytes) };
+            now = if event.begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
             if let Some(space) = found.get_mut(place(event.space))
-                && now.1 > space.total.temp_bytes
+                && now > space.total.temp_bytes
             {
-                space.total.temp_bytes = now.1;
+                space.total.temp_bytes = now;
                 space.peak_time = Some(event.time);
             }
         }

@@ -380,7 +380,7 @@ impl Module {
     pub(super) fn root(&self, computation: u32) -> Option<u32> {
         let found = self.computations.get(place(computation))?;
         match found.root {
-            NONE if found.nodes.is_empty() => None,
+            // Nothing has been read of a computation that ends at 0.
             NONE => found.nodes.end.checked_sub(1),
             root => Some(root),
         }

@@ -66,7 +66,7 @@ impl LiveMemory<'_> {
             Role::Tuple => part == 0,
             Role::Start(element) => held(element).is_none_or(|held| {
                 let end = held.saturating_add(self.module.parts(id).count(held));
-                part < held || part >= end || (part == held && end.saturating_sub(held) > 1)
+                !(held..end).contains(&part)
             }),
             role => role != Role::Parameter && !role.is_name_only(),
         };

@@ -34,33 +34,24 @@ pub(super) enum PartKind {
     Nothing,
 }
 
-/// The sizes of one array.
+/// What the memory of one array needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ArrayFacts {
-    pub(super) logical_bytes: u64,
+    /// 0 for a size that does not fit into 64 bits.
     pub(super) padded_bytes: u64,
     pub(super) space: u64,
     pub(super) is_tiled: bool,
-    /// Is there no size, as it does not fit into 64 bits? Then both are 0.
-    pub(super) is_refused: bool,
 }
 
 impl ArrayFacts {
     pub(super) fn of(array: &ArrayShape) -> ArrayFacts {
         let layout = array.layout();
-        let (space, is_tiled) = (layout.memory_space(), !layout.tiles().is_empty());
-        match sizes(array) {
-            Ok((logical_bytes, padded_bytes)) => {
-                ArrayFacts { logical_bytes, padded_bytes, space, is_tiled, is_refused: false }
-            }
-            Err(_) => ArrayFacts { space, is_tiled, is_refused: true, ..ArrayFacts::default() },
+        ArrayFacts {
+            padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
+            space: layout.memory_space(),
+            is_tiled: !layout.tiles().is_empty(),
         }
     }
-}
-
-/// The bytes of the elements, and of the buffer.
-pub(super) fn sizes(array: &ArrayShape) -> Result<(u64, u64), Error> {
-    Ok((array.logical_size_in_bytes()?, array.buffer_size_in_bytes()?))
 }
 
 const COUNT: &str = "the number of parts of a shape";
