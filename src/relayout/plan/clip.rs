@@ -215,3 +215,6 @@ fn largest(step: &Loop) -> u64 {
         Loop::Table(entries) => entries.iter().map(|&(_, to)| to).max().unwrap_or(0),
     }
 }
+
+#[cfg(test)]
+mod tests;

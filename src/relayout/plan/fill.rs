@@ -88,3 +88,6 @@ fn destination_box(padding: &OffsetBox) -> CopyBox {
         steps.map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
     CopyBox { source: 0, destination: padding.base(), loops }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,3 +15,6 @@ pub(super) mod program;
 pub(super) mod select;
 pub(super) mod subbyte;
 pub(super) mod width;
+
+#[cfg(test)]
+mod tests;

@@ -203,3 +203,6 @@ fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> R
     };
     Program::new(boxes, widths, traffic, knobs)
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,3 +134,6 @@ impl PlannedBox {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -285,3 +285,6 @@ fn lengthened(loops: &mut NestLoops, unit: usize, mut axis: Axis, least: usize, 
     }
     axis
 }
+
+#[cfg(test)]
+mod tests;

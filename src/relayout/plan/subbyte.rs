@@ -163,3 +163,6 @@ fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
     let bits = usize::try_from(bits).ok()?;
     Some((columns, rows, BitPlane { bits, columns: stride(columns)?, rows: stride(rows)? }))
 }
+
+#[cfg(test)]
+mod tests;

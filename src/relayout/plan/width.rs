@@ -311,3 +311,6 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Resul
     };
     Ok(WidthPart { outer, rows, staged: Some(select::nest(&at_start(bytes), 1, knobs)?) })
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,3 +12,64 @@ fn knobs_follow_the_traits() {
     let nothing = Knobs::new(&Traits { l1: 0, l1_ways: 0, l2: 0, line: 0, source: TraitSource::Cpuid });
     assert_eq!((nothing.l1_ways, nothing.l1_way, nothing.panel), (1, LINE, PAGE));
 }
+
+#[test]
+fn each_knob_names_its_source() {
+    let named = |knobs: &Knobs, traits: &Traits| knobs.named(traits).map(|(name, _, source)| (name, source));
+    let sources = |from_traits, panel| {
+        [
+            ("L1 ways", from_traits),
+            ("L1 way", from_traits),
+            ("in L2 up to", from_traits),
+            ("non-temporal from", "trial"),
+            ("prefetch from", from_traits),
+            ("prefetch ahead", "trial"),
+            ("in long rows", "trial"),
+            ("panel", panel),
+            ("panel rows", "trial"),
+            ("staged runs", "trial"),
+            ("joined runs", from_traits),
+        ]
+    };
+    let (z5, assumed) = (super::super::tests::Z5, Traits::ASSUMED);
+    assert_eq!(named(&Knobs::new(&z5), &z5), sources("CPUID", "trial"));
+    assert_eq!(named(&Knobs::new(&assumed), &assumed), sources("assumed", "assumed"));
+    // What a tuning replaces.
+    let made = Knobs::new(&z5);
+    for (tuned, name) in [
+        (Knobs { streaming_from: 1, ..made }, "non-temporal from"),
+        (Knobs { prefetch_from: 1, ..made }, "prefetch from"),
+        (Knobs { prefetch_distance: 1, ..made }, "prefetch ahead"),
+        (Knobs { prefetch_in_row: 1, ..made }, "in long rows"),
+        (Knobs { staged_run: 1, ..made }, "staged runs"),
+        (Knobs { joined_up_to: 1, ..made }, "joined runs"),
+    ] {
+        let changed: Vec<_> = tuned.named(&z5).into_iter().filter(|&(_, _, source)| source == "as tuned").collect();
+        assert_eq!(changed, [(name, 1, "as tuned")]);
+    }
+}
+
+#[test]
+fn each_knob_names_its_value() {
+    let knobs = Knobs {
+        l1_ways: 1,
+        l1_way: 2,
+        in_l2: 3,
+        streaming_from: 4,
+        prefetch_from: 5,
+        prefetch_distance: 6,
+        prefetch_in_row: 7,
+        panel: 8,
+        panel_rows: 9,
+        staged_run: 10,
+        joined_up_to: 11,
+    };
+    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=11));
+}
+
+/// On machines of 8 ways or fewer.
+#[test]
+fn runs_are_joined_where_the_cache_has_few_ways() {
+    let joined = |l1_ways| Knobs::new(&Traits { l1_ways, ..Traits::ASSUMED }).joined_up_to;
+    assert_eq!([4, 8, 9, 12].map(joined), [LONGEST_JOINED, LONGEST_JOINED, 0, 0]);
+}

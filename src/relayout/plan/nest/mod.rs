@@ -282,54 +282,5 @@ pub(crate) fn position(loops: &[NestLoop], mut test: impl FnMut(Stride) -> bool)
     loops.iter().position(|step| matches!(step, NestLoop::Strided(stride) if test(*stride)))
 }
 
-#[cfg(all(test, feature = "rayon"))]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test may panic")]
-mod tests {
-    use super::*;
-
-    fn nest(run: usize, destinations: &[(usize, usize)]) -> Nest {
-        let loops = destinations
-            .iter()
-            .map(|&(destination, extent)| NestLoop::Strided(Stride { extent, source: 0, destination }));
-        Nest::new(MicroKernel::Copy { run, count: Stride::ONCE }, loops.collect(), 0, 0)
-    }
-
-    #[test]
-    fn tables_nest_like_strides() {
-        let table = |offsets: &[usize], stride| {
-            let offsets = offsets.iter().map(|&to| (0, to)).collect();
-            let kernel = MicroKernel::CopyTable { run: 2, offsets, count: Stride::ONCE };
-            let loops = [NestLoop::Strided(Stride { extent: 3, source: 0, destination: stride })];
-            Nest::new(kernel, loops.into_iter().collect(), 0, 0).writes_are_disjoint()
-        };
-        assert!(table(&[4, 0, 2], 6) && table(&[0, 9, 4], 11));
-        assert!(!table(&[4, 0, 2], 5) && !table(&[0, 1, 4], 20) && !table(&[0, 0], 20));
-        let long: Vec<usize> = (0..65).map(|i| 2 * i).collect();
-        assert!(!table(&long, 1000) && table(&long[..64], 1000));
-    }
-
-    /// Against every byte that is written.
-    #[test]
-    fn disjoint_is_never_said_of_iterations_that_meet() {
-        let mut yes = 0;
-        for run in 1..4 {
-            for first in 0..9 {
-                for second in 0..9 {
-                    for (n, m) in [(1, 3), (2, 2), (2, 3), (3, 2), (4, 3)] {
-                        let nest = nest(run, &[(first, n), (second, m)]);
-                        let mut written = vec![0; 128];
-                        for i in 0..n {
-                            for j in 0..m {
-                                written[i * first + j * second..][..run].iter_mut().for_each(|count| *count += 1);
-                            }
-                        }
-                        let disjoint = written.iter().all(|&count| count <= 1);
-                        yes += usize::from(nest.writes_are_disjoint());
-                        assert!(disjoint || !nest.writes_are_disjoint(), "run {run}, {first} x {n}, {second} x {m}");
-                    }
-                }
-            }
-        }
-        assert!(yes > 100, "the test knows {yes} nests as disjoint");
-    }
-}
+#[cfg(test)]
+mod tests;

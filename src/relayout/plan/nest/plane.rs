@@ -219,3 +219,6 @@ impl Axis {
         Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(fused) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+use crate::map::ToIndexMap;
+use crate::notation::Notated;
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<Notated>().unwrap().to_index_map().unwrap()
+}
+
+#[test]
+fn padding_is_a_place_without_an_element_or_a_bit_after_the_last() {
+    for (text, padding) in [
+        ("f32[3,5]{1,0}", false),
+        ("f32[3,5]:[8,1]", true),
+        ("f32[3,5]{1,0:T(2,2)}", true),
+        ("f32[4,6]{1,0:T(2,2)}", false),
+        ("s4[4]{0:E(4)}", false),
+        ("s4[3]{0:E(4)}", true),
+        ("s4[2,3]:[4,1]", true),
+        ("f32[0]{0}", false),
+    ] {
+        assert_eq!(has_padding(&map(text)), padding, "{text}");
+    }
+}
+
+fn words(text: &str, pattern: Option<u128>, direct: bool) -> String {
+    match Fill::new(&map(text), pattern, direct) {
+        Fill::Nothing => "nothing".to_owned(),
+        Fill::Whole { elements, bits, pattern } => format!("{elements} of {bits} bits: {pattern}"),
+        Fill::Boxes { boxes, bytes, pattern } => {
+            let elements: u64 = boxes.iter().map(CopyBox::elements).sum();
+            format!("{elements} of {bytes} bytes in {} boxes: {pattern}", boxes.len())
+        }
+    }
+}
+
+/// Alone in runs of a line on average; everything first if they are shorter, if elements share bytes, or in several passes.
+#[test]
+fn padding_is_written_alone_where_its_runs_are_long() {
+    for (text, pattern, direct, says) in [
+        ("f32[3,5]:[8,1]", None, true, "nothing"),
+        ("f32[3,5]{1,0}", Some(7), true, "nothing"),
+        // Rows of 84 with 16 floats behind each but the last, which are 64 bytes; or 15.
+        ("f32[4,84]:[100,1]", Some(7), true, "48 of 4 bytes in 1 boxes: 7"),
+        ("f32[4,85]:[100,1]", Some(7), true, "385 of 32 bits: 7"),
+        ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
+        ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
+        ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
+        // Every other element; one long element in two.
+        ("f32[4]:[2]", Some(0), true, "7 of 32 bits: 0"),
+        ("s4[4,200]:[400,1]", Some(1), true, "1400 of 4 bits: 1"),
+    ] {
+        assert_eq!(words(text, pattern, direct), says, "{text}");
+    }
+}
+
+#[test]
+fn an_average_run_fills_a_line() {
+    let short = |text: &str, bytes| has_short_runs(&map(text).padding_boxes(MOST_PADDING_BOXES).unwrap(), bytes);
+    // Runs of 16 elements.
+    assert!(!short("f32[4,84]:[100,1]", 4) && short("f32[4,84]:[100,1]", 2));
+    // Single elements 64 bytes long, and shorter.
+    assert!(!short("f32[4]:[2]", 64) && short("f32[4]:[2]", 63));
+}
+
+#[test]
+fn padding_is_clipped_to_a_piece() {
+    let fill = |text: &str, direct| Fill::new(&map(text), Some(7), direct);
+    let clip = |fill: &Fill, range| fill.clipped(&fill.spanned(), &range, &mut Room::new());
+    let boxes = fill("f32[4,84]:[100,1]", true);
+    assert!(!boxes.is_first() && boxes.spanned().len() == 1);
+    let Some(Fill::Boxes { boxes, bytes: 4, pattern: 7 }) = clip(&boxes, 90..190) else { panic!("boxes") };
+    let found: Vec<_> = boxes.iter().map(|padding| (padding.destination, padding.elements())).collect();
+    assert_eq!(found, [(0, 10), (94, 6)]);
+    let whole = fill("f32[4,85]:[100,1]", true);
+    assert!(whole.is_first() && whole.spanned().is_empty());
+    let Some(Fill::Whole { elements: 100, bits: 32, pattern: 7 }) = clip(&whole, 90..190) else { panic!("whole") };
+    let nothing = fill("f32[4,85]{1,0}", true);
+    assert!(!nothing.is_first() && nothing.spanned().is_empty());
+    assert!(matches!(clip(&nothing, 90..190), Some(Fill::Nothing)));
+}

@@ -1,0 +1,76 @@
+use super::super::tests::z5;
+use super::*;
+use crate::map::ToIndexMap;
+use crate::notation::Notated;
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<Notated>().unwrap().to_index_map().unwrap()
+}
+
+/// The elements and bits of each buffer in between, whether something is brought back into it, and the boxes of each pass.
+fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
+    let passes = Passes::new(&map(from), &map(to), reversed, &z5()).unwrap();
+    let boxes = passes.programs().map(|program| program.boxes.count()).collect();
+    match &passes {
+        Passes::Direct(_) => (Vec::new(), boxes),
+        Passes::Staged(stages) => {
+            let buffers = stages.before.iter().map(|pass| (pass.elements, pass.bits, pass.recover.is_some()));
+            assert_eq!(stages.recovers(), stages.before.iter().any(|pass| pass.recover.is_some()));
+            (buffers.collect(), boxes)
+        }
+    }
+}
+
+const IRREDUCIBLE: &str = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}";
+
+#[test]
+fn one_pass_is_the_rule() {
+    for (from, to) in [
+        ("f32[60,90]{1,0}", "f32[60,90]{0,1}"),
+        ("f32[60,90]{1,0:T(8,128)}", "f32[60,90]{0,1:T(4,4)}"),
+        ("s4[60,90]{1,0:E(4)}", "s4[60,90]{0,1}"),
+    ] {
+        assert!(passes(from, to, &[]).0.is_empty(), "{from} to {to}");
+    }
+}
+
+/// A pass for each of the two tile levels, and one for the plain copy. Padding of the destination is kept by way of the buffer before the last.
+#[test]
+fn irreducible_layouts_take_a_pass_for_each_level() {
+    let (into, out_of) = (passes("f32[6,9,2]{2,1,0}", IRREDUCIBLE, &[]), passes(IRREDUCIBLE, "f32[6,9,2]{2,1,0}", &[]));
+    assert_eq!(into.0, [(108, 32, false), (108, 32, true)]);
+    assert_eq!(into.1.len(), 3);
+    assert_eq!(out_of.0, [(108, 32, false), (108, 32, false)]);
+    assert_eq!(out_of.1.len(), 3);
+}
+
+#[test]
+fn layouts_that_contradict_each_other_meet_in_a_packed_buffer() {
+    let staged = |from, to, reversed: &[usize]| {
+        let (buffers, boxes) = passes(from, to, reversed);
+        assert!(boxes.is_empty() || boxes.len() == buffers.len() + 1);
+        buffers
+    };
+    let packed = "f32[6,5,7]{2,1,0}";
+    // The first two dimensions are one, in either order.
+    let (fused, turned) = ("f32[6,5,7]{2,1,0:T(*,4,3)}", "f32[6,5,7]{2,0,1:T(*,4,3)}");
+    assert_eq!(staged(fused, turned, &[]), [(210, 32, false)]);
+    // Ragged blocks that are counted down on both sides.
+    let (a, b) = ("f32[35,10]{1,0:T(8,4)}", "f32[35,10]{1,0:T(4,8)}");
+    assert_eq!(staged(a, b, &[0]), [(350, 32, false)]);
+    assert_eq!(staged(a, b, &[]), []);
+    // One of two fused dimensions counts down.
+    assert_eq!(staged(fused, packed, &[0]), [(210, 32, false)]);
+    assert_eq!(staged(packed, fused, &[0]), [(210, 32, false), (210, 32, false)]);
+    assert_eq!(staged(packed, packed, &[0]), []);
+}
+
+#[test]
+fn streaming_is_set_for_every_pass() {
+    for streaming in [true, false] {
+        let passes = Passes::new(&map("f32[6,9,2]{2,1,0}"), &map(IRREDUCIBLE), &[], &z5()).unwrap();
+        assert!(passes.with_streaming(streaming).programs().all(|program| program.streaming == streaming));
+        let direct = Passes::new(&map("u8[9]"), &map("u8[9]"), &[], &z5()).unwrap();
+        assert!(direct.with_streaming(streaming).programs().all(|program| program.streaming == streaming));
+    }
+}
