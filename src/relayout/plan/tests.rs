@@ -3,6 +3,8 @@
 //! Everything is in bytes, but loops of a box in elements. `4 of 100>200` is a loop of 4 iterations, 100 apart on the source and 200 on the
 //! destination; one of `-100>200` reads backwards.
 
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
 use crate::map::{CopyBox, Loop};
 
 use super::machine::{Knobs, TraitSource, Traits};

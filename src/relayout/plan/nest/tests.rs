@@ -1,3 +1,5 @@
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
 use super::*;
 
 const fn by(extent: usize, source: usize, destination: usize) -> Stride {

@@ -1,3 +1,5 @@
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
 use super::super::cost::LONGEST_JOINED;
 use super::super::passes::Passes;
 use super::super::tests::{z3, z5};

@@ -1,3 +1,5 @@
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
 use super::*;
 
 fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
