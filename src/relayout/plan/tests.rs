@@ -10,7 +10,9 @@ use crate::map::{CopyBox, Loop};
 use super::machine::{Knobs, TraitSource, Traits};
 use super::nest::{Axis, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride, WidthChange};
 
-mod suite;
+mod suite {
+    mod tests;
+}
 
 /// The machine that most numbers were found on: 12 ways, half an L2 cache is 512 KiB.
 pub(super) const Z5: Traits = Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, line: 64, source: TraitSource::Cpuid };

@@ -147,6 +147,8 @@ fn a_box_is_cut_where_a_stage_is_not_filled() {
         cut(&copy, &[10, 4]).unwrap(),
         [at(80, 4, &[(10, 1, 100), (3, 20, 1)]), copy_box(&[(10, 1, 100), (4, 20, 1)])]
     );
+    let once = copy_box(&[(10, 1, 100), (1, 9, 9), (7, 20, 1)]);
+    assert_eq!(cut(&once, &[4, 1, 7]), cut(&copy, &[4, 7]));
     let two = copy_box(&[(2, 1, 100), (3, 20, 1)]);
     assert_eq!(cut(&two, &[2, 2]).unwrap(), [at(40, 2, &[(2, 1, 100)]), copy_box(&[(2, 1, 100), (2, 20, 1)])]);
 }

@@ -1,8 +1,8 @@
 //! How the conversions of the bench suite are done on Z5: DESIGN.md ("Relayout"), and the rules of `cost.rs`.
 
-use super::super::passes::Passes;
-use super::super::program::{PlannedBox, Program};
-use super::*;
+use super::super::super::passes::Passes;
+use super::super::super::program::{PlannedBox, Program};
+use super::super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 
@@ -30,8 +30,8 @@ fn boxes(program: &Program) -> Vec<String> {
 /// The conversions: size, name, the two sides, the axes that are walked backwards.
 fn suite() -> impl Iterator<Item = (&'static str, [&'static str; 2], Vec<usize>)> {
     let lines = [
-        include_str!("../../../../benches/relayout_suite.tsv"),
-        include_str!("../../../../benches/relayout_reversed.tsv"),
+        include_str!("../../../../../benches/relayout_suite.tsv"),
+        include_str!("../../../../../benches/relayout_reversed.tsv"),
     ];
     lines.into_iter().flat_map(str::lines).filter(|line| !line.starts_with('#')).map(|line| {
         let (size, rest) = line.split_once('\t').unwrap();
