@@ -4,6 +4,8 @@
 //! stage of bytes in the order of its packed side: one row after the other is unpacked into the stage, and a copy of whole
 //! bytes, with all the kernels there are for it, takes them from there; or such a copy fills the stage, whose rows are then packed.
 
+use std::cmp::Ordering;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::element::{DataType, ElementKind};
@@ -49,10 +51,10 @@ impl Widths {
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
         let in_byte = u64::from(8_u32.checked_div(self.source.min(self.destination))?);
-        let change = match (self.source, self.destination) {
-            (source, destination) if source == destination => return None,
-            (source, destination) if source < destination => WidthChange::Unpack { signed: self.signed },
-            _ => WidthChange::Pack,
+        let change = match self.source.cmp(&self.destination) {
+            Ordering::Equal => return None,
+            Ordering::Less => WidthChange::Unpack { signed: self.signed },
+            Ordering::Greater => WidthChange::Pack,
         };
         Some(Change { bits, in_byte, change })
     }

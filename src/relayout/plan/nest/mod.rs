@@ -87,8 +87,7 @@ impl Nest {
                 NestLoop::Table(entries) => listed(entries),
             });
         }
-        // Steps that span nothing are single iterations, or repeat one place: then the gap is 0.
-        steps.retain(|&mut (gap, span)| span > 0 || gap == 0);
+        // Single iterations come last, with a gap that no run reaches past; steps that repeat one place have none.
         steps.sort_unstable();
         steps.iter().all(|&(gap, span)| {
             let nests = gap >= run;
