@@ -27,8 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let skipped = fs::read_to_string(skipped)?;
     let skipped: HashSet<usize> = skipped.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
     let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, mutant) in mutants.iter().enumerate().filter(|(number, _)| !skipped.contains(number)) {
-        files.entry(&mutant.file).or_default().push(number);
+    for (number, mutant) in mutants.iter().enumerate() {
+        // Also those of which every mutant is skipped: they were written with them before.
+        let numbers = files.entry(&mutant.file).or_default();
+        if !skipped.contains(&number) {
+            numbers.push(number);
+        }
     }
     for (file, numbers) in files {
         let text = fs::read_to_string(Path::new(from).join(file))?;
