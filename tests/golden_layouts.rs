@@ -141,6 +141,9 @@ fn strides_of_size_1_dimensions_carry_no_meaning() {
     for strides in [[2, 1, 50], [0, 1, 0], [1, 1, 2]] {
         assert!(raise(&desc(&strides)).unwrap().shape.layout().tiles().is_empty(), "{strides:?}");
     }
+    // Nor do those of an array without elements.
+    let empty = BufferTensorDesc::new(DataType::U8, &[2, 0, 3], Some(&[0, 5, 7])).unwrap();
+    assert_eq!(raise(&empty).unwrap().shape.to_string(), "u8[2,0,3]{2,1,0}");
 }
 
 #[test]

@@ -44,12 +44,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let places = Places::of(&text, &by_place)?;
         numbers.iter().filter(|number| !places.found.contains(number)).for_each(|number| println!("{number}"));
-        fs::write(Path::new(to).join(file), text::with_mutants(&text, &places.nodes))?;
+        write(&Path::new(to).join(file), &text::with_mutants(&text, &places.nodes))?;
     }
     // Inner attributes come first, the rest of the switch behind all.
     let root = "src/lib.rs";
     let library = fs::read_to_string(Path::new(from).join(root))?;
     let (attributes, items) = SWITCH.split_once("\n\n").ok_or("switch.rs begins with attributes and an empty line")?;
-    fs::write(Path::new(to).join(root), format!("{attributes}\n{library}\n{items}"))?;
+    write(&Path::new(to).join(root), &format!("{attributes}\n{library}\n{items}"))?;
     Ok(())
+}
+
+/// A file that is as it was keeps its time, so that nothing is built again for it.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|before| before == text) {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(path, text)
 }
