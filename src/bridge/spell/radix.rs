@@ -107,3 +107,6 @@ fn apply(
     entries.extend(places);
     Tile::from_entries(&tile)
 }
+
+#[cfg(test)]
+mod tests;

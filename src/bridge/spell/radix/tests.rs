@@ -1,0 +1,60 @@
+use super::super::memory_order::Room;
+use super::super::wanted::Wanted;
+use super::*;
+use crate::map::{IndexMap, ToIndexMap};
+use crate::notation::Notated;
+
+/// Views of tiled arrays: whole tiles and partial ones, digits in every order, gaps that are padding, sizes of 1.
+fn views() -> Vec<IndexMap> {
+    let arrays = [
+        "u8[4,6]{1,0:T(2,3)}",
+        "u8[4,6]{0,1:T(3,2)(2,1)}",
+        "u8[8,8]{1,0:T(4,4)(2,2)(2,1)}",
+        "u8[5,7]{1,0:T(2,4)}",
+        "u8[5,7]{1,0:T(4,4)(2,1)}",
+        "u8[3,4]{1,0:T(8)}",
+        "u8[2,4,6]{2,0,1:T(2,2,3)}",
+        "u8[2,4,6]{2,1,0:T(2,2)(1,2)}",
+        "u8[12]{0:T(6)(2)}",
+        "u8[3]{0:T(8)}",
+        "u8[1,3]{1,0:T(4,2)}",
+        "u8[2,2]{1,0:T(2,2,2)}",
+    ];
+    let mut views = Vec::new();
+    for text in arrays {
+        let map = text.parse::<Notated>().unwrap().to_index_map().unwrap();
+        let [rank, count] = [map.sizes().len(), map.sizes().iter().product::<u64>() as usize];
+        let turned = (0..rank).map(|turn| map.permute(&(0..rank).map(|dim| (dim + turn) % rank).collect::<Vec<_>>()));
+        for map in turned.map(Result::unwrap) {
+            // Every way to cut the elements into two dimensions, and with one of size 1.
+            let cuts =
+                (1..=count).filter(|cut| count.is_multiple_of(*cut)).map(|cut| [cut as u64, (count / cut) as u64]);
+            views.extend(cuts.flat_map(|[a, b]| [map.reshape(&[a, b]), map.reshape(&[a, 1, b])]).flatten());
+            views.push(map);
+        }
+    }
+    views
+}
+
+#[test]
+fn any_order_of_digits_is_reached() {
+    let (mut sorted, mut whole) = (0, 0);
+    for map in views() {
+        for room in [Room::Buffer, Room::Digits] {
+            let Ok(memory) = MemoryOrder::new(&map, room) else { continue };
+            let (order, tiles) = radix_sort(map.sizes(), &memory).unwrap();
+            // In front and behind all digits nothing else is placed: the elements lie where the map puts them.
+            let wanted = Wanted::new(&map);
+            let filled = wanted.spelling(&order, &tiles);
+            whole += u32::from(filled.is_some());
+            let spelled = filled.or_else(|| wanted.padded_to_the_buffer()?.spelling(&order, &tiles));
+            assert!(spelled.is_some() || room == Room::Digits, "{map:?} by {order:?} and {tiles:?}");
+            sorted += u32::from(spelled.is_some());
+            // No more tiles than the bits of the number of digits, beside those that cut the dimensions.
+            let cuts = (0..=map.sizes().len()).map(|dimension| memory.levels(dimension)).max().unwrap_or(0);
+            let bits = memory.digits.len().next_power_of_two().ilog2() as usize;
+            assert!(tiles.len() <= cuts + bits, "{map:?}: {tiles:?}");
+        }
+    }
+    assert!(sorted > 200 && whole > 150, "{sorted} views, {whole} of them without padding at the end");
+}
