@@ -109,4 +109,5 @@ fn apply(
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
 mod tests;

@@ -23,12 +23,11 @@ fn views() -> Vec<IndexMap> {
     let mut views = Vec::new();
     for text in arrays {
         let map = text.parse::<Notated>().unwrap().to_index_map().unwrap();
-        let [rank, count] = [map.sizes().len(), map.sizes().iter().product::<u64>() as usize];
+        let (rank, count) = (map.sizes().len(), map.logical_elements());
         let turned = (0..rank).map(|turn| map.permute(&(0..rank).map(|dim| (dim + turn) % rank).collect::<Vec<_>>()));
         for map in turned.map(Result::unwrap) {
             // Every way to cut the elements into two dimensions, and with one of size 1.
-            let cuts =
-                (1..=count).filter(|cut| count.is_multiple_of(*cut)).map(|cut| [cut as u64, (count / cut) as u64]);
+            let cuts = (1..=count).filter(|cut| count.is_multiple_of(*cut)).map(|cut| [cut, count / cut]);
             views.extend(cuts.flat_map(|[a, b]| [map.reshape(&[a, b]), map.reshape(&[a, 1, b])]).flatten());
             views.push(map);
         }
@@ -52,8 +51,8 @@ fn any_order_of_digits_is_reached() {
             sorted += u32::from(spelled.is_some());
             // No more tiles than the bits of the number of digits, beside those that cut the dimensions.
             let cuts = (0..=map.sizes().len()).map(|dimension| memory.levels(dimension)).max().unwrap_or(0);
-            let bits = memory.digits.len().next_power_of_two().ilog2() as usize;
-            assert!(tiles.len() <= cuts + bits, "{map:?}: {tiles:?}");
+            let bits = memory.digits.len().next_power_of_two().trailing_zeros();
+            assert!(tiles.len() <= cuts + usize::try_from(bits).unwrap(), "{map:?}: {tiles:?}");
         }
     }
     assert!(sorted > 200 && whole > 150, "{sorted} views, {whole} of them without padding at the end");
