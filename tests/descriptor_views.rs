@@ -353,6 +353,7 @@ fn elements_are_joined_where_they_fill_wider_ones() {
         ("u32[3,2]:[2,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 1:1"),
         ("u8[6,4]:[6,1]", DataType::F32, "axis 0 has stride 6, which is not a multiple of 4"),
         ("u8[6,4]:[8,1]+2", DataType::F32, "axis 1 begins at element 2, which is not a multiple of 4"),
+        ("u8[]:[]", DataType::F32, "axis 0 is missing: rank 0 has no axis to join"),
     ] {
         let error = join(text, to).unwrap_err();
         assert!(error.to_string().ends_with(sentence), "{text}: {error}");

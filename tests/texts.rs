@@ -204,25 +204,6 @@ fn what_a_shape_lacks_is_said() {
 }
 
 #[test]
-fn slices_are_made_of_lists_and_iterators() {
-    let list: Vec<Slice> = vec![(1..3).into(), Slice::from(..).step_by(2)];
-    let slices = Slices::from(list.clone());
-    assert_eq!(slices, list.iter().copied().collect::<Slices>());
-    assert_eq!((slices.to_string(), Vec::from(slices)), ("[1:3,::2]".to_owned(), list));
-}
-
-#[test]
-fn equal_descriptors_have_equal_hashes_and_others_not() {
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-    let hash =
-        |text: &str| BuildHasherDefault::<DefaultHasher>::default().hash_one(text.parse::<BufferTensorDesc>().unwrap());
-    assert_eq!(hash("f32[1,3]:[7,1]"), hash("f32[1,3]:[3,1]"), "a stride that is not used");
-    let different = ["f32[2,3]:[3,1]", "f32[2,3]:[1,2]", "f16[2,3]:[3,1]", "f32[3,2]:[2,1]", "f32[2,3]:[3,1]+1"];
-    let hashes: std::collections::HashSet<u64> = different.iter().map(|text| hash(text)).collect();
-    assert_eq!(hashes.len(), different.len());
-}
-
-#[test]
 fn names_read_back() {
     DataType::ALL.iter().for_each(reads_back);
     IndexWidth::ALL.iter().for_each(reads_back);

@@ -3,7 +3,7 @@
 use super::super::super::plan::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
 use super::super::super::plan::nest::Stride;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
-use super::reverse_block::{Blocks, ReverseBlocks, ReversedBlock};
+use super::reverse_block::{Blocks, LANE, ReverseBlocks, ReversedBlock};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
@@ -31,9 +31,8 @@ pub(super) unsafe fn reverse_runs<V: Vector>(walk: &Walk<'_>, unit: usize, exten
     }
 }
 
-/// The bytes of the longest vector, and of a lane.
+/// The bytes of the longest vector.
 const LONGEST: usize = 64;
-const LANE: usize = 16;
 
 /// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of a table is the place of its byte `j` in so many bytes
 /// of the source, which end with the unit that it begins in.

@@ -9,11 +9,12 @@ use super::walk::Walk;
 /// Vectors of a block.
 const VECTORS: usize = 3;
 
-/// The bytes of the longest block, and the pieces of one that has most: two lanes each of three vectors.
+/// The bytes of the longest block, and the pieces of one that has most: two lanes of each vector.
 const LONGEST: usize = VECTORS * LINE;
-const PIECES: usize = 6;
+const PIECES: usize = 2 * VECTORS;
 
-const LANE: usize = 16;
+/// The bytes of a lane of a vector.
+pub(super) const LANE: usize = 16;
 
 /// How the bytes of a block change places. Each piece of it, a vector or a lane, takes its bytes from twice as many in a row.
 pub(super) struct ReversedBlock {
