@@ -43,7 +43,7 @@ fn what_was_measured() {
     let relayout = relayout.measured(&source, &mut measured).unwrap();
     assert!(plain == measured);
     let words = relayout.explain();
-    let tuning = format!("tuning: {}, the fastest of 6 plans measured\n  default: ", relayout.tuning());
+    let tuning = format!("tuning: {}, the fastest of 7 plans measured\n  default: ", relayout.tuning());
     assert!(words.contains(&tuning), "{words}");
     for tried in ["prefetch=off", "prefetch=2048", "staged=512", "staged=1024", "stores=ordinary"] {
         assert!(words.contains(&format!("\n  {tried}: ")), "{words}");

@@ -387,7 +387,8 @@ fn a_tuning_changes_no_byte() {
     let tunings = [
         "stores=ordinary",
         "stores=non-temporal,staged=256",
-        "stores=non-temporal,prefetch=512,staged=512",
+        "stores=non-temporal,prefetch=512,panels=l1,staged=512",
+        "stores=non-temporal,prefetch=2048,panels=l2",
         "stores=non-temporal,prefetch=2048,staged=1024",
         "stores=non-temporal,prefetch=off",
         "default",

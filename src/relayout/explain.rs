@@ -129,6 +129,7 @@ impl Relayout {
             // Numbers of lines and rows are no bytes.
             let value = match name {
                 "L1 ways" | "panel rows" => value.to_string(),
+                "panels into" => format!("L{value}"),
                 _ if value == 0 || value == u64::MAX => "off".into(),
                 _ => Size(value).to_string(),
             };
@@ -202,13 +203,14 @@ fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, several:
 
 /// The caches of the machine.
 fn machine_in_words(traits: &Traits) -> String {
-    let Traits { l1, l1_ways, l2, line, source } = *traits;
+    let Traits { l1, l1_ways, l2, l2_inclusive, line, source } = *traits;
     let (l1, l2) = (Size::of(l1), Size::of(l2));
     let said = match source {
         TraitSource::Cpuid => "by CPUID",
         TraitSource::Assumed => "assumed",
     };
-    format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}, lines of {line} bytes ({said})")
+    let inclusive = if l2_inclusive { ", which holds what L1 holds" } else { "" };
+    format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}{inclusive}, lines of {line} bytes ({said})")
 }
 
 /// What an iteration of a sub-byte box copies.

@@ -115,6 +115,10 @@ impl Relayout {
         if any(|program| program.prefetch) {
             candidates.extend([0, 1 << 11].map(|ahead| as_is.with_prefetch(ahead)));
         }
+        if any(|program| program.prefetch && program.has_panels()) {
+            let l1 = any(|program| program.knobs.panel_cache == 1);
+            candidates.push(as_is.with_panels_in_l1(!l1));
+        }
         if any(|program| program.streaming && program.has_panels()) {
             candidates.extend([1 << 9, 1 << 10].into_iter().filter_map(|run| as_is.with_staged_runs(run).ok()));
         }

@@ -21,6 +21,7 @@ use super::plan::machine::Knobs;
 /// | `stores=ordinary`, `stores=non-temporal` | through the cache or past it, whatever the size |
 /// | `prefetch=off`, `prefetch=2048` | no software prefetch of what is read, or so many bytes ahead |
 /// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
+/// | `panels=l1`, `panels=l2` | transposes prefetch the next panel into the first or the second cache |
 /// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes |
 ///
 /// ```
@@ -39,6 +40,8 @@ pub struct Tuning {
     streaming: Option<bool>,
     /// How many bytes ahead; 0 is off.
     prefetch: Option<usize>,
+    /// The cache that panels are prefetched into: 1 or 2.
+    panels: Option<usize>,
     /// Bytes of a run; 0 is off.
     staged: Option<usize>,
     joined: Option<usize>,
@@ -70,6 +73,18 @@ impl Tuning {
     #[must_use]
     pub fn with_prefetch(self, bytes: usize) -> Tuning {
         Tuning { prefetch: Some(bytes), ..self }
+    }
+
+    /// With the next panel of a transpose prefetched into the L1 cache, or into the L2 cache. It matters for elements of four bytes and more.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::Tuning;
+    ///
+    /// assert_eq!(Tuning::default().with_panels_in_l1(true).to_string(), "panels=l1");
+    /// ```
+    #[must_use]
+    pub fn with_panels_in_l1(self, l1: bool) -> Tuning {
+        Tuning { panels: Some(if l1 { 1 } else { 2 }), ..self }
     }
 
     /// With panels of transposes staged and drained in runs of so many bytes, 0 for none, where stores are non-temporal.
@@ -119,6 +134,7 @@ impl Tuning {
             }
             None => {}
         }
+        tuned.panel_cache = self.panels.unwrap_or(knobs.panel_cache);
         tuned.staged_run = self.staged.unwrap_or(knobs.staged_run);
         tuned.joined_up_to = self.joined.unwrap_or(knobs.joined_up_to);
         tuned
@@ -127,13 +143,14 @@ impl Tuning {
 
 impl fmt::Display for Tuning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tuning { streaming, prefetch, staged, joined } = *self;
+        let Tuning { streaming, prefetch, panels, staged, joined } = *self;
         let bytes = |bytes: usize| if bytes == 0 { "off".to_owned() } else { bytes.to_string() };
         let stores = streaming.map(|past| if past { "stores=non-temporal" } else { "stores=ordinary" }.to_owned());
         let prefetch = prefetch.map(|ahead| format!("prefetch={}", bytes(ahead)));
+        let panels = panels.map(|cache| format!("panels=l{cache}"));
         let staged = staged.map(|run| format!("staged={}", bytes(run)));
         let joined = joined.map(|run| format!("joined={}", bytes(run)));
-        let settings: Vec<String> = [stores, prefetch, staged, joined].into_iter().flatten().collect();
+        let settings: Vec<String> = [stores, prefetch, panels, staged, joined].into_iter().flatten().collect();
         f.pad(&if settings.is_empty() { "default".to_owned() } else { settings.join(",") })
     }
 }
@@ -147,7 +164,7 @@ impl FromStr for Tuning {
     ///
     /// [`Error::Parse`] for any other text, and as for [`with_staged_runs`](Tuning::with_staged_runs).
     fn from_str(text: &str) -> Result<Tuning, Error> {
-        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=`, `staged=` and `joined=`, each once";
+        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=`, `panels=`, `staged=` and `joined=`, each once";
         let mut cursor = Cursor::new(text);
         let mut tuning = Tuning::default();
         if cursor.eat("default") {
@@ -164,6 +181,12 @@ impl FromStr for Tuning {
                 tuning = tuning.with_streaming(past);
             } else if tuning.prefetch.is_none() && cursor.eat("prefetch=") {
                 tuning = tuning.with_prefetch(off_or_bytes(&mut cursor)?);
+            } else if tuning.panels.is_none() && cursor.eat("panels=") {
+                let l1 = cursor.eat("l1");
+                if !l1 {
+                    cursor.expect("l2", "`l1` or `l2`")?;
+                }
+                tuning = tuning.with_panels_in_l1(l1);
             } else if tuning.staged.is_none() && cursor.eat("staged=") {
                 tuning = tuning.with_staged_runs(off_or_bytes(&mut cursor)?)?;
             } else if tuning.joined.is_none() && cursor.eat("joined=") {

@@ -29,6 +29,7 @@ pub(super) struct Iterations<'a> {
 
 impl<'a> Iterations<'a> {
     /// The iterations of these loops, the first of which begins at `start`, source and destination.
+    #[inline(always)]
     pub(super) fn new(loops: &'a [NestLoop], start: (usize, usize)) -> Iterations<'a> {
         let last = |loops: &'a [NestLoop]| match loops.split_last() {
             Some((NestLoop::Strided(stride), outer)) => (outer, *stride),
@@ -39,7 +40,7 @@ impl<'a> Iterations<'a> {
         };
         let (outer, innermost) = last(loops);
         let (outer, middle) = last(outer);
-        let outer_count = outer.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
+        let outer_count = if outer.is_empty() { 1 } else { count(outer) };
         Iterations {
             outer,
             outer_begun: 0,
@@ -82,6 +83,12 @@ impl<'a> Iterations<'a> {
         self.middle_left = self.middle.extent;
         self.advance_middle()
     }
+}
+
+/// How many iterations some loops have.
+#[inline(never)]
+fn count(loops: &[NestLoop]) -> usize {
+    loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul)
 }
 
 /// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was handed the iterator itself would keep all of

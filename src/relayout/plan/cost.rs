@@ -25,7 +25,8 @@
 //! All were found on one machine, *Z5*: AMD EPYC (Zen 5), 2 virtual CPUs, AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 1 MiB, L3 32 MiB; a few
 //! were held against a second one, *Z3*: AMD EPYC (Zen 3), AVX2, L1 data 32 KiB with 8 ways, L3 32 MiB. Ratios are times over
 //! a plain copy of as many bytes (docs/PERFORMANCE.md). "By trial" means: the best of the neighbouring powers of two on Z5,
-//! of which no figure was kept. Nothing here was measured on Intel or ARM CPUs.
+//! of which no figure was kept. Since then the suite has run on a third, *X6*: Intel Xeon (AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 2 MiB that is
+//! not inclusive, L3 480 MiB), which changed one knob. Nothing here was measured on ARM CPUs.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 

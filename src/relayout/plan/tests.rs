@@ -15,7 +15,8 @@ mod suite {
 }
 
 /// The machine that most numbers were found on: 12 ways, half an L2 cache is 512 KiB.
-pub(super) const Z5: Traits = Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, line: 64, source: TraitSource::Cpuid };
+pub(super) const Z5: Traits =
+    Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
 
 /// The other one: 8 ways, so runs of neighbouring tiles are joined.
 pub(super) const Z3: Traits = Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, ..Z5 };

@@ -8,6 +8,8 @@ fn the_text_reads_back() {
         "stores=non-temporal,prefetch=off,staged=1024",
         "prefetch=77,staged=off,joined=128",
         "joined=off",
+        "prefetch=77,panels=l1,staged=512",
+        "panels=l2",
     ] {
         assert_eq!(text.parse::<Tuning>().unwrap().to_string(), text);
     }
@@ -20,6 +22,8 @@ fn the_text_reads_back() {
         ("prefetch=", "`off` or a number of bytes"),
         ("stores=past", "`ordinary` or `non-temporal`"),
         ("staged=2048", "1024"),
+        ("panels=l3", "`l1` or `l2`"),
+        ("panels=l1,panels=l2", "each once"),
     ] {
         let error = text.parse::<Tuning>().unwrap_err().to_string();
         assert!(error.contains(says), "{text}: {error}");

@@ -186,6 +186,12 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: as above.
+        unsafe { asm!("prfm pldl1keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch_to_write(to: *const u8) {
         // SAFETY: as above.
         unsafe { asm!("prfm pstl1keep, [{}]", in(reg) to, options(nostack, readonly, preserves_flags)) }

@@ -16,25 +16,33 @@ pub(super) struct PanelPrefetch<P> {
     /// The next line of the row, and how many it has.
     line: usize,
     lines: usize,
+    /// Into the L1 cache, not the L2.
+    near: bool,
 }
 
 impl<P: Pitch> PanelPrefetch<P> {
     /// Prefetches nothing.
     #[inline(always)]
     pub(super) fn nothing(pitch: P) -> PanelPrefetch<P> {
-        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0 }
+        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0, near: false }
     }
 
     /// Prefetches `lines` lines of each of some rows.
     #[inline(always)]
     pub(super) fn new(from: *const u8, pitch: P, rows: std::ops::Range<usize>, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines }
+        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false }
     }
 
     /// Prefetches `lines` lines that follow each other, wherever the first row lies among them.
     #[inline(always)]
     pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from: from.wrapping_sub(pitch.row(0)), pitch, row: 0, rows: 1, line: 0, lines }
+        PanelPrefetch { from: from.wrapping_sub(pitch.row(0)), pitch, row: 0, rows: 1, line: 0, lines, near: false }
+    }
+
+    /// The same into the L1 cache, or into the L2.
+    #[inline(always)]
+    pub(super) fn into_l1(self, near: bool) -> PanelPrefetch<P> {
+        PanelPrefetch { near, ..self }
     }
 
     /// Prefetches the next `count` lines.
@@ -49,8 +57,9 @@ impl<P: Pitch> PanelPrefetch<P> {
             let row = self.from.wrapping_add(self.pitch.row(self.row));
             let some = (self.lines - self.line).min(left);
             for line in self.line..self.line + some {
+                let line = row.wrapping_add(line * LINE);
                 // SAFETY: a prefetch may go anywhere.
-                unsafe { V::prefetch(row.wrapping_add(line * LINE)) };
+                unsafe { if self.near { V::prefetch_near(line) } else { V::prefetch(line) } };
             }
             left -= some;
             self.line += some;

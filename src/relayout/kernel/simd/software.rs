@@ -152,6 +152,8 @@ impl Vector for Software {
 
     unsafe fn prefetch(_: *const u8) {}
 
+    unsafe fn prefetch_near(_: *const u8) {}
+
     unsafe fn prefetch_to_write(_: *const u8) {}
 
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {

@@ -118,6 +118,9 @@ pub(in super::super) trait Vector: Copy {
     /// Prefetches the line at `from`, which may lie anywhere, into the L2 cache.
     unsafe fn prefetch(from: *const u8);
 
+    /// The same into the L1 cache.
+    unsafe fn prefetch_near(from: *const u8);
+
     /// Prefetches the line at `to`, which may lie anywhere, to be written.
     unsafe fn prefetch_to_write(to: *const u8);
 

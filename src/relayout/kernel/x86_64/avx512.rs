@@ -285,6 +285,12 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch_to_write(to: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }

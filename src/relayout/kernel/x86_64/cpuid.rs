@@ -11,12 +11,16 @@ use super::super::super::plan::machine::{TraitSource, Traits};
 pub(in super::super) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
-    let leaves = [(4, has_intel), (0x8000_001d, has_amd)];
-    leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| described(|i| leaf(number, i)))
+    // Every L2 cache of AMD's cores with this function holds what L1 holds (their software optimization guides), whatever a virtual machine shows.
+    let leaves = [(4, has_intel, false), (0x8000_001d, has_amd, true)];
+    leaves
+        .into_iter()
+        .filter(|&(_, exists, _)| exists)
+        .find_map(|(number, _, inclusive)| described(|i| leaf(number, i), inclusive))
 }
 
-/// The traits that the subleaves of a leaf describe.
-fn described(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
+/// The traits that the subleaves of a leaf describe; is the L2 cache inclusive whatever they say?
+fn described(subleaf: impl Fn(u32) -> CpuidResult, inclusive: bool) -> Option<Traits> {
     /// A real CPU has four or five caches; an emulator may repeat itself for ever.
     const MOST_CACHES: u32 = 16;
     let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
@@ -29,8 +33,10 @@ fn described(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
         }
     }
     let (l1, l1_ways, line) = geometry(&first?)?;
-    let (l2, ..) = geometry(&second?)?;
-    Some(Traits { l1, l1_ways, l2, line, source: TraitSource::Cpuid })
+    let second = second?;
+    let (l2, ..) = geometry(&second)?;
+    let l2_inclusive = inclusive || second.edx & 2 != 0;
+    Some(Traits { l1, l1_ways, l2, l2_inclusive, line, source: TraitSource::Cpuid })
 }
 
 /// Kinds of caches.

@@ -2,14 +2,16 @@ use super::*;
 
 #[test]
 fn knobs_follow_the_traits() {
-    let z3 = Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, line: 64, source: TraitSource::Cpuid };
+    let z3 =
+        Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
     let z5 = Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, ..z3 };
     let (z3, z5, assumed) = (Knobs::new(&z3), Knobs::new(&z5), Knobs::new(&Traits::ASSUMED));
     assert_eq!((z3.l1_ways, z3.l1_way, z3.panel), (8, 4096, 1 << 17));
     assert_eq!((z5.l1_ways, z5.l1_way, z5.in_l2), (12, 4096, 1 << 19));
     assert_eq!((assumed.panel, assumed.prefetch_from), (1 << 16, 1 << 18));
     // Nonsense of a CPU, or of an emulator, leaves knobs that kernels can work with.
-    let nothing = Knobs::new(&Traits { l1: 0, l1_ways: 0, l2: 0, line: 0, source: TraitSource::Cpuid });
+    let nothing =
+        Knobs::new(&Traits { l1: 0, l1_ways: 0, l2: 0, l2_inclusive: true, line: 0, source: TraitSource::Cpuid });
     assert_eq!((nothing.l1_ways, nothing.l1_way, nothing.panel), (1, LINE, PAGE));
 }
 
@@ -27,6 +29,7 @@ fn each_knob_names_its_source() {
             ("in long rows", "trial"),
             ("panel", panel),
             ("panel rows", "trial"),
+            ("panels into", from_traits),
             ("staged runs", "trial"),
             ("joined runs", from_traits),
         ]
@@ -41,6 +44,7 @@ fn each_knob_names_its_source() {
         (Knobs { prefetch_from: 1, ..made }, "prefetch from"),
         (Knobs { prefetch_distance: 1, ..made }, "prefetch ahead"),
         (Knobs { prefetch_in_row: 1, ..made }, "in long rows"),
+        (Knobs { panel_cache: 1, ..made }, "panels into"),
         (Knobs { staged_run: 1, ..made }, "staged runs"),
         (Knobs { joined_up_to: 1, ..made }, "joined runs"),
     ] {
@@ -61,10 +65,18 @@ fn each_knob_names_its_value() {
         prefetch_in_row: 7,
         panel: 8,
         panel_rows: 9,
-        staged_run: 10,
-        joined_up_to: 11,
+        panel_cache: 10,
+        staged_run: 11,
+        joined_up_to: 12,
     };
-    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=11));
+    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=12));
+}
+
+/// Where the L2 cache does not hold what the L1 cache holds.
+#[test]
+fn panels_are_prefetched_into_the_first_cache_where_the_second_is_apart() {
+    let cache = |l2_inclusive| Knobs::new(&Traits { l2_inclusive, ..Traits::ASSUMED }).panel_cache;
+    assert_eq!([true, false].map(cache), [2, 1]);
 }
 
 /// On machines of 8 ways or fewer.
