@@ -81,6 +81,8 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     // An axis of size 1 is no row that channels could share.
     let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
     assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
+    // Nor is one whose indices all have one place.
+    assert_eq!(rows("f32[64,32,1024]:[1024,0,1]"), Some((0, 4096)));
 }
 
 #[test]
@@ -93,6 +95,14 @@ fn gaps_are_overwritten_only_where_there_are_any() {
     let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
     assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
     assert_eq!((padded.gap_bits, padded.overwrites_gaps), (32, true));
+}
+
+#[test]
+fn a_tensor_without_elements_begins_where_its_buffer_does() {
+    let empty: BufferTensorDesc = "f32[0,4]:[4,1]+5".parse().unwrap();
+    let mut limits = Limits::none();
+    limits.base_offset_in_binding = true;
+    assert_eq!(validate_description(&empty, &limits).unwrap().bound, 0..0);
 }
 
 /// Each limit of the description and the binding, set to what a tensor has and to one less.
