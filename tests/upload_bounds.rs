@@ -78,6 +78,14 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     // One row for all indices stays one where only another stride has to change.
     dense.max_stride = 1 << 20;
     assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
+    // An axis of one index repeats nothing, and its stride is no gap and in no wrong order.
+    assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
+    let mut ordered = Limits::none();
+    (ordered.told_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
+    assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
+    // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
+    ordered.packed_outside = Some(2);
+    assert_eq!(suggested("f32[2,3,10]:[30,10,1]", &ordered).unwrap(), "f32[2,3,10]:[48,16,1]");
     // An axis of size 1 is no row that channels could share.
     let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
     assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
