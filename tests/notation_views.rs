@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::bridge::spell;
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, cute, read_list, text_of};
+use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, cute, read_list, text_in, text_of};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
 
 #[test]
@@ -99,6 +99,25 @@ fn a_view_has_the_elements_that_its_text_says() {
         error.to_string(),
         "column 1 of `turn`: expected a view: reshape, permute, slice or broadcast, found `turn`"
     );
+}
+
+/// A dimension of size 1 has no place of its own that could be found again.
+#[test]
+fn a_permuted_layout_has_the_order_it_had() {
+    let view = |text: &str, axes: &str| {
+        let layout = AnyLayout::from(text.parse::<ArrayShape>().unwrap());
+        layout.view(&ViewStep::read("permute", axes).unwrap()).unwrap().to_text().unwrap()
+    };
+    assert_eq!(view("f32[2,1,3]{2,1,0}", "2,1,0"), "f32[3,1,2]{0,1,2}");
+    assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
+}
+
+/// Digits say places; tiles have padding behind the last row too.
+#[test]
+fn digits_whose_end_no_tiles_have_are_spelled_by_their_places() {
+    let layout: Notated = "f32(2,3):(5,1)".parse().unwrap();
+    assert_eq!(layout.to_index_map().unwrap().physical_elements(), 8);
+    assert_eq!(text_in(layout.layout().clone(), Notation::Xla).unwrap(), "f32[2,3]{1,0:T(5)}");
 }
 
 #[test]

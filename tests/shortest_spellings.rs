@@ -65,6 +65,8 @@ fn what_a_layout_says_besides_places_is_kept() {
         ("f32[30,100]{1,0:L(1024)}", &[3000], "f32[3000]{0:L(1024)}"),
         ("f32[30,100]{1,0:#(u32)S(5)M(16)}", &[3000], "f32[3000]{0:#(u32)S(5)M(16)}"),
         ("f32[16,<=256]{1,0:T(8,128)}", &[16, 1, 256], "f32[16,1,<=256]{2,0,1:T(8,128)}"),
+        // A width that is said stays said.
+        ("f32[16,128]{1,0:T(8,128)E(32)}", &[2048], "f32[2048]{0:T(1024)E(32)}"),
         // A bound that was joined with another size is a bound of neither.
         ("f32[16,<=256]{1,0}", &[4096], "f32[4096]{0}"),
     ] {
@@ -102,6 +104,22 @@ fn a_slice_at_the_start_keeps_the_tiles_and_the_buffer() {
     assert_eq!(spell_view(&view, &operand).unwrap().to_string(), "f32[8,256]{1,0:T(8,128)L(4096)S(1)}");
     let later = operand.to_index_map().unwrap().slice(&[Slice::from(8..16), Slice::ALL]).unwrap();
     assert_eq!(spell_view(&later, &operand).unwrap_err().code(), "not_expressible");
+    let first_half = |text: &str| {
+        let operand = shape(text);
+        let view = operand.to_index_map().unwrap().slice(&[Slice::from(0..8), Slice::ALL]).unwrap();
+        spell_view(&view, &operand).unwrap()
+    };
+    // The operand's tiles stay, though one that is as large as the buffer would need no other padding.
+    assert_eq!(first_half("f32[16,256]{1,0:T(8,256)}").to_string(), "f32[8,256]{1,0:T(8,256)L(4096)}");
+    // Without tiles there are none to keep, and XLA reads over a tail alignment.
+    let spelled = first_half("f32[16,256]{1,0}");
+    assert_eq!(spelled.to_string(), "f32[8,256]{1,0:T(16,256)}");
+    assert_eq!(offsets(&spelled), (0..8 * 256).collect::<Vec<_>>());
+    assert_eq!(physical(&spelled).len(), 16 * 256);
+    assert_eq!(
+        spell(&shape("f32[8,128]{1,0:T(8,128)}").to_index_map().unwrap()).unwrap().to_string(),
+        "f32[8,128]{1,0}"
+    );
 }
 
 #[test]

@@ -78,9 +78,19 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     // One row for all indices stays one where only another stride has to change.
     dense.max_stride = 1 << 20;
     assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
+    // An axis of one index repeats nothing, and its stride is no gap and in no wrong order.
+    assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
+    let mut ordered = Limits::none();
+    (ordered.told_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
+    assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
+    // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
+    ordered.packed_outside = Some(2);
+    assert_eq!(suggested("f32[2,3,10]:[30,10,1]", &ordered).unwrap(), "f32[2,3,10]:[48,16,1]");
     // An axis of size 1 is no row that channels could share.
     let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
     assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
+    // Nor is one whose indices all have one place.
+    assert_eq!(rows("f32[64,32,1024]:[1024,0,1]"), Some((0, 4096)));
 }
 
 #[test]
@@ -93,6 +103,14 @@ fn gaps_are_overwritten_only_where_there_are_any() {
     let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
     assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
     assert_eq!((padded.gap_bits, padded.overwrites_gaps), (32, true));
+}
+
+#[test]
+fn a_tensor_without_elements_begins_where_its_buffer_does() {
+    let empty: BufferTensorDesc = "f32[0,4]:[4,1]+5".parse().unwrap();
+    let mut limits = Limits::none();
+    limits.base_offset_in_binding = true;
+    assert_eq!(validate_description(&empty, &limits).unwrap().bound, 0..0);
 }
 
 /// Each limit of the description and the binding, set to what a tensor has and to one less.

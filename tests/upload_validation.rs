@@ -471,4 +471,9 @@ fn pieces_along_an_axis_have_as_many_indices_as_they_say() {
     let step = pieces.step();
     let lengths: Vec<u64> = pieces.map(|piece| piece.indices.end - piece.indices.start).collect();
     assert_eq!(lengths, [step, step, 2]);
+    for axis in 0..2 {
+        let none =
+            tensor_layout::upload::pieces_along(&packed(DataType::F32, &[3, 0]), axis, &Limits::webgpu()).unwrap();
+        assert_eq!((none.step(), none.number(), none.count()), (1, 0, 0));
+    }
 }

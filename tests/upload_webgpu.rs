@@ -187,6 +187,10 @@ fn a_large_binding_is_cut_into_whole_rows() {
         }
         assert_eq!(next, 51865);
     }
+    // What fits is one piece, though no other could begin behind its last row.
+    let whole = packed(DataType::F32, &[41, 9]);
+    let mut pieces = pieces_along(&whole, 0, &directml()).unwrap();
+    assert_eq!((pieces.number(), pieces.next().unwrap().indices), (1, 0..41));
     // One row that is too large, and rows that cannot begin where DirectML binds.
     let mut small = directml();
     small.max_binding = 64;

@@ -151,6 +151,22 @@ fn dimensions_and_orders() {
     let (a, b) = (array("f32[4,1,8,3]{3,2,1,0:T(8,128)}"), array("f32[4,1,8,3]{3,2,0,1:T(8,128)}"));
     assert!(a.equal_but_for_size_one_dimensions(&b));
     assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,8,3]{3,2,0,1:T(8,128)S(1)}")));
+    assert!(!a.equal_but_for_size_one_dimensions(&array("s32[4,1,8,3]{3,2,1,0:T(8,128)}")));
+    assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,<=8,3]{3,2,1,0:T(8,128)}")));
+}
+
+#[test]
+fn index_and_pointer_types_of_sparse_arrays_are_unsigned() {
+    let layout = Layout::row_major(1);
+    assert_eq!(layout.clone().with_index_type(Some(DataType::U64)).unwrap().index_type(), Some(DataType::U64));
+    assert_eq!(layout.clone().with_index_type(None).unwrap().index_type(), None);
+    for data_type in [DataType::S32, DataType::F32, DataType::Pred] {
+        let errors =
+            [layout.clone().with_index_type(Some(data_type)), layout.clone().with_pointer_type(Some(data_type))];
+        for error in errors.map(Result::unwrap_err) {
+            assert_eq!(error.code(), "unsupported_data_type", "{data_type}");
+        }
+    }
 }
 
 #[test]

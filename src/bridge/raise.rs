@@ -62,7 +62,6 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
         )));
     }
     let mut pitches: SmallVec<[u64; 8]> = SmallVec::new();
-    let mut packed = true;
     for (&(axis, size, stride), &(next, _, next_stride)) in live.iter().zip(live.iter().skip(1)) {
         let pitch = next_stride.checked_div(stride).unwrap_or(0);
         if next_stride.checked_rem(stride) != Some(0) {
@@ -75,25 +74,20 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
                 "stride {next_stride} of axis {next} leaves room for {pitch} steps of axis {axis}, which has size {size}"
             )));
         }
-        packed &= pitch == size;
         pitches.push(pitch);
     }
     let mut order: SmallVec<[usize; 8]> = live.iter().map(|&(axis, ..)| axis).collect();
     order.extend(all().rev().filter(|&(_, (&size, _))| !is_live(size)).map(|(axis, _)| axis));
     pitches.reverse();
     let mut tiles: SmallVec<[Tile; 3]> = SmallVec::new();
-    if !packed {
+    if !pitches.is_empty() {
         tiles.push(Tile::new(&pitches)?);
     }
-    if let Some(&(_, _, smallest)) = live.first()
-        && smallest > 1
-    {
+    if let Some(&(_, _, smallest)) = live.first() {
         tiles.extend([Tile::new(&[1])?, Tile::new(&[smallest])?]);
     }
-    let mut layout = Layout::new(&order)?.with_tiles(&tiles);
-    if desc.data_type().bits() < 8 {
-        layout = layout.with_element_bits(desc.data_type().bits());
-    }
+    // Tiles that say nothing, and the width of every type: the shortest spelling is without them.
+    let layout = Layout::new(&order)?.with_tiles(&tiles).with_element_bits(desc.data_type().bits());
     let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
     Ok(Raised { shape, bytes_past_minimum: tiled_size.saturating_sub(desc.min_size_in_bytes()) })

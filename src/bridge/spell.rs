@@ -33,10 +33,10 @@ pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 ///
 /// Works for every Affine or Split map that begins at 0 and whose strides, in order, divide each other and
 /// leave no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes
-/// and permutations of tiled arrays, and for dense views. The spelling has as few tiles as possible, and of several
-/// the shortest text. The search stops after [`SPELLING_SEARCH_LIMIT`] tiles; then a construction that always succeeds gives
-/// a longer one. For a view of an array whose layout is known, [`spell_view`] finds the spelling its compiler
-/// would choose.
+/// and permutations of tiled arrays, and for dense views. Without padding the spelling has as few tiles as possible, and of several
+/// the shortest text. A gap is padding of one dimension, or two tiles for a smallest stride; another way to say it may be
+/// shorter (`T(2,1)` is spelled `T(1)(2)`). The search stops after [`SPELLING_SEARCH_LIMIT`] tiles; then a construction that always
+/// succeeds gives a longer one. For a view of an array whose layout is known, [`spell_view`] finds the spelling its compiler would choose.
 ///
 /// # Errors
 ///

@@ -196,7 +196,7 @@ fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Result<Strided, String>
     };
     let reason = lowering.reason();
     Ok(match lowering {
-        Lowering::Strided(desc) => Ok(Strided { elements: map.physical_elements(), ..Strided::of(&desc)? }),
+        Lowering::Strided(desc) => Ok(Strided::of(&desc)?),
         _ => Err(reason.unwrap_or_default()),
     })
 }

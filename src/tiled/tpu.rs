@@ -272,7 +272,8 @@ impl TileRule {
 
     /// The `minor_to_major` of the smallest buffer, and of several the lexicographically largest.
     ///
-    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major.
+    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major. Without elements no pair
+    /// needs less than the first, the row-major one.
     fn compact_order(&self, sizes: &[u64], elements: u64) -> SmallVec<[usize; 8]> {
         let descending = || (0..sizes.len()).rev();
         let mut least: Option<(u128, usize, usize)> = None;
@@ -285,11 +286,11 @@ impl TileRule {
             }
         }
         match least {
-            Some((_, minor, next)) if elements > 0 => {
+            Some((_, minor, next)) => {
                 let rest = descending().filter(|&dimension| dimension != minor && dimension != next);
                 [minor, next].into_iter().chain(rest).collect()
             }
-            _ => descending().collect(),
+            None => descending().collect(),
         }
     }
 
@@ -316,3 +317,6 @@ fn power_of_two_between(value: u64, least: u64, most: u64) -> u64 {
     let power = value.checked_next_power_of_two().unwrap_or(most);
     power.min(most).max(least)
 }
+
+#[cfg(test)]
+mod tests;

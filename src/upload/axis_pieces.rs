@@ -66,7 +66,7 @@ impl AxisPieces {
         self.size().saturating_sub(self.next).div_ceil(self.step.max(1))
     }
 
-    /// How many indices of the axis a piece has, the last one aside.
+    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which has no pieces.
     #[must_use]
     pub fn step(&self) -> u64 {
         self.step

@@ -139,7 +139,8 @@ fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool)
         } else if depth == 0 || packed {
             next
         } else {
-            let least = if keep_gaps { next.max(old) } else { next };
+            // An axis of one index has no gap behind it.
+            let least = if keep_gaps && size > 1 { next.max(old) } else { next };
             checked::round_up(least, multiple, OFFSET)?
         };
         if let Some(place) = strides.get_mut(axis) {

@@ -125,9 +125,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
             Some((Reverse(component.chain().digits().iter().map(|digit| digit.stride()).max()), place))
         })
     };
-    if map.logical_elements() > 0 {
-        order.sort_by_key(stride);
-    }
+    order.sort_by_key(stride);
     order
 }
 
@@ -161,3 +159,7 @@ fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option
     let order: Vec<usize> = own.map(next).collect::<Option<_>>()?;
     (order.len() == map.sizes().len()).then_some(order)
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

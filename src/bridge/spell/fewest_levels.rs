@@ -59,10 +59,10 @@ struct Position {
 }
 
 impl Position {
-    /// How many of its digits lie at `place` or behind it. `None` if a digit above them does too.
-    fn digits_from(&self, place: usize) -> Option<usize> {
-        let low = self.digits.iter().rev().take_while(|&&digit| digit >= place).count();
-        (self.digits.iter().filter(|&&digit| digit >= place).count() == low).then_some(low)
+    /// Its digits above those minor ones that lie at `place` or behind it, and these.
+    fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
+        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.saturating_add(1));
+        self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
     }
 }
 
@@ -195,8 +195,7 @@ impl Search<'_> {
         let (mut next, mut next_moved) = (0, place);
         let mut tile: SmallVec<[u64; 4]> = SmallVec::new();
         for position in positions {
-            let (stay, moved) =
-                position.digits.split_at_checked(position.digits.len().checked_sub(position.digits_from(place)?)?)?;
+            let (stay, moved) = position.split_at(place);
             for (digits, next) in [(stay, &mut next), (moved, &mut next_moved)] {
                 for &digit in digits {
                     if digit != *next {
@@ -265,3 +264,7 @@ impl Moved {
         false
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;

@@ -21,32 +21,29 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     let mut order: Vec<usize> = (0..rank).collect();
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
     order.sort_by_key(|&dimension| top(dimension));
-    if memory.levels(rank) > 0 {
-        order.insert(0, rank);
-    }
+    // In front of all stands the one that a tile longer than the rank finds, which memory may pad.
+    order.insert(0, rank);
     let tiles = tiles_for(sizes, &order, memory)?;
     order.retain(|&dimension| dimension < rank);
     Ok((order, tiles))
 }
 
 /// What a dimension of the expanded shape is, and its size: the digit at `level` of a dimension, or (if not
-/// `single`) that one and all above it. `None` is a leftover of size 1.
+/// `single`) that one and all above it, if there are any. `None` is a leftover of size 1.
 type Entry = (Option<(usize, usize, bool)>, u64);
 
 /// The tiles that bring dimensions in this order (major to minor) into this order of digits.
 fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec<Tile>, Error> {
     let levels = |dimension: usize| memory.levels(dimension);
-    let entry = |&dimension: &usize| -> Entry {
-        let digit = (levels(dimension) > 0).then_some((dimension, 0, false));
-        (digit, sizes.get(dimension).copied().unwrap_or(1))
-    };
+    let entry =
+        |&dimension: &usize| -> Entry { (Some((dimension, 0, false)), sizes.get(dimension).copied().unwrap_or(1)) };
     let mut entries: Vec<Entry> = order.iter().map(entry).collect();
     let mut tiles = Vec::new();
     // A dimension that is to be padded is split once more, so that its last block is whole.
     let padded = |dimension: usize| {
         let sizes_of = |level| memory.size(dimension, level);
         let product = (0..levels(dimension)).try_fold(1_u64, |all, level| all.checked_mul(sizes_of(level)));
-        product != Some(sizes.get(dimension).copied().unwrap_or(1)) && levels(dimension) > 0
+        product != Some(sizes.get(dimension).copied().unwrap_or(1))
     };
     let most =
         (0..=sizes.len()).map(|dimension| levels(dimension).saturating_add(usize::from(padded(dimension)))).max();
@@ -109,5 +106,5 @@ fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test that panics has failed")]
 mod tests;

@@ -84,3 +84,14 @@ fn loops_in_order_are_tables_and_then_falling_strides_with_neighbours_merged() {
     assert_eq!((ordered.source, ordered.destination), (1, 2));
     assert_eq!(ordered.loops.as_slice(), [table, strided(2, 40, 100), strided(20, 1, 2)]);
 }
+
+#[test]
+fn every_dimension_has_a_segment_for_its_whole_blocks_and_one_for_its_rest() {
+    for (sizes, tile, segments, boxes) in [([4, 6], "2,3", 2, 1), ([5, 6], "2,3", 3, 2), ([5, 7], "2,3", 4, 4)] {
+        let sizes = format!("u8[{},{}]", sizes[0], sizes[1]);
+        let tiled = super::super::tests::map(&format!("{sizes}{{1,0:T({tile})}}"));
+        let found = BoxGroups::new(&super::super::tests::map(&sizes), &tiled, &[]).unwrap();
+        assert_eq!((found.segments(), found.count()), (segments, boxes), "{sizes}");
+        assert_eq!(found.iter().count(), usize::try_from(boxes).unwrap());
+    }
+}

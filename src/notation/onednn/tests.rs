@@ -50,3 +50,10 @@ fn refused_tags_point_at_the_letter() {
     let huge = shape(DataType::F32, &[2], "A4294967296a4294967296a").unwrap_err();
     assert_eq!(huge.code(), "overflow");
 }
+
+#[test]
+fn a_width_is_said_of_types_below_a_byte_only() {
+    let text = |data_type| shape(data_type, &[2, 3], "ba").unwrap().to_string();
+    assert_eq!(text(DataType::S4), "s4[2,3]{0,1:E(4)}");
+    assert_eq!(text(DataType::S8), "s8[2,3]{0,1}");
+}

@@ -57,3 +57,25 @@ fn any_order_of_digits_is_reached() {
     }
     assert!(sorted > 200 && whole > 150, "{sorted} views, {whole} of them without padding at the end");
 }
+
+fn sorted(text: &str) -> (Vec<usize>, Vec<Tile>) {
+    let map = text.parse::<Notated>().unwrap().to_index_map().unwrap();
+    radix_sort(map.sizes(), &MemoryOrder::new(&map, Room::Buffer).unwrap()).unwrap()
+}
+
+#[test]
+fn dimensions_that_only_change_places_need_no_tile() {
+    assert_eq!(sorted("u8[2,3,5]{0,2,1}"), (vec![1, 2, 0], vec![]));
+    assert_eq!(sorted("u8[2,1,3,1]{1,0,2,3}"), (vec![1, 3, 2, 0], vec![]));
+}
+
+/// Three dimensions a, b, c of two digits each, of which c is padded from 3 to 4. The first tile cuts off the minor digits, the second
+/// the major digit of c from the block that pads it: a1 b1 (1) a0 b0 c0, c1 (1) (1) (1). In memory they are to stand as
+/// a1 b1 c1 a0 b0 c0, so that those at the odd places b1, a0 and c0 move first. What is left of size 1 is joined to its neighbour.
+#[test]
+fn leftovers_of_size_1_are_swallowed() {
+    let (order, tiles) = sorted("u8[4,4,3]{2,1,0:T(2,2,2)}");
+    assert_eq!(order, [0, 1, 2]);
+    let tiles: Vec<String> = tiles.iter().map(ToString::to_string).collect();
+    assert_eq!(tiles[..3], ["(2,2,2)", "(2,1,1,1)", "(2,*,2,1,2,1,*,*,1)"]);
+}
