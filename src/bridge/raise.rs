@@ -25,7 +25,7 @@ pub struct Raised {
 /// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide each other
 /// and each ratio is at least the size it steps over. Strides that are just right need no tile, a row pitch
 /// is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`. The spelling is the
-/// [shortest](super::spell) one.
+/// one that [`spell`](super::spell) finds for the same places.
 ///
 /// A total size that was set above DirectML's minimum becomes the size of the tiled buffer, so that raising what
 /// [`lower`](super::lower) made of a tiled shape gives a shape of the same size.
