@@ -85,7 +85,7 @@ impl<'a> Iterations<'a> {
     }
 }
 
-/// How many iterations some loops have.
+/// How many iterations some loops have: a function of its own, as few nests have more than two, and every kernel makes its iterations in line.
 #[inline(never)]
 fn count(loops: &[NestLoop]) -> usize {
     loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul)

@@ -74,9 +74,11 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
     let most_in_set = if rows > LINE / UNIT { knobs.l1_ways } else { 2 * knobs.l1_ways - 1 };
     let gather = !walk.streaming && in_source_set > most_in_set && rows >= LINE / UNIT;
+    let pages = plane.rows.are_multiples_of(PAGE);
+    // Rows that evict each other from the cache can only be read once.
+    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
     let in_cache = !walk.streaming && !walk.prefetch && !conflicts && !gather;
     if in_cache && plane.micro_tile.is_none() && rows <= knobs.panel_rows {
-        let in_groups = in_source_set <= knobs.l1_ways / 2 && !plane.rows.are_multiples_of(PAGE);
         let pitches = (source_pitch, destination_pitch);
         // SAFETY: the same planes.
         return unsafe { V::vectorize(Strips::<P, UNIT, IN_LANE> { walk, plane, pitches, in_groups }) };
@@ -90,7 +92,6 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
     let panel_rows = rows.min(most_rows.max(staged_rows));
-    let pages = plane.rows.are_multiples_of(PAGE);
     let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { PANEL_WIDTH };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = columns.div_ceil(width);
@@ -101,8 +102,6 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     // Rows in one page are read nearly as one run, which the L2 cache has in time. Units of two bytes: nchw_to_nhwc_f16 took 1.18 times as long (X6).
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
     let near = UNIT >= 4 && apart && knobs.panel_cache == 1;
-    // Rows that evict each other from the cache can only be read once.
-    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.
