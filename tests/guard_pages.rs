@@ -265,6 +265,9 @@ fn elements_of_every_width() {
     }
 }
 
+/// Tiles whose words of 32 bits hold an element of each row: of 4 bits, of 2, of 1.
+const WORDS: [&str; 3] = ["1,0:T(8,128)(8,1)", "1,0:T(16,128)(16,1)", "1,0:T(32,128)(32,1)"];
+
 /// 1, 2 and 4 bits unpacked to bytes, and packed.
 #[test]
 fn elements_that_change_their_width() {
@@ -278,6 +281,7 @@ fn elements_that_change_their_width() {
                     ("1,0", "1,0:T(8,128)"),
                     ("1,0:T(8,32)", "1,0"),
                     ("0,1:T(4,8)(2,1)", "1,0"),
+                    (WORDS[usize::from(bits == 2) + 2 * usize::from(bits == 1)], "1,0"),
                 ] {
                     let colon = if packed.contains(':') { "" } else { ":" };
                     let packed = side(&format!("{data_type}[{rows},{columns}]{{{packed}{colon}E({bits})}}"));
@@ -289,7 +293,9 @@ fn elements_that_change_their_width() {
         }
     }
     let both = ["sign-extended, ", "zero-extended, ", "pack 8 bits to ", "from a stage of ", "to a stage of "];
-    buffers.has_met(&[&both[..], &["elements that begin inside bytes"]].concat());
+    buffers.has_met(
+        &[&both[..], &["elements that begin inside bytes", "words of 32 bits to", "words of 32 bits of"]].concat(),
+    );
 }
 
 /// Large planes, whose panels are staged and drained or joined, by every tuning.

@@ -54,6 +54,8 @@ fn weights() -> impl Strategy<Value = (Side, Side)> {
             "1,0:T(8,32)",
             "1,0:T(8,128)(8,1)",
             "0,1:T(64,128)(8,1)",
+            "1,0:T(16,128)(16,1)",
+            "1,0:T(32,96)(32,1)",
         ])
     };
     (length(), length(), data_type(), layout(), layout()).prop_map(|(rows, columns, (data_type, bits), from, to)| {

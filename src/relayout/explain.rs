@@ -11,7 +11,7 @@ use super::plan::fill::Fill;
 use super::plan::machine::{TraitSource, Traits};
 use super::plan::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
-    WidthChange, WidthRow,
+    WidthChange,
 };
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
@@ -130,6 +130,7 @@ impl Relayout {
             let value = match name {
                 "L1 ways" | "panel rows" => value.to_string(),
                 "panels into" => format!("L{value}"),
+                "staged in the cache" => if value > 1 { "all blocks" } else { "blocks of half lines" }.to_owned(),
                 _ if value == 0 || value == u64::MAX => "off".into(),
                 _ => Size(value).to_string(),
             };
@@ -229,7 +230,7 @@ fn sub_byte_in_words(copy: &SubByteBox, bits: u32) -> String {
 
 /// The parts of a box whose elements change their width.
 fn width_in_words(text: &mut String, copy: &WidthBox) {
-    let verb = width_change_in_words(&copy.change.row(0));
+    let verb = width_change_in_words(copy.change.bits, copy.change.change);
     for WidthPart { outer, rows, staged } in &copy.parts {
         let loops: Vec<String> = outer.loops.iter().map(|step| step.extent().to_string()).collect();
         let times = if loops.is_empty() { String::new() } else { format!(", {} times", loops.join(" x ")) };
@@ -249,9 +250,8 @@ fn width_in_words(text: &mut String, copy: &WidthBox) {
     }
 }
 
-fn width_change_in_words(row: &WidthRow) -> String {
-    let bits = row.bits;
-    match row.change {
+fn width_change_in_words(bits: usize, change: WidthChange) -> String {
+    match change {
         WidthChange::Unpack { signed: true } => format!("unpack {bits} bits to 8, sign-extended,"),
         WidthChange::Unpack { signed: false } => format!("unpack {bits} bits to 8, zero-extended,"),
         WidthChange::Pack => format!("pack 8 bits to {bits}"),
@@ -307,7 +307,13 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
             format!("reverse {} runs of {extent} {unit}-byte units: {}", count.extent, strides(*count))
         }
         MicroKernel::ChangeWidth(row) => {
-            format!("{} a row of {}", width_change_in_words(row), Size::of(row.packed))
+            format!("{} a row of {}", width_change_in_words(row.bits, row.change), Size::of(row.packed))
+        }
+        MicroKernel::ChangeWords(words) => {
+            let (rows, row, pitch) = (words.rows(), Size::of(words.words), words.pitch);
+            let verb = width_change_in_words(words.bits, words.change);
+            let side = if words.change == WidthChange::Pack { "of" } else { "to" };
+            format!("{verb} {} words of 32 bits {side} {rows} rows of {row}: row pitch {pitch}", words.words)
         }
     }
 }

@@ -117,7 +117,7 @@ impl Program {
 impl PlannedBox {
     pub(crate) fn new(copy: CopyBox, widths: Widths, knobs: &Knobs) -> Result<PlannedBox, Error> {
         if let Some(change) = widths.change() {
-            return match width::nest(&copy, &change) {
+            return match width::nest(&copy, &change).or_else(|| width::words(&copy, &change, knobs)) {
                 Some(nest) => Ok(PlannedBox::Nest(nest)),
                 None => WidthBox::new(copy, change, knobs).map(PlannedBox::Width),
             };

@@ -147,7 +147,7 @@ fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
 }
 
 /// The places of the loops that are packed on the source (columns) and on the destination (rows), and their plane.
-fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
+pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
     let stride = |place: usize| match *copy.loops.get(place)? {
         Loop::Strided { extent, source, destination } => Some(Stride {
             extent: usize::try_from(extent).ok()?,

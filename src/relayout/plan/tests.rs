@@ -94,6 +94,14 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
             };
             format!("{verb} {} bytes of {} bits", row.packed, row.bits)
         }
+        MicroKernel::ChangeWords(words) => {
+            let verb = match words.change {
+                WidthChange::Unpack { signed: true } => "unpack signed",
+                WidthChange::Unpack { signed: false } => "unpack",
+                WidthChange::Pack => "pack",
+            };
+            format!("{verb} {} words of {} bits, {} apart", words.words, words.bits, words.pitch)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::super::super::plan::nest::{MicroKernel, MicroTile, Plane, Stride};
 use super::super::destination::written;
 use super::interleave_bits::interleave_bits;
-use super::width::change_width;
+use super::width::{change_width, change_words};
 
 /// Runs one iteration of a kernel, whose span both slices hold.
 pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &mut [MaybeUninit<u8>]) {
@@ -25,6 +25,7 @@ pub(in super::super) fn run(kernel: &MicroKernel, source: &[u8], destination: &m
         MicroKernel::InterleaveBits(rows) => interleave_bits(source, destination, rows),
         MicroKernel::Reverse { unit, extent, count } => reverse(source, destination, (*unit, *extent), *count),
         MicroKernel::ChangeWidth(row) => change_width(source, destination, row),
+        MicroKernel::ChangeWords(words) => change_words(source, destination, words),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::super::super::plan::nest::{WidthChange, WidthRow};
+use super::super::super::plan::nest::{PackedWords, WidthChange, WidthRow};
 use super::super::destination::Destination;
 
 /// Unpacks a row, or packs it.
@@ -32,6 +32,38 @@ fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mu
             for (elements, byte) in elements.iter().zip(&mut destination[..row.packed]) {
                 let packed = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
                 *byte = MaybeUninit::new(packed);
+            }
+        }
+    }
+}
+
+/// Unpacks words into rows, or packs rows into words.
+pub(super) fn change_words(source: &[u8], destination: &mut [MaybeUninit<u8>], words: &PackedWords) {
+    match words.bits {
+        4 => words_of::<4>(source, destination, words),
+        2 => words_of::<2>(source, destination, words),
+        _ => words_of::<1>(source, destination, words),
+    }
+}
+
+fn words_of<const BITS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], words: &PackedWords) {
+    const WORD: usize = PackedWords::WORD;
+    let PackedWords { change, words, pitch, .. } = *words;
+    match change {
+        WidthChange::Unpack { signed } => {
+            let (from, _) = source[..words * WORD].as_chunks::<WORD>();
+            for (i, bits) in (0..32).step_by(BITS).enumerate() {
+                for (element, word) in destination[i * pitch..][..words].iter_mut().zip(from) {
+                    *element = MaybeUninit::new(unpacked::<BITS>(word[bits / 8] >> (bits % 8), signed));
+                }
+            }
+        }
+        WidthChange::Pack => {
+            let (to, _) = destination[..words * WORD].as_chunks_mut::<WORD>();
+            for (column, to) in to.iter_mut().enumerate() {
+                let row = |bits: usize| source[bits / BITS * pitch + column] & mask(BITS);
+                let byte = |i: usize| (0..8).step_by(BITS).fold(0, |byte, bits| byte | (row(8 * i + bits) << bits));
+                *to = std::array::from_fn(|i| MaybeUninit::new(byte(i)));
             }
         }
     }

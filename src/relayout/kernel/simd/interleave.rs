@@ -17,14 +17,17 @@ use super::walk::{Iteration, Walk};
 
 /// How `ROWS` registers, one of each row, become the same bytes interleaved, and back.
 pub(super) trait InterleaveRows {
-    /// One register of each row to as many registers of the joined row.
+    /// How many units of the rows a byte of the joined row holds: more than one if they are packed there.
+    const PACKED: usize = 1;
+
+    /// One register of each row to as many registers of the joined row; those past the first `ROWS / PACKED` are of no use.
     ///
     /// # Safety
     ///
     /// Nothing but the features of `V`.
     unsafe fn joined<V: Vector, const UNIT: usize, const ROWS: usize>(rows: [V; ROWS]) -> [V; ROWS];
 
-    /// Undoes [`joined`](Self::joined).
+    /// Undoes [`joined`](Self::joined): does not look at registers past the first `ROWS / PACKED`.
     ///
     /// # Safety
     ///
@@ -35,7 +38,7 @@ pub(super) trait InterleaveRows {
     ///
     /// # Safety
     ///
-    /// In every iteration, the rows are readable on the source, and `ROWS * columns * UNIT` bytes writable on the destination.
+    /// In every iteration, the rows are readable on the source, and `ROWS * columns * UNIT / PACKED` bytes writable on the destination.
     #[inline(always)]
     unsafe fn interleave<V: Vector, const UNIT: usize, const ROWS: usize>(
         walk: &Walk<'_>,
@@ -50,7 +53,7 @@ pub(super) trait InterleaveRows {
     ///
     /// # Safety
     ///
-    /// In every iteration, `ROWS * columns * UNIT` bytes are readable on the source, and the rows are writable on the destination.
+    /// In every iteration, `ROWS * columns * UNIT / PACKED` bytes are readable on the source, and the rows are writable on the destination.
     #[inline(always)]
     unsafe fn deinterleave<V: Vector, const UNIT: usize, const ROWS: usize>(
         walk: &Walk<'_>,
@@ -128,7 +131,7 @@ impl InterleaveRows for Three {
 ///
 /// # Safety
 ///
-/// In every iteration, `columns * UNIT` bytes of each row and `ROWS` times as many of the joined row are readable on the source or
+/// In every iteration, `columns * UNIT` bytes of each row and `ROWS / PACKED` times as many of the joined row are readable on the source or
 /// writable on the destination, whichever they lie on.
 #[inline(always)]
 unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize, const JOIN: bool>(
@@ -136,10 +139,11 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
     columns: usize,
     pitch: RowPitch,
 ) {
-    const { assert!(V::BYTES.is_multiple_of(UNIT) && LINE.is_multiple_of(V::BYTES)) };
+    const { assert!(V::BYTES.is_multiple_of(UNIT) && LINE.is_multiple_of(V::BYTES) && ROWS.is_multiple_of(S::PACKED)) };
     let (units, row) = (V::BYTES / UNIT, columns * UNIT);
-    // The bytes of the destination that a column moves on by in each of its rows.
-    let step = if JOIN { UNIT * ROWS } else { UNIT };
+    // The bytes that an iteration reads, and those of the destination that a column moves on by in each of its rows.
+    let read = if JOIN { row * ROWS } else { row * (ROWS / S::PACKED) };
+    let step = if JOIN { UNIT * (ROWS / S::PACKED) } else { UNIT };
     let may_stream = walk.streaming && (JOIN || pitch.bytes.is_multiple_of(LINE));
     if !JOIN && let Some(runs) = joined_runs(walk, row, pitch) {
         let pitch = pitch.bytes;
@@ -149,14 +153,14 @@ unsafe fn run<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, const RO
     // Of rows in the opposite order, the last one lies in front: offsets go back from the first, and wrap.
     let (RowPitch { bytes: pitch, reversed }, last) = (pitch, (ROWS - 1) * pitch.bytes);
     let (first, pitch) = if reversed { (last, pitch.wrapping_neg()) } else { (0, pitch) };
-    for mut iteration in walk.iterations(row * ROWS) {
+    for mut iteration in walk.iterations(read) {
         if JOIN {
             iteration.from = iteration.from.wrapping_add(first);
             iteration.later = iteration.later.map(|later| later.wrapping_add(first));
         } else {
             iteration.to = iteration.to.wrapping_add(first);
         }
-        let later = if JOIN { iteration.later_in_rows(row, walk.knobs) } else { iteration.later_in_row(row * ROWS) };
+        let later = if JOIN { iteration.later_in_rows(row, walk.knobs) } else { iteration.later_in_row(read) };
         // Lines are streamed if they are aligned after a few columns, in every row of the destination.
         let (mut streaming, mut head) = (false, 0);
         if may_stream {
@@ -221,16 +225,16 @@ impl<S: InterleaveRows + ?Sized, const UNIT: usize, const ROWS: usize> Operation
         let JoinTiles { walk, columns, pitch, runs, .. } = self;
         /// Bytes from one staged row to the next, and from one stage to the other.
         const ROW: usize = JOINED_RUN + LINE;
-        let row = columns * UNIT;
+        let (row, read) = (columns * UNIT, columns * UNIT * (ROWS / S::PACKED));
         debug_assert!(runs * row <= JOINED_RUN);
         let mut stages = Joined::<ROWS>(MaybeUninit::uninit());
         let stages: *mut u8 = stages.0.as_mut_ptr().cast();
         let end = columns - columns % (V::BYTES / UNIT);
         // The full stage, and where its first row begins on the destination.
         let (mut number, mut full): (usize, Option<*mut u8>) = (0, None);
-        for (place, iteration) in walk.iterations(row * ROWS).enumerate() {
+        for (place, iteration) in walk.iterations(read).enumerate() {
             let run = place % runs;
-            let far = Far { later: iteration.later_in_row(row * ROWS), streaming: false };
+            let far = Far { later: iteration.later_in_row(read), streaming: false };
             // In turns: so much of the full stage as is read into the other.
             if let Some(to) = full {
                 let stage = stages.wrapping_add((1 - number) * ROWS * ROW);
@@ -291,9 +295,9 @@ unsafe fn few_columns<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usize, 
     for first in columns.clone().step_by(V::BYTES / UNIT) {
         let bytes = (columns.end - first).min(V::BYTES / UNIT) * UNIT;
         let in_row = |i: usize| i.wrapping_mul(pitch).wrapping_add(first * UNIT);
-        let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
-        let of_joined = |i: usize| (bytes * ROWS).saturating_sub(i * V::BYTES).min(V::BYTES);
-        // SAFETY: `bytes` bytes of each row, and `ROWS` times as many of the joined row; a vector of it that begins behind
+        let in_joined = |i: usize| first * UNIT * (ROWS / S::PACKED) + i * V::BYTES;
+        let of_joined = |i: usize| (bytes * (ROWS / S::PACKED)).saturating_sub(i * V::BYTES).min(V::BYTES);
+        // SAFETY: `bytes` bytes of each row, and `ROWS / PACKED` times as many of the joined row; a vector of it that begins behind
         // these has 0 bytes.
         unsafe {
             let mut lines = [V::zero(); ROWS];
@@ -346,16 +350,17 @@ unsafe fn whole_vectors<
     }
     for first in (start..columns.end).step_by(V::BYTES / UNIT) {
         let in_row = |i: usize| i.wrapping_mul(pitch).wrapping_add(first * UNIT);
-        let in_joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
-        // SAFETY: a vector of each row and `ROWS` vectors of the joined row; where they are streamed, they lie a multiple of
+        let in_joined = |i: usize| first * UNIT * (ROWS / S::PACKED) + i * V::BYTES;
+        let (loads, stores) = if JOIN { (ROWS, ROWS / S::PACKED) } else { (ROWS / S::PACKED, ROWS) };
+        // SAFETY: a vector of each row and `ROWS / PACKED` vectors of the joined row; where they are streamed, they lie a multiple of
         // `V::BYTES` behind the beginning of a line.
         unsafe {
             let mut lines = [V::zero(); ROWS];
-            for (i, line) in lines.iter_mut().enumerate() {
+            for (i, line) in lines.iter_mut().enumerate().take(loads) {
                 *line = far.load::<V, FAR>(iteration.from, if JOIN { in_row(i) } else { in_joined(i) });
             }
             let lines = if JOIN { S::joined::<V, UNIT, ROWS>(lines) } else { S::separated::<V, UNIT, ROWS>(lines) };
-            for (i, line) in lines.into_iter().enumerate() {
+            for (i, line) in lines.into_iter().enumerate().take(stores) {
                 let to = iteration.to.wrapping_add(if JOIN { in_joined(i) } else { in_row(i) });
                 // With `by_lines`, what is left here is less than a line of each row.
                 match FAR && far.streaming && !by_lines {
@@ -385,16 +390,16 @@ unsafe fn separate_lines<V: Vector, S: InterleaveRows + ?Sized, const UNIT: usiz
 ) {
     debug_assert!(V::BYTES * 2 == LINE && columns.len().is_multiple_of(LINE / UNIT));
     for first in columns.step_by(LINE / UNIT) {
-        // SAFETY: `ROWS` lines of the joined row, and a line of each row, aligned as the row is.
+        // SAFETY: `ROWS / PACKED` lines of the joined row, and a line of each row, aligned as the row is.
         unsafe {
-            let (mut low, mut high) = ([V::zero(); ROWS], [V::zero(); ROWS]);
-            let joined = |i: usize| first * UNIT * ROWS + i * V::BYTES;
-            for (i, line) in low.iter_mut().enumerate() {
+            let (mut low, mut high, loads) = ([V::zero(); ROWS], [V::zero(); ROWS], ROWS / S::PACKED);
+            let joined = |i: usize| first * UNIT * loads + i * V::BYTES;
+            for (i, line) in low.iter_mut().enumerate().take(loads) {
                 *line = far.load::<V, true>(iteration.from, joined(i));
             }
             let low = S::separated::<V, UNIT, ROWS>(low);
-            for (i, line) in high.iter_mut().enumerate() {
-                *line = far.load::<V, true>(iteration.from, joined(ROWS + i));
+            for (i, line) in high.iter_mut().enumerate().take(loads) {
+                *line = far.load::<V, true>(iteration.from, joined(loads + i));
             }
             let high = S::separated::<V, UNIT, ROWS>(high);
             for (i, (low, high)) in low.into_iter().zip(high).enumerate() {

@@ -8,7 +8,7 @@ use super::runs::transpose_runs;
 use super::transpose::{TransposeUnits, few_lanes, transpose_lanes_one_by_one};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use super::width::ChangeWidth;
+use super::width::{ChangeWidth, ChangeWords};
 
 /// A kernel in all iterations of a walk.
 pub(in super::super) struct RunNest<'a> {
@@ -41,6 +41,11 @@ impl Operation for RunNest<'_> {
                     4 => V::vectorize(ChangeWidth::<4, 2> { walk, row }),
                     2 => V::vectorize(ChangeWidth::<2, 4> { walk, row }),
                     _ => V::vectorize(ChangeWidth::<1, 8> { walk, row }),
+                },
+                MicroKernel::ChangeWords(words) => match words.bits {
+                    4 => V::vectorize(ChangeWords::<4, 8> { walk, words }),
+                    2 => V::vectorize(ChangeWords::<2, 16> { walk, words }),
+                    _ => V::vectorize(ChangeWords::<1, 32> { walk, words }),
                 },
                 MicroKernel::Reverse { unit, extent, count } => reverse_runs::<V>(walk, *unit, *extent, *count),
                 MicroKernel::Transpose(plane) => match plane.unit {

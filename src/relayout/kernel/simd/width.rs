@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::super::super::plan::cost::LINE;
-use super::super::super::plan::nest::{WidthChange, WidthRow};
-use super::interleave::{Bits, InterleaveRows};
+use super::super::super::plan::nest::{PackedWords, RowPitch, WidthChange, WidthRow};
+use super::interleave::{Bits, Bytes, InterleaveRows};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
@@ -179,4 +179,116 @@ unsafe fn partly<V: Vector, C: Change, const PARTS: usize>(iteration: &Iteration
             }
         }
     }
+}
+
+/// Unpacks words of elements of `BITS` bits into `ROWS` rows of bytes, or packs such rows into words.
+pub(super) struct ChangeWords<'a, const BITS: usize, const ROWS: usize> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) words: &'a PackedWords,
+}
+
+impl<const BITS: usize, const ROWS: usize> Operation for ChangeWords<'_, BITS, ROWS> {
+    /// # Safety
+    ///
+    /// In every iteration, [`words.span()`](PackedWords::span) bytes are readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(BITS * ROWS == 8 * PackedWords::WORD) };
+        let ChangeWords { walk, words: &PackedWords { bits, change, words, pitch } } = self;
+        debug_assert!(bits == BITS);
+        let pitch = RowPitch::forwards(pitch);
+        // SAFETY: `ROWS` rows of `words` bytes, and four bytes for each word where they are packed, are the span.
+        unsafe {
+            match change {
+                WidthChange::Unpack { signed: true } => {
+                    Words::<BITS, true>::deinterleave::<V, 1, ROWS>(walk, words, pitch);
+                }
+                WidthChange::Unpack { signed: false } => {
+                    Words::<BITS, false>::deinterleave::<V, 1, ROWS>(walk, words, pitch);
+                }
+                WidthChange::Pack => Words::<BITS, false>::interleave::<V, 1, ROWS>(walk, words, pitch),
+            }
+        }
+    }
+}
+
+/// Words of `ROWS` elements of `BITS` bits, the bytes of which are `ROWS / PACKED` rows of bytes interleaved; each of these holds the elements of
+/// `PACKED` rows in its parts.
+struct Words<const BITS: usize, const SIGNED: bool>;
+
+impl<const BITS: usize, const SIGNED: bool> InterleaveRows for Words<BITS, SIGNED> {
+    const PACKED: usize = 8 / BITS;
+
+    #[inline(always)]
+    unsafe fn joined<V: Vector, const UNIT: usize, const ROWS: usize>(mut rows: [V; ROWS]) -> [V; ROWS] {
+        const { assert!(UNIT == 1 && ROWS == 4 * Self::PACKED) };
+        // SAFETY: no memory is touched.
+        unsafe {
+            // Rows whose elements share a byte follow each other. Wider and wider parts are filled: by elements, by pairs of them.
+            let mut count = ROWS;
+            if BITS == 1 {
+                count = packed::<V, 1, ROWS>(&mut rows, count);
+            }
+            if BITS <= 2 {
+                count = packed::<V, 2, ROWS>(&mut rows, count);
+            }
+            packed::<V, 4, ROWS>(&mut rows, count);
+            let joined = Bytes::joined::<V, 1, 4>([rows[0], rows[1], rows[2], rows[3]]);
+            rows[..4].copy_from_slice(&joined);
+        }
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn separated<V: Vector, const UNIT: usize, const ROWS: usize>(joined: [V; ROWS]) -> [V; ROWS] {
+        const { assert!(UNIT == 1 && ROWS == 4 * Self::PACKED) };
+        let mut rows = joined;
+        // SAFETY: no memory is touched.
+        unsafe {
+            let bytes = Bytes::separated::<V, 1, 4>([joined[0], joined[1], joined[2], joined[3]]);
+            rows[..4].copy_from_slice(&bytes);
+            let mut count = unpacked::<V, 4, ROWS>(&mut rows, 4);
+            if BITS <= 2 {
+                count = unpacked::<V, 2, ROWS>(&mut rows, count);
+            }
+            if BITS == 1 {
+                unpacked::<V, 1, ROWS>(&mut rows, count);
+            }
+            // No `map`: its closure is compiled without the features of `V` where it is not inlined.
+            for row in &mut rows {
+                if SIGNED {
+                    *row = row.sign_extended::<BITS>();
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// Each two of the first `count` rows become one: the low `WIDTH` bits of either, side by side. How many that makes.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
+    for i in 0..count / 2 {
+        // SAFETY: no memory is touched.
+        (rows[i], _) = unsafe { rows[2 * i].exchange_bits::<WIDTH>(rows[2 * i + 1]) };
+    }
+    count / 2
+}
+
+/// Undoes [`packed`], with zeros above: each of the first `count` rows becomes two. How many that makes.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
+    for i in (0..count).rev() {
+        // SAFETY: no memory is touched.
+        (rows[2 * i], rows[2 * i + 1]) = unsafe { rows[i].exchange_bits::<WIDTH>(V::zero()) };
+    }
+    2 * count
 }

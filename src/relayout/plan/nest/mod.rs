@@ -20,7 +20,7 @@ mod width;
 pub(crate) use bits::{BitInterleave, BitPlane, BitRows, Direction};
 pub(crate) use plane::{Axis, MicroTile, Plane, RowPitch};
 pub(crate) use stride::Stride;
-pub(crate) use width::{WidthChange, WidthRow};
+pub(crate) use width::{PackedWords, WidthChange, WidthRow};
 
 /// A loop nest around a micro-kernel.
 #[derive(Debug, Clone)]
@@ -63,6 +63,8 @@ pub(crate) enum MicroKernel {
     Reverse { unit: usize, extent: usize, count: Stride },
     /// Unpacks a row of sub-byte elements, or packs it.
     ChangeWidth(WidthRow),
+    /// Unpacks words of sub-byte elements into rows, or packs rows into words.
+    ChangeWords(PackedWords),
 }
 
 impl Nest {
@@ -127,6 +129,10 @@ impl MicroKernel {
             MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
             MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
             MicroKernel::ChangeWidth(row) => [row.span().1, 1, 1],
+            MicroKernel::ChangeWords(words) => match words.change {
+                WidthChange::Unpack { .. } => [words.words, words.rows(), 1],
+                WidthChange::Pack => [words.packed(), 1, 1],
+            },
             MicroKernel::Reverse { unit, extent, count } => [*unit, *extent, count.extent],
         }
     }
@@ -141,6 +147,7 @@ impl MicroKernel {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
             MicroKernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
+            MicroKernel::ChangeWords(words) => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
             MicroKernel::Reverse { unit, extent, .. } => (1..=LONGEST_REVERSED).contains(unit) && *extent > 0,
         }
     }
@@ -154,6 +161,7 @@ impl MicroKernel {
             MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => {
                 (rows.row, Some(rows.pitch))
             }
+            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => (words.words, Some(words.pitch)),
             _ => return false,
         };
         run <= LONGEST_JOINED && pitch.is_some_and(|pitch| pitch.is_multiple_of(PAGE))
@@ -192,6 +200,7 @@ impl MicroKernel {
                 }
             }
             MicroKernel::ChangeWidth(row) => row.span(),
+            MicroKernel::ChangeWords(words) => words.span(),
             MicroKernel::Reverse { unit, extent, count } => {
                 let (run, (source, destination)) = (unit.saturating_mul(*extent), count.last());
                 (source.saturating_add(run), destination.saturating_add(run))
@@ -224,6 +233,13 @@ impl MicroKernel {
                 }
             },
             MicroKernel::ChangeWidth(row) => row.span().1,
+            MicroKernel::ChangeWords(words) => match words.change {
+                WidthChange::Unpack { .. } => {
+                    steps.push(strided(words.pitch, words.rows()));
+                    words.words
+                }
+                WidthChange::Pack => words.packed(),
+            },
             MicroKernel::Reverse { unit, extent, count } => {
                 steps.push(strided(count.destination, count.extent));
                 unit.saturating_mul(*extent)

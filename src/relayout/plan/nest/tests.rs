@@ -19,6 +19,10 @@ fn width(bits: usize, change: WidthChange, packed: usize) -> MicroKernel {
     MicroKernel::ChangeWidth(WidthRow { bits, change, packed })
 }
 
+fn words(bits: usize, change: WidthChange, words: usize) -> MicroKernel {
+    MicroKernel::ChangeWords(PackedWords { bits, change, words, pitch: 100 })
+}
+
 /// Each kernel, the bytes that one iteration writes, and those it spans on either side.
 fn kernels() -> Vec<(MicroKernel, u64, (usize, usize))> {
     let unpack = WidthChange::Unpack { signed: true };
@@ -37,6 +41,9 @@ fn kernels() -> Vec<(MicroKernel, u64, (usize, usize))> {
         (width(4, unpack, 10), 20, (10, 20)),
         (width(2, unpack, 10), 40, (10, 40)),
         (width(1, WidthChange::Pack, 10), 10, (80, 10)),
+        (words(4, unpack, 10), 80, (40, 710)),
+        (words(2, unpack, 10), 160, (40, 1510)),
+        (words(1, WidthChange::Pack, 10), 40, (3110, 40)),
         (MicroKernel::Reverse { unit: 4, extent: 6, count: by(3, 100, 50) }, 72, (224, 124)),
     ]
 }
@@ -116,6 +123,9 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
         width(0, WidthChange::Pack, 10),
         width(8, WidthChange::Pack, 10),
         width(4, WidthChange::Pack, 0),
+        words(3, WidthChange::Pack, 10),
+        words(8, WidthChange::Pack, 10),
+        words(4, WidthChange::Pack, 0),
         reverse(0, 2),
         reverse(LONGEST_REVERSED + 1, 2),
         reverse(4, 0),
@@ -140,6 +150,7 @@ fn short_runs_are_of_few_rows_that_lie_pages_apart() {
     let columns = |rows: usize, columns, pitch| plane(4, Axis::new(rows, 4 * columns), Axis::new(columns, pitch));
     let deinterleaved =
         |row, pitch, direction| MicroKernel::InterleaveBits(BitInterleave { bits: 4, rows: 8, row, pitch, direction });
+    let unpacked = |words, pitch, change| MicroKernel::ChangeWords(PackedWords { bits: 4, change, words, pitch });
     let (longest, rows) = (LONGEST_JOINED / 4, MOST_INTERLEAVED);
     for (kernel, short) in [
         (columns(longest, rows, PAGE), true),
@@ -153,6 +164,10 @@ fn short_runs_are_of_few_rows_that_lie_pages_apart() {
         (deinterleaved(LONGEST_JOINED + 1, PAGE, Direction::Deinterleave), false),
         (deinterleaved(LONGEST_JOINED, PAGE / 2, Direction::Deinterleave), false),
         (deinterleaved(LONGEST_JOINED, PAGE, Direction::Interleave), false),
+        (unpacked(LONGEST_JOINED, PAGE, WidthChange::Unpack { signed: false }), true),
+        (unpacked(LONGEST_JOINED + 1, PAGE, WidthChange::Unpack { signed: true }), false),
+        (unpacked(LONGEST_JOINED, PAGE / 2, WidthChange::Unpack { signed: true }), false),
+        (unpacked(LONGEST_JOINED, PAGE, WidthChange::Pack), false),
         (MicroKernel::Copy { run: 64, count: by(8, 64, PAGE) }, false),
     ] {
         assert_eq!(kernel.has_short_runs(), short, "{kernel:?}");

@@ -33,3 +33,40 @@ impl WidthRow {
         }
     }
 }
+
+/// Rows that have a byte for each element on one side; on the other one packed row, in which they are interleaved element by element: a word of 32 bits
+/// holds an element of each, as TPUs have them (`s4` in tiles of `(8,1)`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PackedWords {
+    /// Bits of a packed element: 1, 2 or 4.
+    pub(crate) bits: usize,
+    pub(crate) change: WidthChange,
+    /// How many words: the elements of each row.
+    pub(crate) words: usize,
+    /// Bytes from the beginning of one row to the next.
+    pub(crate) pitch: usize,
+}
+
+impl PackedWords {
+    /// Bytes of a word.
+    pub(crate) const WORD: usize = 4;
+
+    /// How many rows: the elements of a word.
+    pub(crate) fn rows(&self) -> usize {
+        PackedWords::WORD.saturating_mul(8).checked_div(self.bits).unwrap_or(0)
+    }
+
+    /// Bytes of the packed row.
+    pub(crate) fn packed(&self) -> usize {
+        self.words.saturating_mul(PackedWords::WORD)
+    }
+
+    /// Bytes that are spanned on the source and on the destination.
+    pub(crate) fn span(&self) -> (usize, usize) {
+        let apart = self.rows().saturating_sub(1).saturating_mul(self.pitch).saturating_add(self.words);
+        match self.change {
+            WidthChange::Unpack { .. } => (self.packed(), apart),
+            WidthChange::Pack => (apart, self.packed()),
+        }
+    }
+}

@@ -97,6 +97,54 @@ fn long_rows_are_unpacked_without_a_stage() {
     assert!(nest(&copy, &change(4, 8)).is_none());
 }
 
+/// A word has an element of each row: eight of 4 bits.
+#[test]
+fn words_are_unpacked_and_packed_without_a_stage() {
+    let unpacked =
+        |loops: &[_]| super::words(&copy_box(loops), &change(4, 8), &z5()).map(|nest| words(&nest)).unwrap_or_default();
+    for (loops, plan) in [
+        (&[(100, 8, 1), (8, 1, 300)][..], "unpack 100 words of 4 bits, 300 apart"),
+        (&[(8, 1, 300), (100, 8, 1)], "unpack 100 words of 4 bits, 300 apart"),
+        (&[(3, 800, 7), (100, 8, 1), (8, 1, 300)], "3 of 400>7 / unpack 100 words of 4 bits, 300 apart"),
+        // In the order of the destination.
+        (
+            &[(2, 800, 9), (3, 1600, 2), (9, 8, 1), (8, 1, 90)],
+            "2 of 400>9 / 3 of 800>2 / unpack 9 words of 4 bits, 90 apart",
+        ),
+        // Other numbers of rows; a gap between words; an offset inside a byte.
+        (&[(100, 4, 1), (4, 1, 300)], ""),
+        (&[(100, 16, 1), (16, 1, 300)], ""),
+        (&[(100, 9, 1), (8, 1, 300)], ""),
+        (&[(3, 801, 7), (100, 8, 1), (8, 1, 300)], ""),
+        (&[(100, 8, 2), (8, 1, 300)], ""),
+        (&[(100, 1, 1)], ""),
+        (&[(100, -8, 1), (8, 1, 300)], ""),
+    ] {
+        assert_eq!(unpacked(loops), plan, "{loops:?}");
+    }
+    let packed = |bits, loops: &[_]| {
+        super::words(&copy_box(loops), &change(8, bits), &z5()).map(|nest| words(&nest)).unwrap_or_default()
+    };
+    // The source in front-to-back order where a place takes more than two lines.
+    assert_eq!(
+        packed(2, &[(2, 5, 1600), (3, 4000, 3200), (100, 1, 16), (16, 500, 1)]),
+        "3 of 4000>800 / 2 of 5>400 / pack 100 words of 2 bits, 500 apart"
+    );
+    assert_eq!(packed(1, &[(7, 1, 32), (32, 90, 1)]), "pack 7 words of 1 bits, 90 apart");
+    assert_eq!((packed(1, &[(7, 1, 16), (16, 90, 1)]), packed(1, &[(7, 1, 33), (32, 90, 1)])), ("".into(), "".into()));
+    // Short neighbours are joined, where the machine joins any.
+    let knobs = Knobs { joined_up_to: 128, ..z5() };
+    let joined = super::words(&copy_box(&[(8, 512, 64), (64, 8, 1), (8, 1, 8192)]), &change(4, 8), &knobs).unwrap();
+    assert_eq!(words(&joined), "8 of 256>64 / unpack 64 words of 4 bits, 8192 apart");
+    // Where the first element lies.
+    let mut copy = copy_box(&[(100, 8, 1), (8, 1, 300)]);
+    (copy.source, copy.destination) = (6, 7);
+    assert_eq!(
+        words(&super::words(&copy, &change(4, 8), &z5()).unwrap()),
+        "from 3>7 / unpack 100 words of 4 bits, 300 apart"
+    );
+}
+
 /// First runs on either side, then as much as there is room for, in whole bytes.
 #[test]
 fn the_stage_is_filled_with_runs_of_both_sides() {

@@ -92,8 +92,14 @@ const PLANS: &[(&str, &str)] = &[
     // Storage width.
     ("unpack_s4", "unpack signed 67108864 bytes of 4 bits"),
     ("pack_s4", "pack 67108864 bytes of 4 bits"),
-    ("untile_unpack_s4", "by way of a stage"),
-    ("tile_pack_s4", "by way of a stage"),
+    (
+        "untile_unpack_s4",
+        "128 of 524288>1048576 / 8 of 512>131072 / 128 of 4096>128 / unpack signed 128 words of 4 bits, 16384 apart",
+    ),
+    (
+        "tile_pack_s4",
+        "128 of 1048576>524288 / 8 of 131072>512 / 128 of 128>4096 / pack 128 words of 4 bits, 16384 apart",
+    ),
     // Runs of two lines and more in the order of the source (rule 3).
     ("tile_f32", "512 of 131072>131072 / 8 of 16384>512 / copy 512, 32 of 512>4096"),
     ("untile_f32", "512 of 131072>131072 / 32 of 4096>512 / copy 512, 8 of 512>16384"),
