@@ -63,12 +63,19 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_in_row: usize,
     /// A panel of a transpose, at most.
     pub(crate) panel: usize,
+    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
+    pub(crate) panel_width: usize,
     /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
     pub(crate) panel_rows: usize,
     /// The cache that the next panel of units of four bytes and more is prefetched into: 1 or 2.
     pub(crate) panel_cache: usize,
     /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
     pub(crate) staged_run: usize,
+    /// The same of planes whose rows lie at no constant pitch on one side.
+    pub(crate) staged_table_run: usize,
+    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
+    /// line in parts.
+    pub(crate) staged_blocks: usize,
     /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
     pub(crate) joined_up_to: usize,
 }
@@ -88,15 +95,18 @@ impl Knobs {
             prefetch_distance: PREFETCH_DISTANCE,
             prefetch_in_row: 0,
             panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
+            panel_width: if traits.l2_inclusive { PANEL_WIDTH } else { WIDE_PANEL },
             panel_rows: PANEL_ROWS,
             panel_cache: if traits.l2_inclusive { INCLUSIVE_L2 } else { APART },
             staged_run: 0,
+            staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
+            staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
             joined_up_to: if traits.l1_ways <= FEW_WAYS { LONGEST_JOINED } else { 0 },
         }
     }
 
     /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
-    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 12] {
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 15] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
             l1_ways,
@@ -107,9 +117,12 @@ impl Knobs {
             prefetch_distance,
             prefetch_in_row,
             panel,
+            panel_width,
             panel_rows,
             panel_cache,
             staged_run,
+            staged_table_run,
+            staged_blocks,
             joined_up_to,
         } = *self;
         let made = Knobs::new(traits);
@@ -128,9 +141,16 @@ impl Knobs {
             ("prefetch ahead", number(prefetch_distance), source(prefetch_distance == made.prefetch_distance, "trial")),
             ("in long rows", number(prefetch_in_row), source(prefetch_in_row == made.prefetch_in_row, "trial")),
             ("panel", number(panel), if panel == LARGEST_PANEL { "trial" } else { from_traits }),
+            ("panel width", number(panel_width), from_traits),
             ("panel rows", number(panel_rows), "trial"),
             ("panels into", number(panel_cache), source(panel_cache == made.panel_cache, from_traits)),
             ("staged runs", number(staged_run), source(staged_run == made.staged_run, "trial")),
+            (
+                "staged runs of tables",
+                number(staged_table_run),
+                source(staged_table_run == made.staged_table_run, from_traits),
+            ),
+            ("staged in the cache", number(staged_blocks), from_traits),
             ("joined runs", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
         ]
     }
@@ -146,6 +166,11 @@ const PREFETCH_DISTANCE: usize = 1 << 13;
 /// The panel at hand and the one being prefetched fit half an L2 cache; larger ones than this gained nothing on Z5. By trial.
 const LARGEST_PANEL: usize = 1 << 17;
 
+/// By trial: lines read at one offset of different pages cost 1.2 to 2 times a copy on Z5 unless they come in runs. On X5, transpose_f32_4000x6000 took 1.96 times a copy
+/// in runs of 256 bytes, 1.39 in runs of 512 and 1.36 of 1024; nchw_to_nhwc_f32 and nchw_to_nhwc_f16 were as fast with 512, and slower with 1024.
+const PANEL_WIDTH: usize = 1 << 8;
+const WIDE_PANEL: usize = 1 << 9;
+
 /// By trial.
 const PANEL_ROWS: usize = 256;
 
@@ -154,6 +179,16 @@ const PANEL_ROWS: usize = 256;
 /// bytes lost as much (nchw_to_nhwc_f16 1.50 to 1.78), and stay with the L2 cache. Z5 and Z3 were tuned with the L2 cache, and the other not measured there.
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
+
+/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it,
+/// column_major_to_tile_bf16 0.82 and 0.92, tile_to_tile_bf16 0.91 and 0.95, transpose_backwards_f32 0.79 and 1.0; at a constant pitch nothing was gained. On Z5 it costs.
+const STAGED_TABLE_RUN: usize = 1 << 9;
+
+/// Which blocks are staged in the cache. On X5, whose L2 cache is apart from the L1 cache, f32[64,1024] took 1.37 times a copy without a stage and 2.72
+/// with it, its transpose 1.84 and 2.28, f16[64,2048] 2.11 and 2.92: a register is a line, which comes and goes once, whatever else lies in its set. With
+/// registers of half a line (AVX2) f16[2048,64] took 5.37 without, 3.58 with. On Z5 everything was tuned with the stage.
+const ALL_BLOCKS: usize = 2;
+const BLOCKS_OF_PARTS: usize = 1;
 
 /// Ways of an L1 cache in which the rows of neighbouring tiles push each other out. On Z3 (8 ways), joining took untile_s8 from 2.21 to 1.83 times
 /// a copy and untile_s4 from 2.90 to 1.69. On Z5 (12 ways) it costs: from 1.1 to 1.7, and from 1.5 to 1.6.

@@ -76,9 +76,9 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         let count = innermost(loops);
         return MicroKernel::Reverse { unit: run, extent: stride.extent, count };
     }
-    // Whole lines that would be written to one set of the cache are written in the order of the destination.
+    // Runs that no kernel transposes a few columns at a time are written in the order of the destination, if they would meet in one set of the cache.
     if run <= LONGEST_TRANSPOSED
-        && !(run >= LINE && writes_one_set(loops, run, knobs))
+        && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
     {
         let plane = plane(loops, run, columns, rows, true);

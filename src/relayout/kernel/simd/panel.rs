@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::super::super::plan::cost::{
-    LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, PANEL_WIDTH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
+    LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
@@ -70,10 +70,13 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     let in_source_set = rows_in_set(&plane.rows, LINE / UNIT, knobs);
     let in_destination_set = rows_in_set(&plane.columns, LINE / UNIT, knobs);
-    let conflicts = !walk.streaming && in_destination_set > knobs.l1_ways;
+    // Blocks of registers as long as a line read each line once and write it once.
+    let may_stage = !walk.streaming && (knobs.staged_blocks > 1 || V::BYTES < LINE);
+    let conflicts = may_stage && in_destination_set > knobs.l1_ways;
     // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
-    let most_in_set = if rows > LINE / UNIT { knobs.l1_ways } else { 2 * knobs.l1_ways - 1 };
-    let gather = !walk.streaming && in_source_set > most_in_set && rows >= LINE / UNIT;
+    let twice = rows <= LINE / UNIT || knobs.staged_blocks == 1;
+    let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
+    let gather = may_stage && in_source_set > most_in_set && rows >= LINE / UNIT;
     let pages = plane.rows.are_multiples_of(PAGE);
     // Rows that evict each other from the cache can only be read once.
     let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
@@ -88,11 +91,13 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
-    let staged_rows = if lines_fit { knobs.staged_run / UNIT } else { 0 };
+    let constant = plane.rows.stride().is_some() && plane.columns.stride().is_some();
+    let staged_run = if constant { knobs.staged_run } else { knobs.staged_table_run };
+    let staged_rows = if lines_fit { staged_run / UNIT } else { 0 };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
     let panel_rows = rows.min(most_rows.max(staged_rows));
-    let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { PANEL_WIDTH };
+    let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { knobs.panel_width };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = columns.div_ceil(width);
     // Not past the next row of panels, or the next plane.
@@ -110,7 +115,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         let head = if streaming { (to_line / UNIT).min(rows) } else { 0 };
         let prefetch = walk.prefetch;
         let scatter = match (streaming, conflicts) {
-            (true, _) => knobs.staged_run / LINE,
+            (true, _) => staged_run / LINE,
             (false, true) if panel_rows >= MORE_STAGED_LINES * (LINE / UNIT) => MORE_STAGED_LINES,
             (false, true) => STAGED_LINES,
             (false, false) => 0,

@@ -1,6 +1,6 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
-use super::super::super::plan::cost::{FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, RUN_PIECE};
+use super::super::super::plan::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, RUN_PIECE};
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
@@ -39,12 +39,13 @@ pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
                     }
                 }
             }
-            (Some(source), Some(destination)) if !walk.streaming && columns.extent <= FEW_ROWS && !conflicts => {
+            (Some(source), Some(destination)) if !walk.streaming && (columns.extent <= FEW_ROWS || conflicts) => {
+                let (pitches, few) = ((source, destination), if conflicts { FEW_COLUMNS } else { FEW_ROWS });
                 match unit {
-                    32 => in_source_order::<32>(walk, plane, (source, destination)),
-                    64 => in_source_order::<64>(walk, plane, (source, destination)),
-                    128 => in_source_order::<128>(walk, plane, (source, destination)),
-                    _ => in_pieces::<V, usize>(walk, plane, (source, destination)),
+                    32 => in_source_order::<32>(walk, plane, pitches, few),
+                    64 => in_source_order::<64>(walk, plane, pitches, few),
+                    128 => in_source_order::<128>(walk, plane, pitches, few),
+                    _ => in_pieces::<V, usize>(walk, plane, pitches),
                 }
             }
             (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
@@ -58,24 +59,31 @@ fn share_a_set(columns: &Axis, knobs: &Knobs) -> bool {
     columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way)
 }
 
-/// Transposes planes of few columns through the cache: the source front to back, one run to each destination row.
+/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run to each destination row.
 ///
 /// # Safety
 ///
 /// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration, the plane's span is readable on
 /// the source and writable on the destination.
 #[inline(always)]
-unsafe fn in_source_order<const RUN: usize>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
+unsafe fn in_source_order<const RUN: usize>(
+    walk: &Walk<'_>,
+    plane: &Plane,
+    (source, destination): (usize, usize),
+    few: usize,
+) {
     debug_assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     for iteration in walk.iterations(RUN * columns * rows) {
-        for row in 0..rows {
-            for column in 0..columns {
-                // SAFETY: a run of the plane.
-                unsafe {
-                    let from = iteration.from.add(column * RUN + row * source);
-                    let to = iteration.to.add(column * destination + row * RUN);
-                    to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+        for first in (0..columns).step_by(few) {
+            for row in 0..rows {
+                for column in first..(first + few).min(columns) {
+                    // SAFETY: a run of the plane.
+                    unsafe {
+                        let from = iteration.from.add(column * RUN + row * source);
+                        let to = iteration.to.add(column * destination + row * RUN);
+                        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+                    }
                 }
             }
         }

@@ -28,9 +28,12 @@ fn each_knob_names_its_source() {
             ("prefetch ahead", "trial"),
             ("in long rows", "trial"),
             ("panel", panel),
+            ("panel width", from_traits),
             ("panel rows", "trial"),
             ("panels into", from_traits),
             ("staged runs", "trial"),
+            ("staged runs of tables", from_traits),
+            ("staged in the cache", from_traits),
             ("joined runs", from_traits),
         ]
     };
@@ -46,6 +49,7 @@ fn each_knob_names_its_source() {
         (Knobs { prefetch_in_row: 1, ..made }, "in long rows"),
         (Knobs { panel_cache: 1, ..made }, "panels into"),
         (Knobs { staged_run: 1, ..made }, "staged runs"),
+        (Knobs { staged_table_run: 1, ..made }, "staged runs of tables"),
         (Knobs { joined_up_to: 1, ..made }, "joined runs"),
     ] {
         let changed: Vec<_> = tuned.named(&z5).into_iter().filter(|&(_, _, source)| source == "as tuned").collect();
@@ -64,12 +68,15 @@ fn each_knob_names_its_value() {
         prefetch_distance: 6,
         prefetch_in_row: 7,
         panel: 8,
-        panel_rows: 9,
-        panel_cache: 10,
-        staged_run: 11,
-        joined_up_to: 12,
+        panel_width: 9,
+        panel_rows: 10,
+        panel_cache: 11,
+        staged_run: 12,
+        staged_table_run: 13,
+        staged_blocks: 14,
+        joined_up_to: 15,
     };
-    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=12));
+    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=15));
 }
 
 /// Where the L2 cache does not hold what the L1 cache holds.
@@ -77,6 +84,15 @@ fn each_knob_names_its_value() {
 fn panels_are_prefetched_into_the_first_cache_where_the_second_is_apart() {
     let cache = |l2_inclusive| Knobs::new(&Traits { l2_inclusive, ..Traits::ASSUMED }).panel_cache;
     assert_eq!([true, false].map(cache), [2, 1]);
+}
+
+#[test]
+fn fewer_blocks_more_tables_and_wider_panels_where_the_second_cache_is_apart() {
+    let staged = |l2_inclusive| {
+        let knobs = Knobs::new(&Traits { l2_inclusive, ..Traits::ASSUMED });
+        (knobs.staged_blocks, knobs.staged_run, knobs.staged_table_run, knobs.panel_width)
+    };
+    assert_eq!([true, false].map(staged), [(2, 0, 0, 256), (1, 0, 512, 512)]);
 }
 
 /// On machines of 8 ways or fewer.

@@ -100,12 +100,15 @@ fn runs_at_no_stride_are_copied_from_a_table() {
 #[test]
 fn lines_that_meet_in_one_set_are_copied_in_the_order_of_the_destination() {
     for (bytes, loops, plan) in [
-        (64, &[(13, 1, 64), (64, 13, 1)][..], "13 of 64>4096 / copy 64, 64 of 832>64"),
-        // As many as there are ways; at another pitch; less than a line; in memory.
-        (64, &[(12, 1, 64), (64, 12, 1)], "transpose 64x12 of 64: 768>4096"),
-        (64, &[(13, 1, 65), (65, 13, 1)], "transpose 65x13 of 64: 832>4160"),
+        (96, &[(13, 1, 128), (128, 13, 1)][..], "13 of 96>12288 / copy 96, 128 of 1248>96"),
+        // As many as there are ways; at another pitch; in memory.
+        (96, &[(12, 1, 128), (128, 12, 1)], "transpose 128x12 of 96: 1152>12288"),
+        (96, &[(13, 1, 129), (129, 13, 1)], "transpose 129x13 of 96: 1248>12384"),
+        (96, &[(13, 1, 1024), (1024, 13, 1)], "transpose 1024x13 of 96: 1248>98304"),
+        // Of a line and of two, there is a kernel that writes a few columns at a time; of less, lines are put together.
         (63, &[(13, 1, 4096), (64, 13, 1)], "transpose 64x13 of 63: 819>258048"),
-        (64, &[(13, 1, 1024), (1024, 13, 1)], "transpose 1024x13 of 64: 832>65536"),
+        (64, &[(13, 1, 64), (64, 13, 1)], "transpose 64x13 of 64: 832>4096"),
+        (128, &[(13, 1, 32), (32, 13, 1)], "transpose 32x13 of 128: 1664>4096"),
         // Longer runs are never transposed, but come in the order of the source otherwise.
         (256, &[(13, 1, 16), (16, 13, 1)], "13 of 256>4096 / copy 256, 16 of 3328>256"),
         (256, &[(12, 1, 16), (16, 12, 1)], "16 of 3072>256 / copy 256, 12 of 256>4096"),

@@ -110,7 +110,7 @@ const PLANS: &[(&str, &str)] = &[
     ("nhwc_to_nChw8c", "32 of 3211264>3211264 / transpose 12544x8 of 32: 256>401408"),
     ("gemm_weights_f32", "transpose 4096x256 of 64: 16384>262144"),
     // More of them than an L1 cache has ways, to one set of it (rule 5).
-    ("small\tgemm_weights_f32", "16 of 64>16384 / copy 64, 256 of 1024>64"),
+    ("small\tgemm_weights_f32", "transpose 256x16 of 64: 1024>16384"),
     // A source that is repeated, in the order of the destination.
     ("broadcast_channels_f32", "64 of 0>3211264 / 256 of 4>12544 / copy 4, 3136 of 0>4"),
     ("broadcast_rows_f32", "64 of 4>4194304 / copy 4, 1048576 of 0>4"),
