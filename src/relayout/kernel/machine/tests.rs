@@ -1,8 +1,65 @@
+use super::super::super::Relayout;
+use super::super::super::plan::machine::TraitSource;
+use super::super::KernelLevel;
 use super::*;
+use crate::notation::Notated;
 
 #[test]
 fn a_machine_is_one_that_can_be() {
     let Machine { traits, .. } = Machine::this();
     assert!((8 << 10..=1 << 20).contains(&traits.l1) && (2..=64).contains(&traits.l1_ways), "{traits:?}");
     assert!(traits.l2 >= traits.l1 && traits.line.is_power_of_two(), "{traits:?}");
+}
+
+/// Which kernels stage their blocks depends on the machine: those of the other kinds run here, too.
+#[test]
+fn every_kind_of_machine_copies_the_same_bytes() {
+    let traits =
+        Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
+    let machines = [
+        Traits::ASSUMED,
+        traits,
+        Traits { l2_inclusive: false, ..traits },
+        Traits { l1: 4 << 10, l1_ways: 1, l2: 8 << 10, ..traits },
+    ]
+    .map(|traits| &*Box::leak(Box::new(Machine { traits, knobs: Knobs::new(&traits) })));
+    for (from, to) in [
+        // Rows that share a set of the L1 cache on either side, of units of each size, with edges.
+        ("u8[67,4096]{1,0}", "u8[67,4096]{0,1}"),
+        ("u8[4096,67]:[67,1]", "u8[4096,67]:[1,4096]"),
+        ("u16[70,2048]{1,0}", "u16[70,2048]{0,1}"),
+        ("u16[2048,70]{1,0}", "u16[2048,70]{0,1}"),
+        ("f32[50,1024]{1,0}", "f32[50,1024]{0,1}"),
+        ("f32[1024,50]{1,0}", "f32[1024,50]{0,1}"),
+        ("f64[40,512]{1,0}", "f64[40,512]{0,1}"),
+        ("f64[512,40]{1,0}", "f64[512,40]{0,1}"),
+        // Tables of offsets, with tiles and without; runs of a line, and of half a line.
+        ("f32[8,9,10,8,9]{4,3,2,1,0}", "f32[8,9,10,8,9]{0,1,2,3,4}"),
+        ("bf16[264,300]{0,1}", "bf16[264,300]{1,0:T(8,128)(2,1)}"),
+        ("f32[256,256]{1,0}", "f32[256,256]:Ba16b"),
+        ("f32[128,512]{1,0}", "f32[128,512]:Ba32b"),
+        ("f32[512,200]{1,0}", "f32[512,200]:Ba8b"),
+        ("s4[64,300]{1,0:T(64,128)(8,1)E(4)}", "s4[64,300]{1,0}"),
+        ("s4[64,300]{1,0}", "s4[64,300]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let side = |text: &str| text.parse::<Notated>().unwrap();
+        let plan = Relayout::new(&side(from), &side(to)).unwrap();
+        let size = |bytes: u64| usize::try_from(bytes).unwrap();
+        let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i % 251).to_le_bytes()[0]).collect();
+        let bytes = |plan: &Relayout| {
+            let mut bytes = vec![0; size(plan.destination_size_in_bytes())];
+            plan.run(&source, &mut bytes).unwrap();
+            bytes
+        };
+        let expected = bytes(&plan.clone().with_kernel_level(KernelLevel::Portable));
+        for machine in machines {
+            for tuning in ["default", "stores=non-temporal,prefetch=2048", "stores=ordinary,prefetch=2048"] {
+                let plan = Relayout { machine, ..plan.clone() }.with_tuning(tuning.parse().unwrap()).unwrap();
+                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                    let plan = plan.clone().with_kernel_level(level);
+                    assert!(bytes(&plan) == expected, "{}", plan.explain());
+                }
+            }
+        }
+    }
 }
