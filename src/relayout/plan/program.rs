@@ -6,7 +6,7 @@ use crate::map::{BoxGroups, CopyBox};
 use super::clip::Spanned;
 use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::Knobs;
-use super::nest::{MicroKernel, Nest};
+use super::nest::{MicroKernel, Nest, Plane};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 use super::width::{self, WidthBox, Widths};
@@ -92,6 +92,18 @@ impl Program {
             PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => plane.is_panelled(),
             _ => false,
         })
+    }
+
+    /// Are panels staged without being asked for, as some rows lie at no constant pitch?
+    pub(crate) fn stages_tables(&self) -> bool {
+        let table = |plane: &Plane| plane.rows.stride().is_none() || plane.columns.stride().is_none();
+        self.knobs.staged_table_run != self.knobs.staged_run
+            && self.prepared.iter().any(|planned| match planned {
+                PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => {
+                    plane.is_panelled() && table(plane)
+                }
+                _ => false,
+            })
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned
