@@ -88,22 +88,20 @@ impl Program {
 
     /// Are planes transposed panel by panel?
     pub(crate) fn has_panels(&self) -> bool {
+        self.has_plane(Plane::is_panelled)
+    }
+
+    fn has_plane(&self, test: impl Fn(&Plane) -> bool) -> bool {
         self.prepared.iter().any(|planned| match planned {
-            PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => plane.is_panelled(),
+            PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => test(plane),
             _ => false,
         })
     }
 
     /// Are panels staged without being asked for, as some rows lie at no constant pitch?
     pub(crate) fn stages_tables(&self) -> bool {
-        let table = |plane: &Plane| plane.rows.stride().is_none() || plane.columns.stride().is_none();
         self.knobs.staged_table_run != self.knobs.staged_run
-            && self.prepared.iter().any(|planned| match planned {
-                PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => {
-                    plane.is_panelled() && table(plane)
-                }
-                _ => false,
-            })
+            && self.has_plane(|plane| plane.is_panelled() && !plane.has_constant_pitches())
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned

@@ -76,7 +76,8 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         let count = innermost(loops);
         return MicroKernel::Reverse { unit: run, extent: stride.extent, count };
     }
-    // Runs that no kernel transposes a few columns at a time are written in the order of the destination, if they would meet in one set of the cache.
+    // Lines that would meet in one set of the cache are written in the order of the destination, unless there is a kernel for such runs
+    // (`in_source_order`: one line, two).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)

@@ -7,7 +7,7 @@ use crate::map::{CopyBox, Loop};
 
 use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
 use super::machine::Knobs;
-use super::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, NestLoops, Stride};
+use super::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, Stride, loops_in_bytes};
 use super::select::{in_source_order, neighbours_last};
 
 /// A box of elements that begin anywhere.
@@ -73,33 +73,16 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Ne
     let elements_in_bytes = |elements: usize| in_bytes(u64::try_from(elements).ok()?);
     let (row, pitch) = (elements_in_bytes(length)?, elements_in_bytes(pitch)?);
     let kernel = BitInterleave { bits: usize::try_from(bits).ok()?, rows: count, row, pitch, direction };
-    let mut loops = NestLoops::new();
-    for (i, step) in copy.loops.iter().enumerate() {
-        match step {
-            _ if i == column_place || i == row_place => {}
-            Loop::Strided { extent, source, destination } => loops.push(NestLoop::Strided(Stride {
-                extent: usize::try_from(*extent).ok()?,
-                source: in_bytes(*source)?,
-                destination: in_bytes(*destination)?,
-            })),
-            Loop::Reversed { extent, source, destination } => loops.push(NestLoop::Reversed(Stride {
-                extent: usize::try_from(*extent).ok()?,
-                source: in_bytes(*source)?,
-                destination: in_bytes(*destination)?,
-            })),
-            Loop::Table(entries) => {
-                let entries = entries.iter().map(|&(a, b)| Some((in_bytes(a)?, in_bytes(b)?)));
-                loops.push(NestLoop::Table(entries.collect::<Option<_>>()?));
-            }
-        }
-    }
+    let sides_in_bytes = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
+    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != column_place && i != row_place);
+    let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
     if direction == Direction::Interleave && count.saturating_mul(row) > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
     }
     if direction == Direction::Deinterleave {
         neighbours_last(&mut loops, row, pitch, knobs);
     }
-    let (source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
+    let (source, destination) = sides_in_bytes((copy.source, copy.destination))?;
     Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops, source, destination))
 }
 

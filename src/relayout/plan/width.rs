@@ -1,9 +1,9 @@
 //! Boxes whose elements change their storage width: 1, 2 or 4 bits on one side, a byte each on the other.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so are words of 32 bits that hold an element of each
-//! of some rows. Any other box goes by way of a
-//! stage of bytes in the order of its packed side: one row after the other is unpacked into the stage, and a copy of whole
-//! bytes, with all the kernels there are for it, takes them from there; or such a copy fills the stage, whose rows are then packed.
+//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so are words of 32 bits
+//! that hold an element of each of some rows. Any other box goes by way of a stage of bytes in the order of its packed side: one row
+//! after the other is unpacked into the stage, and a copy of whole bytes, with all the kernels there are for it, takes them from there;
+//! or such a copy fills the stage, whose rows are then packed.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ use super::cost::{
     LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE,
 };
 use super::machine::Knobs;
-use super::nest::{MicroKernel, Nest, NestLoop, NestLoops, PackedWords, Stride, WidthChange, WidthRow};
+use super::nest::{MicroKernel, Nest, PackedWords, WidthChange, WidthRow, loops_in_bytes};
 use super::select::{self, in_source_order, neighbours_last};
 use super::subbyte::plane;
 
@@ -154,30 +154,9 @@ fn is_packed(step: &Loop) -> bool {
 /// The nest of rows of `row` elements, if everything begins and ends at whole bytes.
 fn whole_rows<'a>(outer: impl Iterator<Item = &'a Loop>, row: u64, start: (u64, u64), change: &Change) -> Option<Nest> {
     let packed = usize::try_from(change.whole_bytes(row)?).ok()?;
-    let loops = loops_in_bytes(outer, change)?;
+    let loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     let (source, destination) = change.in_bytes(start)?;
     Some(Nest::new(MicroKernel::ChangeWidth(change.row(packed)), loops, source, destination))
-}
-
-/// Loops over bytes, if everything begins at whole ones.
-fn loops_in_bytes<'a>(steps: impl Iterator<Item = &'a Loop>, change: &Change) -> Option<NestLoops> {
-    let mut loops = NestLoops::new();
-    for step in steps {
-        loops.push(match step {
-            Loop::Strided { extent, source, destination } => {
-                let (source, destination) = change.in_bytes((*source, *destination))?;
-                NestLoop::Strided(Stride { extent: usize::try_from(*extent).ok()?, source, destination })
-            }
-            Loop::Reversed { extent, source, destination } => {
-                let (source, destination) = change.in_bytes((*source, *destination))?;
-                NestLoop::Reversed(Stride { extent: usize::try_from(*extent).ok()?, source, destination })
-            }
-            Loop::Table(entries) => {
-                NestLoop::Table(entries.iter().map(|&entry| change.in_bytes(entry)).collect::<Option<_>>()?)
-            }
-        });
-    }
-    Some(loops)
 }
 
 /// A box as one nest, if an element of each of some rows makes up a word on the packed side.
@@ -192,7 +171,7 @@ pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Ne
         return None;
     }
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
-    let mut loops = loops_in_bytes(outer, change)?;
+    let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
         // In the order of the destination: untile_unpack_s4 took 1.1 times as long in that of the source (X5), although each place takes two lines.
         neighbours_last(&mut loops, kernel.words, pitch, knobs);

@@ -91,8 +91,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
-    let constant = plane.rows.stride().is_some() && plane.columns.stride().is_some();
-    let staged_run = if constant { knobs.staged_run } else { knobs.staged_table_run };
+    let staged_run = if plane.has_constant_pitches() { knobs.staged_run } else { knobs.staged_table_run };
     let staged_rows = if lines_fit { staged_run / UNIT } else { 0 };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.

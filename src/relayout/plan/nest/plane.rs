@@ -44,6 +44,11 @@ impl Plane {
             && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
     }
 
+    /// Do the rows lie at one stride on either side, going forwards?
+    pub(crate) fn has_constant_pitches(&self) -> bool {
+        self.rows.stride().is_some() && self.columns.stride().is_some()
+    }
+
     /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
     pub(crate) fn interleaves(&self) -> Option<RowPitch> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))

@@ -1,5 +1,6 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
+use super::super::nest::NestLoop;
 use super::super::tests::{copy_box, words, z3, z5};
 use super::*;
 

@@ -1,5 +1,6 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
+use super::super::nest::NestLoop;
 use super::super::tests::{copy_box, words, z5};
 use super::*;
 use crate::map::ToIndexMap;
@@ -105,6 +106,7 @@ fn words_are_unpacked_and_packed_without_a_stage() {
     for (loops, plan) in [
         (&[(100, 8, 1), (8, 1, 300)][..], "unpack 100 words of 4 bits, 300 apart"),
         (&[(8, 1, 300), (100, 8, 1)], "unpack 100 words of 4 bits, 300 apart"),
+        (&[(3, -800, 7), (100, 8, 1), (8, 1, 300)], "from 800>0 / 3 of -400>7 / unpack 100 words of 4 bits, 300 apart"),
         (&[(3, 800, 7), (100, 8, 1), (8, 1, 300)], "3 of 400>7 / unpack 100 words of 4 bits, 300 apart"),
         // In the order of the destination.
         (

@@ -2,6 +2,15 @@
 
 use super::*;
 
+#[test]
+fn pitches_are_constant_where_rows_go_forwards_by_one_stride() {
+    let constant = |rows, columns| Plane { unit: 4, columns, rows, micro_tile: None }.has_constant_pitches();
+    let (strided, reversed) = (|| Axis::new(20, 100), || Axis::reversed(20, 100));
+    assert!(constant(strided(), strided()));
+    assert!(!constant(reversed(), strided()) && !constant(strided(), reversed()));
+    assert!(!constant(strided().inside(3, 7), strided()) && !constant(strided(), strided().inside(3, 7)));
+}
+
 fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
     Plane { unit, columns, rows, micro_tile: None }
 }
