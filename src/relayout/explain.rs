@@ -235,7 +235,7 @@ fn width_in_words(text: &mut String, copy: &WidthBox) {
         let loops: Vec<String> = outer.loops.iter().map(|step| step.extent().to_string()).collect();
         let times = if loops.is_empty() { String::new() } else { format!(", {} times", loops.join(" x ")) };
         let row = match rows {
-            WidthRows::Whole(nest) => match &nest.kernel {
+            WidthRows::Whole(nest) => match nest.kernel() {
                 MicroKernel::ChangeWidth(row) => Size::of(row.packed).to_string(),
                 _ => String::new(),
             },
@@ -244,8 +244,8 @@ fn width_in_words(text: &mut String, copy: &WidthBox) {
         line(text, format_args!("  {verb} rows of {row}{times}"));
         if let Some(nest) = staged {
             let side = if copy.change.unpacks() { "from" } else { "to" };
-            let stage = format!("{side} a stage of {}", Size(nest.bytes));
-            line(text, format_args!("    {stage}: {}", kernel_in_words(&nest.kernel)));
+            let stage = format!("{side} a stage of {}", Size(nest.bytes()));
+            line(text, format_args!("    {stage}: {}", kernel_in_words(nest.kernel())));
         }
     }
 }
@@ -261,9 +261,9 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
 fn nest_in_words(text: &mut String, nest: &Nest) {
     line(
         text,
-        format_args!("  {}, source byte {} to destination byte {}", Size(nest.bytes), nest.source, nest.destination),
+        format_args!("  {}, source byte {} to destination byte {}", Size(nest.bytes()), nest.start().0, nest.start().1),
     );
-    for step in &nest.loops {
+    for step in nest.loops() {
         match step {
             NestLoop::Strided(stride) => {
                 line(text, format_args!("    loop of {}: {}", stride.extent, strides(*stride)));
@@ -274,7 +274,7 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
             NestLoop::Table(entries) => line(text, format_args!("    loop over a table of {} offsets", entries.len())),
         }
     }
-    line(text, format_args!("    {}", kernel_in_words(&nest.kernel)));
+    line(text, format_args!("    {}", kernel_in_words(nest.kernel())));
 }
 
 fn kernel_in_words(kernel: &MicroKernel) -> String {

@@ -56,6 +56,8 @@ pub struct Relayout {
     /// What a buffer must hold for every element to be inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
+    /// Bytes of the destination, padding included.
+    pub(super) destination_size: u64,
     /// Bytes behind the destination that its own size is rounded up by: padding as well.
     pub(super) tail: u64,
 }
@@ -107,7 +109,8 @@ impl Relayout {
         let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         let destination_is_part = destination.is_part();
-        let tail = rounded.saturating_sub(destination.physical_size_in_bytes());
+        let destination_size = destination.physical_size_in_bytes();
+        let tail = rounded.saturating_sub(destination_size);
         check_pair(&source, &destination)?;
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
@@ -137,6 +140,7 @@ impl Relayout {
             trials: Vec::new(),
             source_needs,
             destination_needs,
+            destination_size,
             tail: if destination_is_part { 0 } else { tail },
         })
     }
@@ -267,7 +271,7 @@ impl Relayout {
     /// The bytes of the whole destination buffer, padding included.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
-        self.destination.physical_size_in_bytes()
+        self.destination_size
     }
 
     /// Copies every element. Bytes past the two layouts are neither read nor written, but for the tail of a descriptor whose padding
@@ -313,11 +317,11 @@ impl Relayout {
 
     /// Sets the tail to zero that begins at byte `start` of a buffer.
     pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
-        let place = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
-        let tail = place(start)..place(start.saturating_add(self.tail));
-        if self.padding != Padding::Keep && !tail.is_empty() {
-            destination.fill(tail, 1, 0);
+        if self.tail == 0 || self.padding == Padding::Keep {
+            return;
         }
+        let place = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
+        destination.fill(place(start)..place(start.saturating_add(self.tail)), 1, 0);
     }
 
     /// How many bytes the destination must have.

@@ -20,7 +20,7 @@ pub(super) fn run(rows: &BitRows, call: &mut Call<'_>, start: (u64, u64)) {
         let byte = |bit: u64| number(bit.div_euclid(8));
         let count = Stride { extent: number(count), source: byte(source), destination: byte(destination) };
         let kernel = MicroKernel::Copy { run: byte(bits), count };
-        return call.run(&kernel, &[], (byte(start.0), byte(start.1)));
+        return call.run_at(&kernel, &[], (byte(start.0), byte(start.1)));
     }
     let source = call.source;
     kernel::bit_rows::copy(&rows, source, call.destination.bytes_to_change(), start);

@@ -8,6 +8,7 @@ use super::super::plan::fill::Fill;
 use super::elements::each_element;
 
 /// What must be written before the elements are copied.
+#[inline]
 pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     if let Fill::Whole { elements, bits, pattern } = fill {
         whole(buffer, *elements, *bits, *pattern);

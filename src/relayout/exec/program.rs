@@ -95,7 +95,7 @@ pub(crate) fn write(program: &Program, level: Available, bytes: &[u8], destinati
     if !bytes.is_empty() {
         let kernel = MicroKernel::Copy { run: bytes.len(), count: Stride::ONCE };
         let mut call = Call { source: bytes, destination, streaming: fence.as_ref(), prefetch: false, level, knobs };
-        call.run(&kernel, &[], (0, 0));
+        call.run_at(&kernel, &[], (0, 0));
     }
 }
 
@@ -119,6 +119,7 @@ pub(crate) fn run_alone(
 }
 
 /// Copies one box; `progress` hears how many bytes that makes in all.
+#[inline]
 fn run_box(
     planned: &PlannedBox,
     widths: Widths,
@@ -128,29 +129,34 @@ fn run_box(
 ) {
     let before = *written;
     let bytes = match planned {
+        PlannedBox::Nest(nest) if nest.bytes() < REPORT_FROM => {
+            call.run(nest);
+            nest.bytes()
+        }
+        PlannedBox::Nest(nest) => {
+            run_in_parts(nest, call, &mut |done| progress(before.saturating_add(done)));
+            nest.bytes()
+        }
         PlannedBox::SubByte(copy) => subbyte::run(copy, widths.source, call),
         PlannedBox::Width(copy) => width::run(copy, call),
-        PlannedBox::Nest(nest) => {
-            run_nest(nest, call, &mut |done| progress(before.saturating_add(done)));
-            nest.bytes
-        }
     };
     *written = before.saturating_add(bytes);
     progress(*written);
 }
 
-/// Runs a nest, a large one in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
-fn run_nest(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
-    let bytes = nest.bytes;
-    let outermost = nest.loops.first().filter(|_| bytes >= REPORT_FROM);
-    let Some(step @ (NestLoop::Strided(outermost) | NestLoop::Reversed(outermost))) = outermost else {
-        return call.run(&nest.kernel, &nest.loops, (nest.source, nest.destination));
+/// Runs a large nest in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
+#[inline(never)]
+fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
+    let bytes = nest.bytes();
+    let Some(step @ (NestLoop::Strided(outermost) | NestLoop::Reversed(outermost))) = nest.loops().first() else {
+        return call.run(nest);
     };
     let iterations = u64::try_from(outermost.extent).unwrap_or(u64::MAX).max(1);
     let each = bytes.div_ceil(iterations).max(1);
     let part = usize::try_from(REPORT_EACH.div_ceil(each)).unwrap_or(usize::MAX);
     let backwards = matches!(step, NestLoop::Reversed(_));
-    let mut loops = nest.loops.clone();
+    let mut loops = nest.loops().to_vec();
+    let (source, destination) = nest.start();
     let mut done = 0_usize;
     while done < outermost.extent {
         let extent = part.min(outermost.extent.saturating_sub(done));
@@ -160,9 +166,9 @@ fn run_nest(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
         }
         // Nothing here can saturate: all offsets lie inside the buffers.
         let moved = done.saturating_mul(outermost.source);
-        let from = if backwards { nest.source.saturating_sub(moved) } else { nest.source.saturating_add(moved) };
-        let to = nest.destination.saturating_add(done.saturating_mul(outermost.destination));
-        call.run(&nest.kernel, &loops, (from, to));
+        let from = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
+        let to = destination.saturating_add(done.saturating_mul(outermost.destination));
+        call.run_at(nest.kernel(), &loops, (from, to));
         done = done.saturating_add(extent);
         progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));
     }

@@ -9,6 +9,8 @@ use super::bit_rows;
 use super::elements::each_element;
 
 /// Copies the box, and says how many bytes that were.
+// As in `width.rs`.
+#[inline(never)]
 pub(super) fn run(copy: &SubByteBox, bits: u32, call: &mut Call<'_>) -> u64 {
     let SubByteBox { outer, elements, inner } = copy;
     let width = u64::from(bits);

@@ -12,6 +12,8 @@ use super::elements::each_element;
 const STAGE: usize = WIDTH_STAGE as usize;
 
 /// Copies the box, and says how many bytes of the destination that were.
+// In line, its stage would be a part of the stack of every copy.
+#[inline(never)]
 pub(super) fn run(copy: &WidthBox, call: &mut Call<'_>) -> u64 {
     let WidthBox { parts, change, bytes } = copy;
     let mut stage = [0; STAGE];
@@ -45,7 +47,7 @@ fn number(number: u64) -> usize {
 
 /// Runs a nest that begins so many bytes into the buffers.
 fn run_nest(nest: &Nest, call: &mut Call<'_>, (from, to): (u64, u64)) {
-    call.run(&nest.kernel, &nest.loops, (number(from), number(to)));
+    call.run_at(nest.kernel(), nest.loops(), (number(from), number(to)));
 }
 
 /// Unpacks or packs rows, the first element of which has these offsets, in elements.
@@ -78,6 +80,6 @@ fn run_row(row: u64, change: &Change, call: &mut Call<'_>, (from, to): (u64, u64
         let (packed, unpacked) = change.sides((from + head, to + head));
         let (from, to) = change.sides((packed / change.in_byte, unpacked));
         let kernel = MicroKernel::ChangeWidth(change.row(number(whole)));
-        call.run(&kernel, &[], (number(from), number(to)));
+        call.run_at(&kernel, &[], (number(from), number(to)));
     }
 }

@@ -1,7 +1,7 @@
-//! The safety boundary: everything `unsafe` is entered here, after the span of a nest was compared with its buffers.
+//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
 
 use super::super::plan::machine::Knobs;
-use super::super::plan::nest::{MicroKernel, NestLoop};
+use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Reach};
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::Destination;
@@ -26,47 +26,64 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Runs a nest.
+    ///
+    /// # Panics
+    ///
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
+    #[inline]
+    pub(crate) fn run(&mut self, nest: &Nest) {
+        // SAFETY: invariant 3 of `plan/nest`.
+        unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), nest.reach()) }
+    }
+
     /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the plan does not belong to these buffers), or if there is no such kernel.
-    pub(crate) fn run(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+    /// As [`run`](Self::run).
+    pub(crate) fn run_at(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+        // SAFETY: it is theirs.
+        unsafe { self.run_inside(kernel, loops, start, Reach::new(kernel, loops, start)) }
+    }
+
+    /// The same.
+    ///
+    /// # Safety
+    ///
+    /// `reach` is that of the other arguments.
+    #[inline(always)]
+    unsafe fn run_inside(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), reach: Reach) {
         let Call { source, destination, .. } = self;
-        assert!(fits(kernel, loops, start, (source.len(), destination.len())), "a loop nest leaves its buffers");
+        assert!(reach.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let (streaming, prefetch) = (self.streaming.is_some(), self.prefetch);
-            let buffers = (source.as_ptr(), destination.as_mut_ptr());
-            let walk = simd::Walk { buffers, loops, start, streaming, prefetch, knobs: self.knobs };
-            // SAFETY: `fits` was asserted, so the kernel is well formed, and each iteration reads inside `source` and writes inside
+            let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
+            let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
+            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
             // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
+        self.run_portable(kernel, loops, start);
+    }
+
+    /// The same with the safe kernels.
+    #[inline(never)]
+    fn run_portable(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
         for (from, to) in Iterations::new(loops, start) {
-            portable::run(kernel, &source[from..], &mut destination.bytes()[to..]);
+            portable::run(kernel, &self.source[from..], &mut self.destination.bytes()[to..]);
         }
     }
-}
-
-/// Is the kernel well formed, and do all iterations lie inside buffers of these lengths, source and destination?
-pub(super) fn fits(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), ends: (usize, usize)) -> bool {
-    // A sum that saturates is larger than any buffer.
-    let (source, destination) = kernel.span_in(loops);
-    let backwards = loops.iter().map(NestLoop::backwards).fold(0, usize::saturating_add);
-    kernel.is_well_formed()
-        && backwards <= start.0
-        && start.0.saturating_add(source) <= ends.0
-        && start.1.saturating_add(destination) <= ends.1
 }
 
 /// Runs a kernel over vectors.
 ///
 /// # Safety
 ///
-/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) from
-/// the iteration's source offset on is readable behind `walk.buffers.0`, and that from its destination offset on writable behind
-/// `walk.buffers.1`; the two do not overlap; and no other thread accesses the bytes written.
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
+/// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
+/// do not overlap; and no other thread accesses the bytes written.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::KernelLevel;

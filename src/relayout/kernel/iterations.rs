@@ -31,6 +31,22 @@ impl<'a> Iterations<'a> {
     /// The iterations of these loops, the first of which begins at `start`, source and destination.
     #[inline(always)]
     pub(super) fn new(loops: &'a [NestLoop], start: (usize, usize)) -> Iterations<'a> {
+        let one = Iterations {
+            outer: &[],
+            outer_begun: 0,
+            outer_count: 0,
+            start,
+            middle: Stride::ONCE,
+            innermost: Stride::ONCE,
+            next_middle: start,
+            middle_left: 0,
+            next: start,
+            left: 1,
+        };
+        // The copy may be so small that the rest of this would take as long.
+        if loops.is_empty() {
+            return one;
+        }
         let last = |loops: &'a [NestLoop]| match loops.split_last() {
             Some((NestLoop::Strided(stride), outer)) => (outer, *stride),
             Some((NestLoop::Reversed(stride), outer)) => {
@@ -41,18 +57,7 @@ impl<'a> Iterations<'a> {
         let (outer, innermost) = last(loops);
         let (outer, middle) = last(outer);
         let outer_count = if outer.is_empty() { 1 } else { count(outer) };
-        Iterations {
-            outer,
-            outer_begun: 0,
-            outer_count,
-            start,
-            middle,
-            innermost,
-            next_middle: start,
-            middle_left: 0,
-            next: start,
-            left: 0,
-        }
+        Iterations { outer, outer_count, middle, innermost, left: 0, ..one }
     }
 
     /// The next iteration of the middle loop. `false` if it has run out.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::super::plan::cost::PARTS_PER_THREAD;
 use super::super::plan::nest::{Nest, NestLoop, Stride};
-use super::call::{Call, StreamFence, fits, run_at_level};
+use super::call::{Call, StreamFence, run_at_level};
 use super::level::Available;
 use super::simd::Walk;
 
@@ -27,7 +27,7 @@ impl SharedDestination {
 /// `None` if there is none, if iterations may write the same bytes, or if the level has no vectors.
 pub(in super::super) fn loop_to_share(nest: &Nest, level: Available, threads: usize) -> Option<usize> {
     let extent_from = |least: usize| {
-        nest.loops.iter().position(|step| matches!(step, NestLoop::Strided(stride) if stride.extent >= least))
+        nest.loops().iter().position(|step| matches!(step, NestLoop::Strided(stride) if stride.extent >= least))
     };
     if !level.has_vectors() || !nest.writes_are_disjoint() {
         return None;
@@ -44,24 +44,23 @@ pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
     let Call { source, destination, streaming, prefetch, level, knobs } = call;
     let (streaming, prefetch, level, knobs) = (streaming.is_some(), *prefetch, *level, *knobs);
     let Some(shared) = loop_to_share(nest, level, threads) else { return };
-    let Some(NestLoop::Strided(stride)) = nest.loops.get(shared) else { return };
-    let start = (nest.source, nest.destination);
-    let ends = (source.len(), destination.len());
-    assert!(fits(&nest.kernel, &nest.loops, start, ends), "a loop nest leaves its buffers");
+    let Some(NestLoop::Strided(stride)) = nest.loops().get(shared) else { return };
+    let start = nest.start();
+    assert!(nest.reach().is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
     let parts = stride.extent.min(PARTS_PER_THREAD * threads);
     let (source, shared_destination) = (*source, SharedDestination(destination.as_mut_ptr()));
     (0..parts).into_par_iter().for_each(|part| {
         let (first, last) = (stride.extent * part / parts, stride.extent * (part + 1) / parts);
-        let mut loops = nest.loops.clone();
+        let mut loops = nest.loops().to_vec();
         loops[shared] = NestLoop::Strided(Stride { extent: last - first, ..*stride });
-        let start = (start.0 + first * stride.source, start.1 + first * stride.destination);
-        let buffers = (source.as_ptr(), shared_destination.pointer());
-        let walk = Walk { buffers, loops: &loops, start, streaming, prefetch, knobs };
+        let from = source.as_ptr().wrapping_add(start.0 + first * stride.source);
+        let to = shared_destination.pointer().wrapping_add(start.1 + first * stride.destination);
+        let walk = Walk { start: (from, to), loops: &loops, streaming, prefetch, knobs };
         // A fence orders the stores of its own thread.
         let _fence = streaming.then(|| StreamFence::new(level));
-        // SAFETY: the iterations of a part are among those of the nest, for which `fits` was asserted: they read inside `source` and
+        // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was asserted: they read inside `source` and
         // write inside `destination`, both of which are borrowed until all parts are done, and which do not overlap, the latter being
         // nobody else's. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.
-        unsafe { run_at_level(&nest.kernel, &walk, level) };
+        unsafe { run_at_level(nest.kernel(), &walk, level) };
     });
 }

@@ -25,9 +25,8 @@
 //! All were found on one machine, *Z5*: AMD EPYC (Zen 5), 2 virtual CPUs, AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 1 MiB, L3 32 MiB; a few
 //! were held against a second one, *Z3*: AMD EPYC (Zen 3), AVX2, L1 data 32 KiB with 8 ways, L3 32 MiB. Ratios are times over
 //! a plain copy of as many bytes (docs/PERFORMANCE.md). "By trial" means: the best of the neighbouring powers of two on Z5,
-//! of which no figure was kept. Since then the suite has run on a third, *X6*: Intel Xeon (AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 2 MiB that is
-//! not inclusive, L3 480 MiB), which changed one knob, and on a fourth, *X5*: an Intel Xeon of the generation before (the same L1 and L2, L3 300 MiB), which changed how
-//! rows that share a set of the L1 cache are copied inside the caches. Nothing here was measured on ARM CPUs.
+//! of which no figure was kept. Since then the suite has run on *X6*: Intel Xeon (AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 2 MiB that is
+//! not inclusive, L3 480 MiB), and on *X5*, a Xeon of the generation before (the same L1 and L2, L3 300 MiB). Nothing here was measured on ARM CPUs.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
@@ -51,12 +50,11 @@ pub(crate) const LONG_RUN: usize = PAGE;
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
 /// How far ahead the page is looked up that will be stored to past the cache, at the first store to each page: a store waits until the address of its page is
-/// translated, and no hardware prefetcher asks for that. It is the first line of that page that is prefetched: with one at random the suite took 1.59 times a copy, with the first 1.36.
-/// Z5, 256 MiB in pages of 4 KiB after another copy: 9.7 ms without, 6.2 with one page, 6.05 with two to sixteen; the suite takes as long with one as with two.
+/// translated, and no hardware prefetcher asks for that. It is the first line of that page that is prefetched: with one at random the suite took 1.59 times a copy, with the first 1.36
+/// (Z5).
 pub(crate) const TRANSLATED_AHEAD: usize = PAGE;
 
-/// Rows of the destination that are stored to in turns from which on no page is looked up ahead. Z5: 16 rows of nChw16c_to_nchw took 4.6 ms without, 5.2 with;
-/// eight rows of nChw8c_to_nchw 4.4 without, 4.2 with.
+/// Rows of the destination that are stored to in turns from which on no page is looked up ahead. Z5: 16 rows took 4.6 ms without, 5.2 with; eight 4.4 and 4.2.
 pub(crate) const MANY_ROWS: usize = 16;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
@@ -108,7 +106,7 @@ pub(crate) const LEAST_STAGED_RUN: usize = STAGED_LINES * LINE;
 pub(crate) const STAGED_LINES: usize = 4;
 
 /// The same where rows are long enough: in the L2 cache of Z5, f32[1024,64] takes 1.94 times a copy in runs of 512 bytes, 2.15 in
-/// runs of 256, and f32[64,1024] 1.93 and 2.03.
+/// runs of 256.
 pub(crate) const MORE_STAGED_LINES: usize = 2 * STAGED_LINES;
 
 /// Bytes of a destination run up to which neighbouring tiles are joined, where they are: on Z3, longer ones (untile_bf16, 256) gained nothing.
@@ -137,14 +135,14 @@ pub(crate) const FEW_LANES: usize = 1 << 10;
 pub(crate) const FEW_ROWS: usize = 16;
 
 /// Destination rows that are stored to at the same time where all of them begin in one set of the L1 cache. X5, f32[256,256] to panels of 16 columns: 1.18
-/// times a copy; one row 1.20 to 1.74, 8 rows 1.21 to 1.44, all 16 rows 1.34; copied row by row, as it was before, 2.38.
+/// times a copy; one row 1.20 to 1.74, 8 rows 1.21 to 1.44, all 16 rows 1.34.
 pub(crate) const FEW_COLUMNS: usize = 4;
 
 /// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed. By trial.
 pub(crate) const RUN_PIECE: usize = 256;
 
 /// The same through the cache, of rows that share a set: f32[256,256] to panels of 16 columns took 1.89 times a copy in Z5's L2 cache, 2.55 in
-/// pieces of 256 bytes, 3.79 in the order of the source.
+/// pieces of 256 bytes.
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
 /// Bytes of a destination row below which building the table of a byte shuffle takes longer than it saves. By trial.
@@ -170,8 +168,8 @@ pub(crate) const BIT_BLOCK: usize = 64;
 /// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a byte for each.
 pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
 
-/// Bytes of the stage between a packed side and one of bytes: with what it is filled from, half as much again, it stays in an L1 cache of 32 KiB. Z5,
-/// untile_unpack_s4: 5.9 ms with 16 KiB, 7.6 with 32, 11.6 with 8.
+/// Bytes of the stage between a packed side and one of bytes: with what it is filled from, half as much again, it stays in an L1 cache of 32 KiB. By trial:
+/// half and twice as much are slower.
 pub(crate) const WIDTH_STAGE: u64 = 1 << 14;
 
 /// Elements that follow each other on the packed side and are staged together, at least: a line of 4-bit ones.
@@ -200,7 +198,7 @@ pub(crate) const REPORT_EACH: u64 = 1 << 21;
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
 /// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding
-/// (Z5: 3 channels in blocks of 16 took 12 ms instead of 33).
+/// (Z5: 12 ms instead of 33).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
 /// Bytes that are filled and then copied over while they are in the cache: the last cache, if not the one before. Longer ones would

@@ -156,8 +156,8 @@ impl Knobs {
     }
 }
 
-/// On Z5 (see [`cost`](super::cost)) non-temporal stores win from 2 MiB on, on Z3 from 9 to 12 MiB, and raising the threshold to 32 MiB
-/// there cost up to 2.5 times; what a smaller copy leaves in the cache, its reader finds there.
+/// On Z5 (see [`cost`](super::cost)) non-temporal stores win from 2 MiB on, on Z3 from 9 to 12 MiB; what a smaller copy leaves in the cache,
+/// its reader finds there.
 const STREAMING_FROM: u64 = 8 << 20;
 
 /// More than memory delivers while one miss is outstanding. By trial; on Z3 combine_dims_f32 would gain from 2 KiB (2.23 to 1.96).
@@ -167,7 +167,7 @@ const PREFETCH_DISTANCE: usize = 1 << 13;
 const LARGEST_PANEL: usize = 1 << 17;
 
 /// By trial: lines read at one offset of different pages cost 1.2 to 2 times a copy on Z5 unless they come in runs. On X5, transpose_f32_4000x6000 took 1.96 times a copy
-/// in runs of 256 bytes, 1.39 in runs of 512 and 1.36 of 1024; nchw_to_nhwc_f32 and nchw_to_nhwc_f16 were as fast with 512, and slower with 1024.
+/// in runs of 256 bytes, and 1.39 in runs of 512.
 const PANEL_WIDTH: usize = 1 << 8;
 const WIDE_PANEL: usize = 1 << 9;
 
@@ -175,23 +175,22 @@ const WIDE_PANEL: usize = 1 << 9;
 const PANEL_ROWS: usize = 256;
 
 /// Where panels are prefetched into if the L2 cache holds what the L1 cache holds, and where the two are apart. On X6, which has them apart, the L1 cache took
-/// nchw_to_nhwc_f32 from 1.77 to 1.30 times a copy, transpose_f32_8192 from 1.93 to 1.74 and transpose_backwards_f32 from 1.91 to 1.58; units of two
-/// bytes lost as much (nchw_to_nhwc_f16 1.50 to 1.78), and stay with the L2 cache. Z5 and Z3 were tuned with the L2 cache, and the other not measured there.
+/// nchw_to_nhwc_f32 from 1.77 to 1.30 times a copy; units of two bytes lost as much, and stay with the L2 cache. Z5 and Z3 were tuned with the L2 cache.
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it,
-/// column_major_to_tile_bf16 0.82 and 0.92, tile_to_tile_bf16 0.91 and 0.95, transpose_backwards_f32 0.79 and 1.0; at a constant pitch nothing was gained. On Z5 it costs.
+/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it;
+/// at a constant pitch nothing was gained. On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
 /// Which blocks are staged in the cache. On X5, whose L2 cache is apart from the L1 cache, f32[64,1024] took 1.37 times a copy without a stage and 2.72
-/// with it, its transpose 1.84 and 2.28, f16[64,2048] 2.11 and 2.92: a register is a line, which comes and goes once, whatever else lies in its set. With
+/// with it: a register is a line, which comes and goes once, whatever else lies in its set. With
 /// registers of half a line (AVX2) f16[2048,64] took 5.37 without, 3.58 with. On Z5 everything was tuned with the stage.
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out. On Z3 (8 ways), joining took untile_s8 from 2.21 to 1.83 times
-/// a copy and untile_s4 from 2.90 to 1.69. On Z5 (12 ways) it costs: from 1.1 to 1.7, and from 1.5 to 1.6.
+/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out. On Z3 (8 ways), joining took untile_s4 from 2.90 to 1.69 times
+/// a copy. On Z5 (12 ways) it costs.
 const FEW_WAYS: usize = 8;
 
 #[cfg(test)]

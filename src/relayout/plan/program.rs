@@ -81,7 +81,7 @@ impl Program {
     /// Are there short destination runs that could be joined?
     pub(crate) fn has_short_runs(&self) -> bool {
         self.prepared.iter().any(|planned| match planned {
-            PlannedBox::Nest(nest) => nest.kernel.has_short_runs(),
+            PlannedBox::Nest(nest) => nest.kernel().has_short_runs(),
             _ => false,
         })
     }
@@ -93,7 +93,7 @@ impl Program {
 
     fn has_plane(&self, test: impl Fn(&Plane) -> bool) -> bool {
         self.prepared.iter().any(|planned| match planned {
-            PlannedBox::Nest(Nest { kernel: MicroKernel::Transpose(plane), .. }) => test(plane),
+            PlannedBox::Nest(nest) => matches!(nest.kernel(), MicroKernel::Transpose(plane) if test(plane)),
             _ => false,
         })
     }

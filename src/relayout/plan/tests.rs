@@ -49,11 +49,11 @@ pub(super) fn copy_box(loops: &[(u64, i64, u64)]) -> CopyBox {
 /// A nest in a line: where it begins unless that is the front, its loops outer to inner, its kernel.
 pub(super) fn words(nest: &Nest) -> String {
     let mut words = Vec::new();
-    if (nest.source, nest.destination) != (0, 0) {
-        words.push(format!("from {}>{}", nest.source, nest.destination));
+    if nest.start() != (0, 0) {
+        words.push(format!("from {}>{}", nest.start().0, nest.start().1));
     }
-    words.extend(nest.loops.iter().map(loop_in_words));
-    words.push(kernel_in_words(&nest.kernel));
+    words.extend(nest.loops().iter().map(loop_in_words));
+    words.push(kernel_in_words(nest.kernel()));
     words.join(" / ")
 }
 

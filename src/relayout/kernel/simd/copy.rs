@@ -3,47 +3,55 @@
 use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, MEMCPY_FROM};
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::Stride;
-use super::vector::Vector;
+use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
 /// Copies `count.extent` runs of `run` bytes an iteration.
-///
-/// # Safety
-///
-/// In every iteration, each run is readable on the source and writable on the destination.
-#[inline(always)]
-pub(super) unsafe fn copy_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
-    // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the others the length
-    // in their names.
-    unsafe {
-        if count.source == 0 && count.destination == run && run.is_power_of_two() && run <= V::BYTES {
-            for iteration in walk.iterations(run) {
-                repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+pub(super) struct CopyRuns<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) run: usize,
+    pub(super) count: Stride,
+}
+
+impl Operation for CopyRuns<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, each run is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let CopyRuns { walk, run, count } = self;
+        // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the others the length
+        // in their names.
+        unsafe {
+            if count.source == 0 && count.destination == run && run.is_power_of_two() && run <= V::BYTES {
+                for iteration in walk.iterations(run) {
+                    repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+                }
+                return;
             }
-            return;
-        }
-        match run {
-            1 => return short_runs::<V, 1>(walk, count),
-            2 => return short_runs::<V, 2>(walk, count),
-            4 => return short_runs::<V, 4>(walk, count),
-            8 => return short_runs::<V, 8>(walk, count),
-            12 => return short_runs::<V, 12>(walk, count),
-            16 => return short_runs::<V, 16>(walk, count),
-            _ => {}
-        }
-        if !walk.streaming && !walk.prefetch {
             match run {
-                17..=32 => return halved_runs::<16>(walk, run, count),
-                33..=64 => return halved_runs::<32>(walk, run, count),
-                65..=128 => return runs_of_lines::<V, 1>(walk, run, count),
-                129..=256 => return runs_of_lines::<V, 2>(walk, run, count),
+                1 => return short_runs::<V, 1>(walk, count),
+                2 => return short_runs::<V, 2>(walk, count),
+                4 => return short_runs::<V, 4>(walk, count),
+                8 => return short_runs::<V, 8>(walk, count),
+                12 => return short_runs::<V, 12>(walk, count),
+                16 => return short_runs::<V, 16>(walk, count),
                 _ => {}
             }
-        }
-        if walk.streaming {
-            long_runs::<V, true>(walk, run, count);
-        } else {
-            long_runs::<V, false>(walk, run, count);
+            if !walk.streaming && !walk.prefetch {
+                match run {
+                    17..=32 => return halved_runs::<16>(walk, run, count),
+                    33..=64 => return halved_runs::<32>(walk, run, count),
+                    65..=128 => return runs_of_lines::<V, 1>(walk, run, count),
+                    129..=256 => return runs_of_lines::<V, 2>(walk, run, count),
+                    _ => {}
+                }
+            }
+            if walk.streaming {
+                long_runs::<V, true>(walk, run, count);
+            } else {
+                long_runs::<V, false>(walk, run, count);
+            }
         }
     }
 }
@@ -172,22 +180,31 @@ unsafe fn short_runs<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride
 }
 
 /// Copies a run of `run` bytes between each pair of offsets, once for every iteration of `count`.
-///
-/// # Safety
-///
-/// In every iteration, each run is readable on the source and writable on the destination.
-#[inline(always)]
-pub(super) unsafe fn copy_table<V: Vector>(walk: &Walk<'_>, run: usize, offsets: &[(usize, usize)], count: Stride) {
-    for iteration in walk.iterations(run * offsets.len() * count.extent) {
-        for i in 0..count.extent {
-            // SAFETY: a run.
-            unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
-                for &(source, destination) in offsets {
-                    if walk.streaming {
-                        copy_run::<V, true>(from.add(source), to.add(destination), run, None);
-                    } else {
-                        copy_run::<V, false>(from.add(source), to.add(destination), run, None);
+pub(super) struct CopyTable<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) run: usize,
+    pub(super) offsets: &'a [(usize, usize)],
+    pub(super) count: Stride,
+}
+
+impl Operation for CopyTable<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, each run is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let CopyTable { walk, run, offsets, count } = self;
+        for iteration in walk.iterations(run * offsets.len() * count.extent) {
+            for i in 0..count.extent {
+                // SAFETY: a run.
+                unsafe {
+                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    for &(source, destination) in offsets {
+                        if walk.streaming {
+                            copy_run::<V, true>(from.add(source), to.add(destination), run, None);
+                        } else {
+                            copy_run::<V, false>(from.add(source), to.add(destination), run, None);
+                        }
                     }
                 }
             }

@@ -8,26 +8,36 @@ use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
 /// Reverses `count.extent` runs of `extent` units of `unit` bytes an iteration.
-///
-/// # Safety
-///
-/// `unit` is above 0 and at most [`LONGEST_REVERSED`]. In every iteration, each run is readable on the source and writable on the destination.
-#[inline(always)]
-pub(super) unsafe fn reverse_runs<V: Vector>(walk: &Walk<'_>, unit: usize, extent: usize, count: Stride) {
-    // SAFETY: the shuffle was made for these runs, which lie side by side, and for this vector; the rest is the caller's promise.
-    unsafe {
-        let run = unit * extent;
-        if let Some(reverse) = ReverseBlocks::of::<V>(walk, unit, run, count) {
-            return V::vectorize(reverse);
+pub(super) struct Reverse<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) unit: usize,
+    pub(super) extent: usize,
+    pub(super) count: Stride,
+}
+
+impl Operation for Reverse<'_> {
+    /// # Safety
+    ///
+    /// `unit` is above 0 and at most [`LONGEST_REVERSED`]. In every iteration, each run is readable on the source and writable on the
+    /// destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Reverse { walk, unit, extent, count } = self;
+        // SAFETY: the shuffle was made for these runs, which lie side by side, and for this vector; the rest is the caller's promise.
+        unsafe {
+            let run = unit * extent;
+            if let Some(reverse) = ReverseBlocks::of::<V>(walk, unit, run, count) {
+                return V::vectorize(reverse);
+            }
+            if let Some(shuffle) = ByteShuffle::reversing(unit, extent, count, V::BYTES) {
+                return match shuffle.registers {
+                    2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
+                    3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
+                    _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
+                };
+            }
+            V::vectorize(ReverseRuns { walk, unit, run, count });
         }
-        if let Some(shuffle) = ByteShuffle::reversing(unit, extent, count, V::BYTES) {
-            return match shuffle.registers {
-                2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
-                3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
-                _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
-            };
-        }
-        V::vectorize(ReverseRuns { walk, unit, run, count });
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which kernel a nest gets.
 
 use super::super::super::plan::nest::{BitInterleave, Direction, MicroKernel, RowPitch};
-use super::copy::{copy_runs, copy_table};
+use super::copy::{CopyRuns, CopyTable};
 use super::interleave::{Bits, InterleaveRows};
-use super::reverse::reverse_runs;
-use super::runs::transpose_runs;
-use super::transpose::{TransposeUnits, few_lanes, transpose_lanes_one_by_one};
+use super::reverse::Reverse;
+use super::runs::TransposeRuns;
+use super::transpose::{TransposeFewLanes, TransposeUnits, few_lanes};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use super::width::{ChangeWidth, ChangeWords};
@@ -25,43 +25,58 @@ impl Operation for RunNest<'_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(LANES * 16 == V::BYTES && (V::BYTES == 32 || V::BYTES == 64)) };
         let RunNest { kernel, walk } = self;
-        // SAFETY: each function is given the extents and strides of the kernel it is for, and touches what these span; that this lies
+        // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span; that this lies
         // inside both sides in every iteration, and that no axis is empty, are conditions of this function. The units and row counts
-        // of the arms are the conditions that the functions list.
+        // of the arms are the conditions that the kernels list.
         unsafe {
             match kernel {
-                MicroKernel::Copy { run, count } => copy_runs::<V>(walk, *run, *count),
-                MicroKernel::CopyTable { run, offsets, count } => copy_table::<V>(walk, *run, offsets, *count),
+                &MicroKernel::Copy { run, count } => apart::<V, _>(CopyRuns { walk, run, count }),
+                &MicroKernel::CopyTable { run, ref offsets, count } => {
+                    apart::<V, _>(CopyTable { walk, run, offsets, count });
+                }
                 MicroKernel::InterleaveBits(rows) => match rows.bits {
-                    4 => V::vectorize(InterleaveBits::<4> { walk, rows }),
-                    2 => V::vectorize(InterleaveBits::<2> { walk, rows }),
-                    _ => V::vectorize(InterleaveBits::<1> { walk, rows }),
+                    4 => apart::<V, _>(InterleaveBits::<4> { walk, rows }),
+                    2 => apart::<V, _>(InterleaveBits::<2> { walk, rows }),
+                    _ => apart::<V, _>(InterleaveBits::<1> { walk, rows }),
                 },
                 MicroKernel::ChangeWidth(row) => match row.bits {
-                    4 => V::vectorize(ChangeWidth::<4, 2> { walk, row }),
-                    2 => V::vectorize(ChangeWidth::<2, 4> { walk, row }),
-                    _ => V::vectorize(ChangeWidth::<1, 8> { walk, row }),
+                    4 => apart::<V, _>(ChangeWidth::<4, 2> { walk, row }),
+                    2 => apart::<V, _>(ChangeWidth::<2, 4> { walk, row }),
+                    _ => apart::<V, _>(ChangeWidth::<1, 8> { walk, row }),
                 },
                 MicroKernel::ChangeWords(words) => match words.bits {
-                    4 => V::vectorize(ChangeWords::<4, 8> { walk, words }),
-                    2 => V::vectorize(ChangeWords::<2, 16> { walk, words }),
-                    _ => V::vectorize(ChangeWords::<1, 32> { walk, words }),
+                    4 => apart::<V, _>(ChangeWords::<4, 8> { walk, words }),
+                    2 => apart::<V, _>(ChangeWords::<2, 16> { walk, words }),
+                    _ => apart::<V, _>(ChangeWords::<1, 32> { walk, words }),
                 },
-                MicroKernel::Reverse { unit, extent, count } => reverse_runs::<V>(walk, *unit, *extent, *count),
+                &MicroKernel::Reverse { unit, extent, count } => {
+                    apart::<V, _>(Reverse { walk, unit, extent, count });
+                }
                 MicroKernel::Transpose(plane) => match plane.unit {
-                    1 => V::vectorize(TransposeUnits::<1, 16> { walk, plane }),
-                    2 => V::vectorize(TransposeUnits::<2, 8> { walk, plane }),
-                    4 => V::vectorize(TransposeUnits::<4, 4> { walk, plane }),
-                    8 => V::vectorize(TransposeUnits::<8, 2> { walk, plane }),
+                    1 => apart::<V, _>(TransposeUnits::<1, 16> { walk, plane }),
+                    2 => apart::<V, _>(TransposeUnits::<2, 8> { walk, plane }),
+                    4 => apart::<V, _>(TransposeUnits::<4, 4> { walk, plane }),
+                    8 => apart::<V, _>(TransposeUnits::<8, 2> { walk, plane }),
                     16 => match few_lanes(walk, plane) {
-                        Some(pitches) => transpose_lanes_one_by_one(walk, plane, pitches),
-                        None => V::vectorize(TransposeUnits::<16, 1> { walk, plane }),
+                        Some(pitches) => apart::<V, _>(TransposeFewLanes { walk, plane, pitches }),
+                        None => apart::<V, _>(TransposeUnits::<16, 1> { walk, plane }),
                     },
-                    _ => transpose_runs::<V>(walk, plane),
+                    _ => apart::<V, _>(TransposeRuns { walk, plane }),
                 },
             }
         }
     }
+}
+
+/// Does it in a function that is in line nowhere: the stack of the largest kernel would be that of every copy, and is some pages.
+///
+/// # Safety
+///
+/// Those of the operation.
+#[inline(never)]
+unsafe fn apart<V: Vector, O: Operation>(operation: O) {
+    // SAFETY: the caller's promise.
+    unsafe { V::vectorize(operation) }
 }
 
 /// Interleaves rows of elements of `BITS` bits, or deinterleaves them.

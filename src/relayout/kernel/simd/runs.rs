@@ -6,50 +6,57 @@ use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
 use super::pitch::Pitch;
-use super::vector::Vector;
+use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
 /// Transposes planes whose unit is any number of bytes.
-///
-/// # Safety
-///
-/// In every iteration, the plane's span is readable on the source and writable on the destination.
-#[inline(always)]
-pub(super) unsafe fn transpose_runs<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
-    let Plane { unit, columns, rows, .. } = plane;
-    let conflicts = share_a_set(columns, walk.knobs);
-    // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
-    // destination of `overlapping` is dense, which is its condition.
-    unsafe {
-        if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
-            return match shuffle.registers {
-                2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
-                3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
-                _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
-            };
-        }
-        match (rows.stride(), columns.stride()) {
-            (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
-                for iteration in walk.iterations(unit * columns.extent * rows.extent) {
-                    let sizes = (*unit, columns.extent, rows.extent);
-                    match unit {
-                        12 => overlapping::<16>(&iteration, (12, columns.extent, rows.extent), source),
-                        ..=16 => overlapping::<16>(&iteration, sizes, source),
-                        _ => overlapping::<32>(&iteration, sizes, source),
+pub(super) struct TransposeRuns<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) plane: &'a Plane,
+}
+
+impl Operation for TransposeRuns<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let TransposeRuns { walk, plane } = self;
+        let Plane { unit, columns, rows, .. } = plane;
+        let conflicts = share_a_set(columns, walk.knobs);
+        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
+        // destination of `overlapping` is dense, which is its condition.
+        unsafe {
+            if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
+                return match shuffle.registers {
+                    2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
+                    3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
+                    _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
+                };
+            }
+            match (rows.stride(), columns.stride()) {
+                (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
+                    for iteration in walk.iterations(unit * columns.extent * rows.extent) {
+                        let sizes = (*unit, columns.extent, rows.extent);
+                        match unit {
+                            12 => overlapping::<16>(&iteration, (12, columns.extent, rows.extent), source),
+                            ..=16 => overlapping::<16>(&iteration, sizes, source),
+                            _ => overlapping::<32>(&iteration, sizes, source),
+                        }
                     }
                 }
-            }
-            (Some(source), Some(destination)) if !walk.streaming && (columns.extent <= FEW_ROWS || conflicts) => {
-                let (pitches, few) = ((source, destination), if conflicts { FEW_COLUMNS } else { FEW_ROWS });
-                match unit {
-                    32 => in_source_order::<32>(walk, plane, pitches, few),
-                    64 => in_source_order::<64>(walk, plane, pitches, few),
-                    128 => in_source_order::<128>(walk, plane, pitches, few),
-                    _ => in_pieces::<V, usize>(walk, plane, pitches),
+                (Some(source), Some(destination)) if !walk.streaming && (columns.extent <= FEW_ROWS || conflicts) => {
+                    let (pitches, few) = ((source, destination), if conflicts { FEW_COLUMNS } else { FEW_ROWS });
+                    match unit {
+                        32 => in_source_order::<32>(walk, plane, pitches, few),
+                        64 => in_source_order::<64>(walk, plane, pitches, few),
+                        128 => in_source_order::<128>(walk, plane, pitches, few),
+                        _ => in_pieces::<V, usize>(walk, plane, pitches),
+                    }
                 }
+                (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
+                _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
             }
-            (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
-            _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
         }
     }
 }

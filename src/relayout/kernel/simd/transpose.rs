@@ -96,32 +96,41 @@ pub(super) fn few_lanes(walk: &Walk<'_>, plane: &Plane) -> Option<(usize, usize)
 }
 
 /// Transposes planes of 16-byte units, one by one.
-///
-/// # Safety
-///
-/// `plane.unit` is 16, and the pitches are those of its source and destination rows. In every iteration, the plane's span is
-/// readable on the source and writable on the destination.
-#[inline(always)]
-pub(super) unsafe fn transpose_lanes_one_by_one(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
-    /// Units at a time: a loop with one in it takes a cycle for each, and two can be stored in one.
-    const AT_ONCE: usize = 4;
-    debug_assert!(plane.unit == 16);
-    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    for iteration in walk.iterations(16 * columns * rows) {
-        for column in 0..columns {
-            let unit = |row: usize| {
-                // SAFETY: called for rows of the plane, so it is a unit of it.
-                unsafe {
-                    let from = iteration.from.add(column * 16 + row * source);
-                    let to = iteration.to.add(column * destination + row * 16);
-                    to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+pub(super) struct TransposeFewLanes<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) plane: &'a Plane,
+    /// The row pitches, source and destination.
+    pub(super) pitches: (usize, usize),
+}
+
+impl Operation for TransposeFewLanes<'_> {
+    /// # Safety
+    ///
+    /// `plane.unit` is 16, and the pitches are those of its source and destination rows. In every iteration, the plane's span is
+    /// readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        /// Units at a time: a loop with one in it takes a cycle for each, and two can be stored in one.
+        const AT_ONCE: usize = 4;
+        let TransposeFewLanes { walk, plane, pitches: (source, destination) } = self;
+        debug_assert!(plane.unit == 16);
+        let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+        for iteration in walk.iterations(16 * columns * rows) {
+            for column in 0..columns {
+                let unit = |row: usize| {
+                    // SAFETY: called for rows of the plane, so it is a unit of it.
+                    unsafe {
+                        let from = iteration.from.add(column * 16 + row * source);
+                        let to = iteration.to.add(column * destination + row * 16);
+                        to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                    }
+                };
+                let in_fours = rows - rows % AT_ONCE;
+                for row in (0..in_fours).step_by(AT_ONCE) {
+                    (row..row + AT_ONCE).for_each(unit);
                 }
-            };
-            let in_fours = rows - rows % AT_ONCE;
-            for row in (0..in_fours).step_by(AT_ONCE) {
-                (row..row + AT_ONCE).for_each(unit);
+                (in_fours..rows).for_each(unit);
             }
-            (in_fours..rows).for_each(unit);
         }
     }
 }

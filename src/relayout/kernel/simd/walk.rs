@@ -7,11 +7,9 @@ use super::super::iterations::Iterations;
 
 /// The iterations of a nest, and how its kernel reads and stores.
 pub(in super::super) struct Walk<'a> {
-    /// The first bytes of the source and of the destination.
-    pub(in super::super) buffers: (*const u8, *mut u8),
+    /// Where the first iteration begins on the source and on the destination.
+    pub(in super::super) start: (*const u8, *mut u8),
     pub(in super::super) loops: &'a [NestLoop],
-    /// The offsets of the first iteration.
-    pub(in super::super) start: (usize, usize),
     /// Use non-temporal stores.
     pub(in super::super) streaming: bool,
     /// Prefetch what will be read.
@@ -28,14 +26,14 @@ impl<'a> Walk<'a> {
     /// All iterations, each of which reads so many bytes.
     #[inline(always)]
     pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {
-        let iterations = Iterations::new(self.loops, self.start);
+        let iterations = Iterations::new(self.loops, (0, 0));
         let later = (self.prefetch && !self.loops.is_empty()).then(|| {
             let mut later = iterations;
             let distance = (self.knobs.prefetch_distance / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
             later.by_ref().take(distance).for_each(drop);
             later
         });
-        Pointers { iterations, later, buffers: self.buffers, prefetch: self.prefetch }
+        Pointers { iterations, later, start: self.start, prefetch: self.prefetch }
     }
 }
 
@@ -43,7 +41,7 @@ impl<'a> Walk<'a> {
 pub(super) struct Pointers<'a> {
     iterations: Iterations<'a>,
     later: Option<Iterations<'a>>,
-    buffers: (*const u8, *mut u8),
+    start: (*const u8, *mut u8),
     prefetch: bool,
 }
 
@@ -64,10 +62,10 @@ impl Iterator for Pointers<'_> {
     fn next(&mut self) -> Option<Iteration> {
         let (from, to) = self.iterations.next()?;
         let later = match &mut self.later {
-            Some(later) => later.next().map(|(from, _)| self.buffers.0.wrapping_add(from)),
+            Some(later) => later.next().map(|(from, _)| self.start.0.wrapping_add(from)),
             None => None,
         };
-        let (from, to) = (self.buffers.0.wrapping_add(from), self.buffers.1.wrapping_add(to));
+        let (from, to) = (self.start.0.wrapping_add(from), self.start.1.wrapping_add(to));
         Some(Iteration { from, to, later, prefetch: self.prefetch })
     }
 }

@@ -5,8 +5,9 @@
 //! # Invariants
 //!
 //! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop without any is harmless.)
-//! 2. A [`span`](Nest::span) that does not fit a `usize` saturates, and so lies past the end of any buffer: the check in
+//! 2. A [`span`](MicroKernel::span) that does not fit a `usize` saturates, and so lies past the end of any buffer: the check in
 //!    `kernel/call.rs` refuses it.
+//! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and do not change.
 
 use smallvec::SmallVec;
 
@@ -16,25 +17,24 @@ use super::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
 
 mod bits;
 mod plane;
+mod reach;
 mod stride;
 mod width;
 
 pub(crate) use bits::{BitInterleave, BitPlane, BitRows, Direction};
 pub(crate) use plane::{Axis, MicroTile, Plane, RowPitch};
+pub(crate) use reach::Reach;
 pub(crate) use stride::Stride;
 pub(crate) use width::{PackedWords, WidthChange, WidthRow};
 
 /// A loop nest around a micro-kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct Nest {
-    /// Where the first iteration begins.
-    pub(crate) source: usize,
-    pub(crate) destination: usize,
-    /// The loops outside the kernel, outer to inner.
-    pub(crate) loops: NestLoops,
-    pub(crate) kernel: MicroKernel,
-    /// The bytes that all iterations write.
-    pub(crate) bytes: u64,
+    start: (usize, usize),
+    loops: NestLoops,
+    kernel: MicroKernel,
+    bytes: u64,
+    reach: Reach,
 }
 
 pub(crate) type NestLoops = SmallVec<[NestLoop; 6]>;
@@ -73,7 +73,33 @@ impl Nest {
     pub(crate) fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
         let factors = loops.iter().map(NestLoop::extent).chain(kernel.factors());
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
-        Nest { source, destination, loops, kernel, bytes }
+        let start = (source, destination);
+        let reach = Reach::new(&kernel, &loops, start);
+        Nest { start, loops, kernel, bytes, reach }
+    }
+
+    /// Where the first iteration begins, source and destination.
+    pub(crate) fn start(&self) -> (usize, usize) {
+        self.start
+    }
+
+    /// The loops outside the kernel, outer to inner.
+    pub(crate) fn loops(&self) -> &[NestLoop] {
+        &self.loops
+    }
+
+    pub(crate) fn kernel(&self) -> &MicroKernel {
+        &self.kernel
+    }
+
+    /// The bytes that all iterations write.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where all iterations end.
+    pub(crate) fn reach(&self) -> Reach {
+        self.reach
     }
 
     /// Do all iterations of the loops write different bytes, so that threads may share them?

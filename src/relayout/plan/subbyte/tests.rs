@@ -71,7 +71,7 @@ fn a_few_rows_of_whole_bytes_are_interleaved() {
     table.loops.insert(0, Loop::Table(vec![(0, 0), (200, 300)]));
     let nest = interleaved(&table, 4, &z5()).unwrap();
     assert_eq!(words(&nest), "2 places / interleave 2 rows of 32 bytes by 4 bits, 32 apart");
-    let [NestLoop::Table(places)] = nest.loops.as_slice() else { panic!("{nest:?}") };
+    let [NestLoop::Table(places)] = nest.loops() else { panic!("{nest:?}") };
     assert_eq!(places, &[(0, 0), (100, 150)]);
 }
 

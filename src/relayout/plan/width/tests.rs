@@ -92,7 +92,7 @@ fn long_rows_are_unpacked_without_a_stage() {
     copy.loops.insert(0, Loop::Table(vec![(0, 70), (90, 0)]));
     let table = nest(&copy, &change(4, 8)).unwrap();
     assert_eq!(words(&table), "from 3>7 / 2 places / unpack 32 bytes of 4 bits");
-    let [NestLoop::Table(places)] = table.loops.as_slice() else { panic!("{table:?}") };
+    let [NestLoop::Table(places)] = table.loops() else { panic!("{table:?}") };
     assert_eq!(places, &[(0, 70), (45, 0)]);
     copy.source = 5;
     assert!(nest(&copy, &change(4, 8)).is_none());

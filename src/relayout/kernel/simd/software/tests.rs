@@ -40,15 +40,14 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
         let PlannedBox::Nest(nest) = planned else { return None };
         let place = destination.bytes[destination.start..].as_mut_ptr();
         let walk = Walk {
-            buffers: (own.as_ptr(), place),
-            loops: &nest.loops,
-            start: (nest.source, nest.destination),
+            start: (own.as_ptr().wrapping_add(nest.start().0), place.wrapping_add(nest.start().1)),
+            loops: nest.loops(),
             streaming: true,
             prefetch: false,
             knobs: &program.knobs,
         };
         // SAFETY: the nest is one of a plan whose layouts fit both buffers.
-        unsafe { RunNest { kernel: &nest.kernel, walk: &walk }.run::<Software, 2>() };
+        unsafe { RunNest { kernel: nest.kernel(), walk: &walk }.run::<Software, 2>() };
     }
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
     Some(STREAMED.take())
