@@ -56,7 +56,7 @@ pub struct Relayout {
     /// What a buffer must hold for every element to be inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
-    /// Bytes of the destination, padding included.
+    /// Bytes of the destination, padding included: each run asks.
     pub(super) destination_size: u64,
     /// Bytes behind the destination that its own size is rounded up by: padding as well.
     pub(super) tail: u64,

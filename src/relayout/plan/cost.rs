@@ -198,7 +198,7 @@ pub(crate) const REPORT_EACH: u64 = 1 << 21;
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
 /// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding
-/// (Z5: 12 ms instead of 33).
+/// (Z5, 3 channels in blocks of 16: 12 ms instead of 33).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
 /// Bytes that are filled and then copied over while they are in the cache: the last cache, if not the one before. Longer ones would
