@@ -43,7 +43,10 @@ fn what_was_measured() {
     let relayout = relayout.measured(&source, &mut measured).unwrap();
     assert!(plain == measured);
     let words = relayout.explain();
-    let tuning = format!("tuning: {}, the fastest of 7 plans measured\n  default: ", relayout.tuning());
+    // Seven plans, and one without a stage on machines that stage some panels without being asked.
+    let plans = relayout.trials().len();
+    assert!((7..=8).contains(&plans), "{words}");
+    let tuning = format!("tuning: {}, the fastest of {plans} plans measured\n  default: ", relayout.tuning());
     assert!(words.contains(&tuning), "{words}");
     for tried in ["prefetch=off", "prefetch=2048", "staged=512", "staged=1024", "stores=ordinary"] {
         assert!(words.contains(&format!("\n  {tried}: ")), "{words}");

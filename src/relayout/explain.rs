@@ -130,6 +130,7 @@ impl Relayout {
             let value = match name {
                 "L1 ways" | "panel rows" => value.to_string(),
                 "panels into" => format!("L{value}"),
+                "staged from" => format!("{value} units a register"),
                 "staged in the cache" => if value > 1 { "all blocks" } else { "blocks of half lines" }.to_owned(),
                 _ if value == 0 || value == u64::MAX => "off".into(),
                 _ => Size(value).to_string(),

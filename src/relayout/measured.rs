@@ -120,7 +120,7 @@ impl Relayout {
             candidates.push(as_is.with_panels_in_l1(!l1));
         }
         if any(|program| program.streaming && program.has_panels()) {
-            let off = any(Program::stages_tables).then_some(0);
+            let off = any(Program::stages_panels).then_some(0);
             let runs = off.into_iter().chain([1 << 9, 1 << 10]);
             candidates.extend(runs.filter_map(|run| as_is.with_staged_runs(run).ok()));
         }

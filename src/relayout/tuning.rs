@@ -136,6 +136,7 @@ impl Tuning {
         }
         tuned.panel_cache = self.panels.unwrap_or(knobs.panel_cache);
         tuned.staged_run = self.staged.unwrap_or(knobs.staged_run);
+        tuned.staged_units = self.staged.map_or(knobs.staged_units, |_| 1);
         tuned.staged_table_run = self.staged.unwrap_or(knobs.staged_table_run);
         tuned.joined_up_to = self.joined.unwrap_or(knobs.joined_up_to);
         tuned

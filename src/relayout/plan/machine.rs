@@ -4,7 +4,7 @@
 //! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
 //! [`cost`](super::cost).
 
-use super::cost::{LINE, LONGEST_JOINED, PAGE};
+use super::cost::{LEAST_STAGED_RUN, LINE, LONGEST_JOINED, PAGE};
 
 /// The data caches of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub(crate) struct Knobs {
     pub(crate) panel_cache: usize,
     /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
     pub(crate) staged_run: usize,
+    /// Units that a register holds, at least, for that.
+    pub(crate) staged_units: usize,
     /// The same of planes whose rows lie at no constant pitch on one side.
     pub(crate) staged_table_run: usize,
     /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
@@ -98,7 +100,8 @@ impl Knobs {
             panel_width: if traits.l2_inclusive { PANEL_WIDTH } else { WIDE_PANEL },
             panel_rows: PANEL_ROWS,
             panel_cache: if traits.l2_inclusive { INCLUSIVE_L2 } else { APART },
-            staged_run: 0,
+            staged_run: if traits.l2_inclusive { 0 } else { STAGED_RUN },
+            staged_units: STAGED_UNITS,
             staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
             staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
             joined_up_to: if traits.l1_ways <= FEW_WAYS { LONGEST_JOINED } else { 0 },
@@ -106,7 +109,7 @@ impl Knobs {
     }
 
     /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
-    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 15] {
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 16] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
             l1_ways,
@@ -121,6 +124,7 @@ impl Knobs {
             panel_rows,
             panel_cache,
             staged_run,
+            staged_units,
             staged_table_run,
             staged_blocks,
             joined_up_to,
@@ -144,7 +148,8 @@ impl Knobs {
             ("panel width", number(panel_width), from_traits),
             ("panel rows", number(panel_rows), "trial"),
             ("panels into", number(panel_cache), source(panel_cache == made.panel_cache, from_traits)),
-            ("staged runs", number(staged_run), source(staged_run == made.staged_run, "trial")),
+            ("staged runs", number(staged_run), source(staged_run == made.staged_run, from_traits)),
+            ("staged from", number(staged_units), source(staged_units == made.staged_units, "trial")),
             (
                 "staged runs of tables",
                 number(staged_table_run),
@@ -179,8 +184,13 @@ const PANEL_ROWS: usize = 256;
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it;
-/// at a constant pitch nothing was gained. On Z5 it costs.
+/// Runs of planes with constant pitches, where the L2 cache is apart from the L1 cache. X5: nchw_to_nhwc_f32, permute_3102_f32 and large transposes took 0.82 to 0.94 of
+/// the time. Registers of fewer than 16 units lose: f64 1.0, with AVX2 f32 1.0 to 1.1, f64 1.3. On Z5 it costs.
+const STAGED_RUN: usize = LEAST_STAGED_RUN;
+const STAGED_UNITS: usize = 16;
+
+/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it.
+/// On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
 /// Which blocks are staged in the cache. On X5, whose L2 cache is apart from the L1 cache, f32[64,1024] took 1.37 times a copy without a stage and 2.72

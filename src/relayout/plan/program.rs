@@ -98,10 +98,13 @@ impl Program {
         })
     }
 
-    /// Are panels staged without being asked for, as some rows lie at no constant pitch?
-    pub(crate) fn stages_tables(&self) -> bool {
-        self.knobs.staged_table_run != self.knobs.staged_run
-            && self.has_plane(|plane| plane.is_panelled() && !plane.has_constant_pitches())
+    /// May panels be staged without being asked for?
+    pub(crate) fn stages_panels(&self) -> bool {
+        let Knobs { staged_run, staged_table_run, staged_units, .. } = self.knobs;
+        staged_units > 1
+            && self.has_plane(|plane| {
+                plane.is_panelled() && (if plane.has_constant_pitches() { staged_run } else { staged_table_run }) > 0
+            })
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned

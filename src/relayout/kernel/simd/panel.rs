@@ -91,7 +91,11 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
-    let staged_run = if plane.has_constant_pitches() { knobs.staged_run } else { knobs.staged_table_run };
+    let staged_run = match (plane.has_constant_pitches(), V::BYTES / UNIT >= knobs.staged_units) {
+        (true, true) => knobs.staged_run,
+        (true, false) => 0,
+        (false, _) => knobs.staged_table_run,
+    };
     let staged_rows = if lines_fit { staged_run / UNIT } else { 0 };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
@@ -105,7 +109,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let whole_source = panels == 1 && panel_rows == rows && plane.span().0 == columns * rows * UNIT;
     // Rows in one page are read nearly as one run, which the L2 cache has in time. Units of two bytes: nchw_to_nhwc_f16 took 1.18 times as long (X6).
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-    let near = UNIT >= 4 && apart && knobs.panel_cache == 1;
+    let near = (UNIT >= 4 || staged_rows > 0) && apart && knobs.panel_cache == 1;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.
@@ -130,6 +134,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             in_order: columns == 1 || plane.columns.offset(1) < PAGE,
             prefetch,
             in_groups,
+            in_halves: false,
             gather,
             scatter,
             micro_tile,
@@ -202,6 +207,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strips<'_,
                 in_order: true,
                 prefetch: false,
                 in_groups,
+                in_halves: true,
                 gather: false,
                 scatter: 0,
                 micro_tile: None,
@@ -304,7 +310,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> O
         let mut row = rows.start;
         // Copies that nothing else points to: stores to the destination cannot change them, so they stay in registers.
         debug_assert!(plane.streaming == STREAMING);
-        let (own, mut issued) = (Transposition { streaming: STREAMING, ..*plane }, *prefetch);
+        let (own, mut issued) = (Transposition { streaming: STREAMING, in_halves: !STREAMING, ..*plane }, *prefetch);
         // SAFETY: whole blocks are a line of columns by a line of rows of the plane, and begin whole lines behind `rows.start`; what is
         // left goes to `Edge`, with as many columns and rows as there are.
         unsafe {

@@ -62,7 +62,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         const { assert!(LANES <= 4) };
         let mut stage = Stage::<LINES, IN_LANE>::new();
         // Copies that nothing else points to: stores cannot change them, so they stay in registers. What is staged is not streamed.
-        let (own, mut issued) = (Transposition { streaming: false, ..*plane }, *prefetch);
+        let (own, mut issued) = (Transposition { streaming: false, in_halves: false, ..*plane }, *prefetch);
         for run in rows.step_by(LINES * in_line) {
             for line in 0..LINES {
                 let row = run + line * in_line;
@@ -118,7 +118,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
         let (mut stage, mut nothing) = (Stage::<LINES, IN_LANE>::new(), PanelPrefetch::nothing(plane.source_pitch));
         // As in `Scatter`.
-        let own = *plane;
+        let own = Transposition { in_halves: true, ..*plane };
         for i in 0..in_line {
             // SAFETY: the columns of a row of the plane are read, at most `LINES` lines, and a staged row takes them.
             unsafe {
@@ -159,8 +159,15 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
 #[inline(always)]
 unsafe fn copy_row<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINES.is_multiple_of(STAGED_LINES)) };
+    if streaming {
+        for part in (0..LINES * LINE).step_by(V::BYTES) {
+            // SAFETY: part of the lines of both, aligned as they are. No page is looked up: the next row lies in another.
+            unsafe { V::load(from.add(part)).store_past_cache(to.add(part)) };
+        }
+        return;
+    }
     for line in (0..LINES).step_by(STAGED_LINES) {
-        // SAFETY: as many lines of both, as aligned as the first.
-        unsafe { copy_lines::<V, STAGED_LINES>(from.add(line * LINE), to.add(line * LINE), streaming) };
+        // SAFETY: as many lines of both.
+        unsafe { copy_lines::<V, STAGED_LINES>(from.add(line * LINE), to.add(line * LINE), false) };
     }
 }

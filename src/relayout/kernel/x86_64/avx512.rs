@@ -181,14 +181,33 @@ impl Vector for Zmm {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
         unsafe {
-            let (first, second) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
-            let (third, fourth) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
+            // Even lanes and odd ones, not low halves and high ones: those LLVM would load one by one, and read rows twice.
+            let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
+            let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
-            rows[1] = Zmm(_mm512_shuffle_i64x2::<0xdd>(first, second));
-            rows[2] = Zmm(_mm512_shuffle_i64x2::<0x88>(third, fourth));
+            rows[1] = Zmm(_mm512_shuffle_i64x2::<0x88>(third, fourth));
+            rows[2] = Zmm(_mm512_shuffle_i64x2::<0xdd>(first, second));
             rows[3] = Zmm(_mm512_shuffle_i64x2::<0xdd>(third, fourth));
         }
         rows
+    }
+
+    #[inline(always)]
+    unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 4) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            let mut lines = [Self::zero(); LANES];
+            for half in 0..2 {
+                // A half that is inserted from memory leaves the shuffle unit alone.
+                let pair =
+                    |first: usize| Self::load_halves(rows[first].add(32 * half), rows[first + 1].add(32 * half)).0;
+                let (low, high) = (pair(0), pair(2));
+                lines[2 * half] = Zmm(_mm512_shuffle_i64x2::<0x88>(low, high));
+                lines[2 * half + 1] = Zmm(_mm512_shuffle_i64x2::<0xdd>(low, high));
+            }
+            lines
+        }
     }
 
     #[inline(always)]

@@ -31,7 +31,8 @@ fn each_knob_names_its_source() {
             ("panel width", from_traits),
             ("panel rows", "trial"),
             ("panels into", from_traits),
-            ("staged runs", "trial"),
+            ("staged runs", from_traits),
+            ("staged from", "trial"),
             ("staged runs of tables", from_traits),
             ("staged in the cache", from_traits),
             ("joined runs", from_traits),
@@ -49,6 +50,7 @@ fn each_knob_names_its_source() {
         (Knobs { prefetch_in_row: 1, ..made }, "in long rows"),
         (Knobs { panel_cache: 1, ..made }, "panels into"),
         (Knobs { staged_run: 1, ..made }, "staged runs"),
+        (Knobs { staged_units: 1, ..made }, "staged from"),
         (Knobs { staged_table_run: 1, ..made }, "staged runs of tables"),
         (Knobs { joined_up_to: 1, ..made }, "joined runs"),
     ] {
@@ -72,11 +74,12 @@ fn each_knob_names_its_value() {
         panel_rows: 10,
         panel_cache: 11,
         staged_run: 12,
-        staged_table_run: 13,
-        staged_blocks: 14,
-        joined_up_to: 15,
+        staged_units: 13,
+        staged_table_run: 14,
+        staged_blocks: 15,
+        joined_up_to: 16,
     };
-    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=15));
+    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=16));
 }
 
 /// Where the L2 cache does not hold what the L1 cache holds.
@@ -92,7 +95,7 @@ fn fewer_blocks_more_tables_and_wider_panels_where_the_second_cache_is_apart() {
         let knobs = Knobs::new(&Traits { l2_inclusive, ..Traits::ASSUMED });
         (knobs.staged_blocks, knobs.staged_run, knobs.staged_table_run, knobs.panel_width)
     };
-    assert_eq!([true, false].map(staged), [(2, 0, 0, 256), (1, 0, 512, 512)]);
+    assert_eq!([true, false].map(staged), [(2, 0, 0, 256), (1, 256, 512, 512)]);
 }
 
 /// On machines of 8 ways or fewer.
