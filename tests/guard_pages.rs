@@ -310,6 +310,11 @@ fn planes_that_are_tuned() {
         (DataType::F32, 32, 512, 1024),
         (DataType::F64, 19, 300, 304),
         (DataType::C128, 17, 150, 152),
+        // Destination rows that follow each other and are drained whole.
+        (DataType::U8, 90, 512, 512),
+        (DataType::BF16, 70, 64, 64),
+        (DataType::F32, 100, 32, 32),
+        (DataType::F32, 50, 256, 256),
     ] {
         let desc = |strides: [u64; 2], base: u64| {
             let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();

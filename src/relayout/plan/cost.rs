@@ -22,11 +22,10 @@
 //!
 //! # Where the numbers come from
 //!
-//! All were found on one machine, *Z5*: AMD EPYC (Zen 5), 2 virtual CPUs, AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 1 MiB, L3 32 MiB; a few
-//! were held against a second one, *Z3*: AMD EPYC (Zen 3), AVX2, L1 data 32 KiB with 8 ways, L3 32 MiB. Ratios are times over
-//! a plain copy of as many bytes (docs/PERFORMANCE.md). "By trial" means: the best of the neighbouring powers of two on Z5,
-//! of which no figure was kept. Since then the suite has run on *X6*: Intel Xeon (AVX-512 with VBMI, L1 data 48 KiB with 12 ways, L2 2 MiB that is
-//! not inclusive, L3 480 MiB), and on *X5*, a Xeon of the generation before (the same L1 and L2, L3 300 MiB). Nothing here was measured on ARM CPUs.
+//! All were found on one machine, *Z5*: AMD EPYC (Zen 5, AVX-512, L1 data 48 KiB with 12 ways, L2 1 MiB); a few were held against a second one, *Z3*: AMD EPYC
+//! (Zen 3, AVX2, L1 data 32 KiB with 8 ways). Ratios are times over a plain copy of as many bytes. "By trial" means: the best of the neighbouring powers of two
+//! on Z5, of which no figure was kept. *X6* and *X5* are two Intel Xeons (AVX-512, L1 data 48 KiB with 12 ways, L2 2 MiB that is not inclusive). docs/PERFORMANCE.md
+//! says more of all four. Nothing here was measured on ARM CPUs.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
@@ -50,11 +49,10 @@ pub(crate) const LONG_RUN: usize = PAGE;
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
 /// How far ahead the page is looked up that will be stored to past the cache, at the first store to each page: a store waits until the address of its page is
-/// translated, and no hardware prefetcher asks for that. It is the first line of that page that is prefetched: with one at random the suite took 1.59 times a copy, with the first 1.36
-/// (Z5).
+/// translated, and no hardware prefetcher asks for that. It is the first line of that page that is prefetched: one at random costs (Z5).
 pub(crate) const TRANSLATED_AHEAD: usize = PAGE;
 
-/// Rows of the destination that are stored to in turns from which on no page is looked up ahead. Z5: 16 rows took 4.6 ms without, 5.2 with; eight 4.4 and 4.2.
+/// Rows of the destination that are stored to in turns from which on no page is looked up ahead. By trial.
 pub(crate) const MANY_ROWS: usize = 16;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
@@ -105,8 +103,7 @@ pub(crate) const LEAST_STAGED_RUN: usize = STAGED_LINES * LINE;
 /// Lines of a row that are staged together, at least: runs of 256 bytes.
 pub(crate) const STAGED_LINES: usize = 4;
 
-/// The same where rows are long enough: in the L2 cache of Z5, f32[1024,64] takes 1.94 times a copy in runs of 512 bytes, 2.15 in
-/// runs of 256.
+/// The same where rows are long enough. By trial.
 pub(crate) const MORE_STAGED_LINES: usize = 2 * STAGED_LINES;
 
 /// Bytes of a destination run up to which neighbouring tiles are joined, where they are: on Z3, longer ones (untile_bf16, 256) gained nothing.
@@ -134,15 +131,13 @@ pub(crate) const FEW_LANES: usize = 1 << 10;
 /// Destination rows that an L1 cache can take stores to at the same time. By trial.
 pub(crate) const FEW_ROWS: usize = 16;
 
-/// Destination rows that are stored to at the same time where all of them begin in one set of the L1 cache. X5, f32[256,256] to panels of 16 columns: 1.18
-/// times a copy; one row 1.20 to 1.74, 8 rows 1.21 to 1.44, all 16 rows 1.34.
+/// Destination rows that are stored to at the same time where all of them begin in one set of the L1 cache. By trial (X5).
 pub(crate) const FEW_COLUMNS: usize = 4;
 
 /// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed. By trial.
 pub(crate) const RUN_PIECE: usize = 256;
 
-/// The same through the cache, of rows that share a set: f32[256,256] to panels of 16 columns took 1.89 times a copy in Z5's L2 cache, 2.55 in
-/// pieces of 256 bytes.
+/// The same through the cache, of rows that share a set. By trial.
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
 /// Bytes of a destination row below which building the table of a byte shuffle takes longer than it saves. By trial.

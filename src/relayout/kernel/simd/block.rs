@@ -30,7 +30,7 @@ pub(super) struct Transposition<P> {
     pub(super) prefetch: bool,
     /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
     pub(super) in_groups: bool,
-    /// Rows are in the cache, where the halves of registers are loaded one by one. (Of rows from memory, f64 took 1.06 times as long so on X5.)
+    /// Rows are in the cache: the halves of registers are loaded one by one.
     pub(super) in_halves: bool,
     /// The rows of a block on the source share sets of the L1 cache: they are copied into a stage first.
     pub(super) gather: bool,

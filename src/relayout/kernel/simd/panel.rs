@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::super::super::plan::cost::{
-    LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
+    LARGEST_STAGED_RUN, LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
@@ -96,6 +96,12 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         (true, false) => 0,
         (false, _) => knobs.staged_table_run,
     };
+    // Destination rows that follow each other are drained whole, if there is a kernel for their length: all of them are one run then.
+    let whole_rows = staged_run > 0
+        && plane.columns.stride() == Some(rows * UNIT)
+        && (rows * UNIT).is_power_of_two()
+        && (2 * LINE..=LARGEST_STAGED_RUN).contains(&(rows * UNIT));
+    let staged_run = if whole_rows { rows * UNIT } else { staged_run };
     let staged_rows = if lines_fit { staged_run / UNIT } else { 0 };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
@@ -107,7 +113,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let distance = (PANEL_PREFETCH / (panel_rows * width * UNIT)).clamp(1, panels);
     // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the order of its rows.
     let whole_source = panels == 1 && panel_rows == rows && plane.span().0 == columns * rows * UNIT;
-    // Rows in one page are read nearly as one run, which the L2 cache has in time. Units of two bytes: nchw_to_nhwc_f16 took 1.18 times as long (X6).
+    // Rows in one page are read nearly as one run, which the L2 cache has in time.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
     let near = (UNIT >= 4 || staged_rows > 0) && apart && knobs.panel_cache == 1;
     for iteration in walk.iterations(columns * rows * UNIT) {
@@ -242,7 +248,8 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     unsafe {
         let lines = match plane.scatter {
             0 => 0,
-            1..8 => STAGED_LINES,
+            1..4 => 2,
+            4..8 => STAGED_LINES,
             8..16 => 8,
             _ => 16,
         };
@@ -251,6 +258,7 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
             for column in columns.clone().step_by(IN_LANE * LANES) {
                 let rows = rows.start..rows.start + staged;
                 match lines {
+                    2 => V::vectorize(Scatter::<P, UNIT, IN_LANE, 2> { plane, column, rows, prefetch }),
                     8 => V::vectorize(Scatter::<P, UNIT, IN_LANE, 8> { plane, column, rows, prefetch }),
                     16 => V::vectorize(Scatter::<P, UNIT, IN_LANE, 16> { plane, column, rows, prefetch }),
                     _ => V::vectorize(Scatter::<P, UNIT, IN_LANE, STAGED_LINES> { plane, column, rows, prefetch }),

@@ -158,13 +158,17 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
 /// `LINES` lines are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
 #[inline(always)]
 unsafe fn copy_row<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
-    const { assert!(LINES.is_multiple_of(STAGED_LINES)) };
+    const { assert!(LINES == 2 || LINES.is_multiple_of(STAGED_LINES)) };
     if streaming {
         for part in (0..LINES * LINE).step_by(V::BYTES) {
             // SAFETY: part of the lines of both, aligned as they are. No page is looked up: the next row lies in another.
             unsafe { V::load(from.add(part)).store_past_cache(to.add(part)) };
         }
         return;
+    }
+    if LINES == 2 {
+        // SAFETY: two lines of both.
+        return unsafe { copy_lines::<V, 2>(from, to, false) };
     }
     for line in (0..LINES).step_by(STAGED_LINES) {
         // SAFETY: as many lines of both.
