@@ -137,3 +137,6 @@ impl Relayout {
         candidates
     }
 }
+
+#[cfg(test)]
+mod tests;
