@@ -71,7 +71,7 @@ pub(crate) struct Knobs {
     pub(crate) panel_cache: usize,
     /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
     pub(crate) staged_run: usize,
-    /// Units that a register holds, at least, for that.
+    /// Units that a register holds, at least, where panels are staged in `staged_run`.
     pub(crate) staged_units: usize,
     /// The same of planes whose rows lie at no constant pitch on one side.
     pub(crate) staged_table_run: usize,

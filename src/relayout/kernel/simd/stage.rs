@@ -161,7 +161,7 @@ unsafe fn copy_row<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, 
     const { assert!(LINES == 2 || LINES.is_multiple_of(STAGED_LINES)) };
     if streaming {
         for part in (0..LINES * LINE).step_by(V::BYTES) {
-            // SAFETY: part of the lines of both, aligned as they are. No page is looked up: the next row lies in another.
+            // SAFETY: part of the lines of both, aligned as they are. No page is looked up: the next row may lie in another.
             unsafe { V::load(from.add(part)).store_past_cache(to.add(part)) };
         }
         return;
