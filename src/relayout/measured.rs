@@ -120,9 +120,9 @@ impl Relayout {
             candidates.push(as_is.with_panels_in_l1(!l1));
         }
         if any(|program| program.streaming && program.has_panels()) {
-            let off = any(Program::stages_panels).then_some(0);
-            let runs = off.into_iter().chain([1 << 9, 1 << 10]);
-            candidates.extend(runs.filter_map(|run| as_is.with_staged_runs(run).ok()));
+            let other = if any(Program::stages_panels) { 0 } else { 1 << 8 };
+            let runs = [other, 1 << 9, 1 << 10];
+            candidates.extend(runs.into_iter().filter_map(|run| as_is.with_staged_runs(run).ok()));
         }
         if any(|program| program.streaming && program.has_short_runs()) {
             let joined = any(|program| program.knobs.joined_up_to > 0);

@@ -3,7 +3,7 @@ use super::super::plan::machine::{Knobs, TraitSource, Traits};
 use super::*;
 use crate::notation::Notated;
 
-/// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves; the others do, and try to do without.
+/// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves, and try to; the others do, and try to do without.
 #[test]
 fn plans_that_stage_panels_by_themselves_are_tried_without() {
     let traits = |l2_inclusive| Traits {
@@ -17,6 +17,7 @@ fn plans_that_stage_panels_by_themselves_are_tried_without() {
     let machine = |traits| &*Box::leak(Box::new(Machine { traits, knobs: Knobs::new(&traits) }));
     let (inclusive, apart) = (machine(traits(true)), machine(traits(false)));
     let off = Tuning::default().with_staged_runs(0).unwrap();
+    let short = Tuning::default().with_staged_runs(256).unwrap();
     for (from, to, stages) in [
         ("f32[2048,1024]{1,0}", "f32[2048,1024]{0,1}", true),
         // A table of offsets on either side.
@@ -29,6 +30,8 @@ fn plans_that_stage_panels_by_themselves_are_tried_without() {
         let on = |machine, tuning| Relayout { machine, ..plan.clone() }.with_tuning(tuning).unwrap().candidates();
         assert_eq!(on(apart, Tuning::default()).contains(&off), stages, "{from} to {to}");
         assert!(!on(inclusive, Tuning::default()).contains(&off));
+        assert_eq!(on(inclusive, Tuning::default()).contains(&short), stages, "{from} to {to}");
+        assert!(!on(apart, Tuning::default()).contains(&short));
         // Nor where somebody asked for a stage.
         assert!(!on(apart, Tuning::default().with_staged_runs(512).unwrap()).contains(&off));
     }
