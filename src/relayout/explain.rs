@@ -119,10 +119,9 @@ impl Relayout {
         }
     }
 
-    /// The knobs of the last pass, each with its source.
+    /// The knobs that the passes are planned with, each with its source.
     fn knobs_in_words(&self) -> String {
-        let Some(program) = self.passes.programs().last() else { return "none".into() };
-        let named = program.knobs.named(&self.machine.traits);
+        let named = self.tuning.applied_to(&self.machine.knobs).named(&self.machine.traits);
         let mut words = String::new();
         for (place, (name, value, source)) in named.into_iter().enumerate() {
             let separator = if place == 0 { "" } else { ", " };
