@@ -167,7 +167,7 @@ fn plans_that_go_backwards_say_so() {
     };
     let image = "u8[480,640,3]{2,1,0}";
     for (from, to, axes, says) in [
-        (image, image, &[0][..], "loop of 480: source -1920, destination +1920"),
+        (image, image, &[0][..], "loop of 480: source +1920, destination -1920"),
         (image, image, &[1], "reverse 480 runs of 640 3-byte units: source +1920, destination +1920"),
         (image, image, &[2], "reverse 307200 runs of 3 1-byte units: source +3, destination +3"),
         ("f32[1000]{0}", "f32[1000]{0}", &[0], "reverse one run of 1000 4-byte units"),

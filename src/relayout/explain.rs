@@ -269,7 +269,7 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
                 line(text, format_args!("    loop of {}: {}", stride.extent, strides(*stride)));
             }
             NestLoop::Reversed(Stride { extent, source, destination }) => {
-                line(text, format_args!("    loop of {extent}: source -{source}, destination +{destination}"));
+                line(text, format_args!("    loop of {extent}: source +{source}, destination -{destination}"));
             }
             NestLoop::Table(entries) => line(text, format_args!("    loop over a table of {} offsets", entries.len())),
         }

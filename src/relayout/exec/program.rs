@@ -165,9 +165,9 @@ fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64))
             *first = if backwards { NestLoop::Reversed(part) } else { NestLoop::Strided(part) };
         }
         // Nothing here can saturate: all offsets lie inside the buffers.
-        let moved = done.saturating_mul(outermost.source);
-        let from = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
-        let to = destination.saturating_add(done.saturating_mul(outermost.destination));
+        let from = source.saturating_add(done.saturating_mul(outermost.source));
+        let moved = done.saturating_mul(outermost.destination);
+        let to = if backwards { destination.saturating_sub(moved) } else { destination.saturating_add(moved) };
         call.run_at(nest.kernel(), &loops, (from, to));
         done = done.saturating_add(extent);
         progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));

@@ -50,7 +50,7 @@ impl<'a> Iterations<'a> {
         let last = |loops: &'a [NestLoop]| match loops.split_last() {
             Some((NestLoop::Strided(stride), outer)) => (outer, *stride),
             Some((NestLoop::Reversed(stride), outer)) => {
-                (outer, Stride { source: stride.source.wrapping_neg(), ..*stride })
+                (outer, Stride { destination: stride.destination.wrapping_neg(), ..*stride })
             }
             _ => (loops, Stride::ONCE),
         };
@@ -111,8 +111,8 @@ fn offset_at(loops: &[NestLoop], number: usize, start: (usize, usize)) -> (usize
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    // A source that goes backwards wraps; the sum is the offset of an iteration.
-    (a.0.wrapping_add(b.0), a.1 + b.1)
+    // A destination that goes backwards wraps; the sum is the offset of an iteration.
+    (a.0 + b.0, a.1.wrapping_add(b.1))
 }
 
 impl Iterator for Iterations<'_> {

@@ -139,7 +139,7 @@ impl Taken {
     fn at_front(self, source: &mut usize) -> Taken {
         if self.backwards {
             // Nothing saturates: that is where an element lies.
-            *source = source.saturating_sub(NestLoop::Reversed(self.stride).backwards());
+            *source = source.saturating_sub(self.stride.last().0);
         }
         self
     }
@@ -173,7 +173,9 @@ fn innermost(loops: &mut NestLoops) -> Stride {
 /// A source that is repeated is read from the cache, and keeps the order of the destination.
 pub(crate) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &NestLoop| match step {
-        NestLoop::Strided(stride) if stride.source > 0 => Some(Reverse((stride.source, stride.destination))),
+        NestLoop::Strided(stride) | NestLoop::Reversed(stride) if stride.source > 0 => {
+            Some(Reverse((stride.source, stride.destination)))
+        }
         _ => None,
     };
     if loops.iter().all(|step| key(step).is_some()) {

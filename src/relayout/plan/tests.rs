@@ -60,7 +60,7 @@ pub(super) fn words(nest: &Nest) -> String {
 fn loop_in_words(step: &NestLoop) -> String {
     match step {
         NestLoop::Strided(stride) => stride_in_words(stride),
-        NestLoop::Reversed(Stride { extent, source, destination }) => format!("{extent} of -{source}>{destination}"),
+        NestLoop::Reversed(Stride { extent, source, destination }) => format!("{extent} of {source}>-{destination}"),
         NestLoop::Table(entries) => format!("{} places", entries.len()),
     }
 }

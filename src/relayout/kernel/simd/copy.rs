@@ -68,8 +68,7 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
         let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
-        // A prefetcher that follows a row goes on behind its end, where the row in front of it is not.
-        let followed = run >= LONG_RUN && !(walk.goes_backwards() && run <= walk.knobs.panel);
+        let followed = run >= LONG_RUN;
         for iteration in walk.iterations(run.saturating_mul(count.extent)) {
             let later = LaterRun { iteration: &iteration, count, distance, run, followed, knobs: walk.knobs };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {

@@ -1,5 +1,7 @@
 //! Runs whose units come in the opposite order: mirrored images, `a[::-1]`, RGB to BGR.
 
+use std::ops::Range;
+
 use super::super::super::plan::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
 use super::super::super::plan::nest::Stride;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
@@ -191,55 +193,95 @@ impl Part<'_> {
         // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the two source vectors, which begin at least where
         // `run - place` is two vectors. Where they are streamed, they lie whole vectors behind the beginning of a line.
         unsafe {
-            for place in (0..head).step_by(V::BYTES) {
-                self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
-            }
-            let mut place = head;
-            if let Some(block) = block {
-                let count = whole / (3 * LINE) * (LINE / V::BYTES);
-                let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
-                let blocks =
-                    Blocks { from: from.wrapping_add(run - head), to: to.add(head), count, streaming, prefetch };
-                block.loaded::<V>().reverse::<COUNT, true>(&blocks);
-                place += count * in_block;
-            }
-            // Steps without a division or a chain of operations, whose latency every vector would wait for.
-            let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (head % unit, V::BYTES % unit) };
-            let wraps_at = unit - step;
-            for place in (place..head + whole).step_by(V::BYTES) {
-                let end = from.add(run - (place - inside));
-                if prefetch {
-                    V::prefetch(end.wrapping_sub(2 * V::BYTES + PREFETCH_IN_RUN));
-                }
-                let line = self.vector::<V, COUNT, METHOD>(end, inside);
-                if streaming {
-                    // No page is looked up ahead: on Z5 mirrored rows of 16 KiB took 1.1 times as long with it.
-                    line.store_past_cache(to.add(place));
-                } else {
-                    line.store(to.add(place));
-                }
-                if METHOD != method::UNITS {
-                    inside = if inside < wraps_at { inside + step } else { inside - wraps_at };
-                }
-            }
+            // From the back of the destination to its front, as the source is read fastest from its front.
             let mut rest = head + whole;
             if run >= 2 * V::BYTES && !streaming {
                 // Two vectors up to the end; some of their bytes are written a second time.
+                let line = match METHOD {
+                    method::UNITS => self.vector::<V, COUNT, METHOD>(from.add(V::BYTES), 0),
+                    _ => V::shuffle([V::load(from), V::load(from.add(V::BYTES))], V::load(self.tables.last.as_ptr())),
+                };
+                line.store(to.add(run - V::BYTES));
                 if rest + V::BYTES < run {
                     let place = run - 2 * V::BYTES;
                     let inside = if METHOD == method::UNITS { 0 } else { place % unit };
                     let line = self.vector::<V, COUNT, METHOD>(from.add(run - (place - inside)), inside);
                     line.store(to.add(place));
                 }
-                let line = match METHOD {
-                    method::UNITS => self.vector::<V, COUNT, METHOD>(from.add(V::BYTES), 0),
-                    _ => V::shuffle([V::load(from), V::load(from.add(V::BYTES))], V::load(self.tables.last.as_ptr())),
-                };
-                line.store(to.add(run - V::BYTES));
                 rest = run;
             }
-            for place in (rest..run).step_by(V::BYTES) {
+            for place in (rest..run).step_by(V::BYTES).rev() {
                 self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
+            }
+            let count = if block.is_some() { whole / (3 * LINE) * (LINE / V::BYTES) } else { 0 };
+            let vectors = head + count * in_block;
+            let places = vectors..head + whole;
+            if streaming {
+                self.stream::<V, COUNT, METHOD>(places, prefetch);
+            } else {
+                self.store::<V, COUNT, METHOD>(places, prefetch);
+            }
+            if let Some(block) = block {
+                let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
+                let blocks = Blocks { from: from.add(run - vectors), to: to.add(vectors), count, streaming, prefetch };
+                block.loaded::<V>().reverse::<COUNT, true>(&blocks);
+            }
+            for place in (0..head).step_by(V::BYTES) {
+                self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
+            }
+        }
+    }
+
+    /// Stores the vectors at these places through the cache, from the first on: with AVX2 mirror_f32 took 1.65 of the time the other way round (Zen 4).
+    ///
+    /// # Safety
+    ///
+    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each of these vectors begins in.
+    #[inline(always)]
+    unsafe fn store<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
+        let Part { from, to, unit, run, .. } = *self;
+        // Steps without a division or a chain of operations, whose latency every vector would wait for.
+        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.start % unit, V::BYTES % unit) };
+        let wraps_at = unit - step;
+        for place in places.step_by(V::BYTES) {
+            // SAFETY: the caller's promise; a prefetch may go anywhere.
+            unsafe {
+                let end = from.add(run - (place - inside));
+                if prefetch {
+                    V::prefetch(end.wrapping_sub(2 * V::BYTES + PREFETCH_IN_RUN));
+                }
+                self.vector::<V, COUNT, METHOD>(end, inside).store(to.add(place));
+            }
+            if METHOD != method::UNITS {
+                inside = if inside < wraps_at { inside + step } else { inside - wraps_at };
+            }
+        }
+    }
+
+    /// The same past the cache, from the last one on, so that the source is read front to back.
+    ///
+    /// # Safety
+    ///
+    /// As for [`store`](Self::store), and each place is where a vector may be streamed to.
+    #[inline(always)]
+    unsafe fn stream<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
+        let Part { from, to, unit, run, .. } = *self;
+        // As above.
+        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.end % unit, V::BYTES % unit) };
+        let mut place = places.end;
+        while place > places.start {
+            place -= V::BYTES;
+            if METHOD != method::UNITS {
+                inside = if inside < step { inside + (unit - step) } else { inside - step };
+            }
+            // SAFETY: the caller's promise; a prefetch may go anywhere.
+            unsafe {
+                let end = from.add(run - (place - inside));
+                if prefetch {
+                    V::prefetch(end.wrapping_add(PREFETCH_IN_RUN));
+                }
+                // No page is looked up ahead: on Z5 mirrored rows of 16 KiB took 1.1 times as long with it.
+                self.vector::<V, COUNT, METHOD>(end, inside).store_past_cache(to.add(place));
             }
         }
     }

@@ -33,8 +33,8 @@ pub(super) struct LoadedBlock<V> {
 
 /// Some blocks that follow each other.
 pub(super) struct Blocks {
-    /// Where the first block begins on the source, or ends if all come from the back to the front.
     pub(super) from: *const u8,
+    /// Where the first block begins on the destination, or ends if all come from the back to the front.
     pub(super) to: *mut u8,
     pub(super) count: usize,
     pub(super) streaming: bool,
@@ -97,7 +97,7 @@ impl ReversedBlock {
 }
 
 impl<V: Vector> LoadedBlock<V> {
-    /// Reverses some blocks, each of which lies in front of the one before on the source if `BACKWARDS` is set.
+    /// Reverses some blocks, each of which lies in front of the one before on the destination if `BACKWARDS` is set.
     ///
     /// # Safety
     ///
@@ -111,12 +111,11 @@ impl<V: Vector> LoadedBlock<V> {
         unsafe {
             for _ in 0..count {
                 if BACKWARDS {
-                    from = from.sub(bytes);
+                    to = to.sub(bytes);
                 }
                 for (i, order) in self.orders.into_iter().enumerate() {
                     if let Some(ahead) = prefetch {
-                        let ahead = if BACKWARDS { from.wrapping_sub(ahead) } else { from.wrapping_add(ahead) };
-                        V::prefetch(ahead.wrapping_add(i * V::BYTES));
+                        V::prefetch(from.wrapping_add(ahead + i * V::BYTES));
                     }
                     let line = if V::SHUFFLES_TWO {
                         let low = from.add(self.starts[i]);
@@ -131,10 +130,10 @@ impl<V: Vector> LoadedBlock<V> {
                     let to = to.add(i * V::BYTES);
                     if streaming { line.store_past_cache(to) } else { line.store(to) }
                 }
+                from = from.add(bytes);
                 if !BACKWARDS {
-                    from = from.add(bytes);
+                    to = to.add(bytes);
                 }
-                to = to.add(bytes);
             }
         }
     }
@@ -188,15 +187,15 @@ impl Operation for ReverseBlocks<'_> {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
                 let whole = Blocks { from, to, count: bytes / in_block, streaming: false, prefetch };
-                let rest = Blocks { to: to.wrapping_add(last), count: 1, prefetch: None, ..whole };
+                let rest = Blocks { from: from.wrapping_add(last), count: 1, prefetch: None, ..whole };
                 // SAFETY: as many blocks as there is room for; the last one, which is whole units or runs as well, may write some bytes a second time.
                 unsafe {
                     if backwards {
-                        block.reverse::<LANES, true>(&Blocks { from: from.add(bytes), ..whole });
-                        block.reverse::<LANES, true>(&Blocks { from: from.add(in_block), ..rest });
+                        block.reverse::<LANES, true>(&Blocks { to: to.add(bytes), ..whole });
+                        block.reverse::<LANES, true>(&Blocks { to: to.add(in_block), ..rest });
                     } else {
                         block.reverse::<LANES, false>(&whole);
-                        block.reverse::<LANES, false>(&Blocks { from: from.add(last), ..rest });
+                        block.reverse::<LANES, false>(&Blocks { to: to.add(last), ..rest });
                     }
                 }
             }

@@ -18,11 +18,6 @@ pub(in super::super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Does each iteration of the innermost loop begin in front of the one before, on the source?
-    pub(super) fn goes_backwards(&self) -> bool {
-        matches!(self.loops.last(), Some(NestLoop::Reversed(_)))
-    }
-
     /// All iterations, each of which reads so many bytes.
     #[inline(always)]
     pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {

@@ -43,7 +43,8 @@ pub(crate) type NestLoops = SmallVec<[NestLoop; 6]>;
 #[derive(Debug, Clone)]
 pub(crate) enum NestLoop {
     Strided(Stride),
-    /// The source goes backwards: each iteration begins so many bytes in front of the one before.
+    /// The two sides go opposite ways: each iteration begins so many bytes behind the one before on the source, and in front of it on the destination. So
+    /// the source is read front to back, which is what the hardware prefetcher follows.
     Reversed(Stride),
     /// The offsets of each iteration, source and destination.
     Table(Vec<(usize, usize)>),
@@ -70,7 +71,16 @@ pub(crate) enum MicroKernel {
 }
 
 impl Nest {
+    /// `source`, `destination`: where the first element of a [box](crate::map::CopyBox) lies, whose reversed loops go backwards on the source. Here they go
+    /// backwards on the destination, and begin where they ended.
     pub(crate) fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
+        let turned =
+            loops.iter().map(NestLoop::turned).fold((0, 0), |(a, b): (usize, usize), (source, destination)| {
+                (a.saturating_add(source), b.saturating_add(destination))
+            });
+        // A box that begins in front of the source reaches past the end of any buffer.
+        let source = source.checked_sub(turned.0).unwrap_or(usize::MAX);
+        let destination = destination.saturating_add(turned.1);
         let factors = loops.iter().map(NestLoop::extent).chain(kernel.factors());
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
         let start = (source, destination);
@@ -196,7 +206,7 @@ impl MicroKernel {
     }
 
     /// How many bytes all iterations inside these loops span on the source and on the destination, from the beginning of the first one to
-    /// the last. What a source that [goes backwards](NestLoop::backwards) reads in front of that is not counted.
+    /// the last. What a destination that [goes backwards](NestLoop::backwards) writes in front of that is not counted.
     pub(crate) fn span_in(&self, loops: &[NestLoop]) -> (usize, usize) {
         loops.iter().map(NestLoop::largest).fold(self.span(), |(source, destination), last| {
             (source.saturating_add(last.0), destination.saturating_add(last.1))
@@ -285,23 +295,28 @@ impl NestLoop {
         }
     }
 
-    /// Where iteration `i` begins, source and destination: to be added with wrapping, as a source that goes backwards wraps.
+    /// Where iteration `i` begins, source and destination: to be added with wrapping, as a destination that goes backwards wraps.
     pub(crate) fn at(&self, i: usize) -> (usize, usize) {
         match self {
             // Nothing saturates: the spans of all iterations lie inside the buffers.
             NestLoop::Strided(stride) => (stride.source.saturating_mul(i), stride.destination.saturating_mul(i)),
             NestLoop::Reversed(stride) => {
-                (stride.source.saturating_mul(i).wrapping_neg(), stride.destination.saturating_mul(i))
+                (stride.source.saturating_mul(i), stride.destination.saturating_mul(i).wrapping_neg())
             }
             NestLoop::Table(entries) => entries.get(i).copied().unwrap_or_default(),
         }
     }
 
-    /// How far the last iteration begins in front of the first one on the source.
+    /// How far the last iteration begins in front of the first one on the destination.
     pub(crate) fn backwards(&self) -> usize {
+        self.turned().1
+    }
+
+    /// How far apart the first and the last iteration begin, source and destination, if it is reversed.
+    pub(crate) fn turned(&self) -> (usize, usize) {
         match self {
-            NestLoop::Reversed(stride) => stride.last().0,
-            NestLoop::Strided(_) | NestLoop::Table(_) => 0,
+            NestLoop::Reversed(stride) => stride.last(),
+            NestLoop::Strided(_) | NestLoop::Table(_) => (0, 0),
         }
     }
 
@@ -309,7 +324,7 @@ impl NestLoop {
     fn largest(&self) -> (usize, usize) {
         match self {
             NestLoop::Strided(stride) => stride.last(),
-            NestLoop::Reversed(stride) => (0, stride.last().1),
+            NestLoop::Reversed(stride) => (stride.last().0, 0),
             NestLoop::Table(entries) => largest(entries),
         }
     }

@@ -14,10 +14,10 @@ impl Reach {
     const NOWHERE: Reach = Reach { source: usize::MAX, destination: usize::MAX };
 
     /// Of iterations the first of which begins at `start`, source and destination. It lies past the end of any buffer if there is no such kernel, or if
-    /// an iteration would begin in front of the source.
+    /// an iteration would begin in front of the destination.
     pub(crate) fn new(kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) -> Reach {
         let backwards = loops.iter().map(NestLoop::backwards).fold(0, usize::saturating_add);
-        if !kernel.is_well_formed() || backwards > start.0 {
+        if !kernel.is_well_formed() || backwards > start.1 {
             return Reach::NOWHERE;
         }
         // A sum that saturates is larger than any buffer.

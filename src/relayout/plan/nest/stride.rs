@@ -13,7 +13,7 @@ impl Stride {
     pub(crate) const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 
     /// Where the last iteration begins.
-    pub(super) fn last(self) -> (usize, usize) {
+    pub(crate) fn last(self) -> (usize, usize) {
         let last = self.extent.saturating_sub(1);
         (last.saturating_mul(self.source), last.saturating_mul(self.destination))
     }

@@ -51,9 +51,9 @@ fn what_counts_down() {
         (4, &[(2, 90, 90), (3, 8, 8), (8, -1, 1)], "2 of 360>360 / reverse 8 of 4, 3 of 32>32"),
         (16, &[(8, -1, 1)], "reverse 8 of 16"),
         // Units of more than half the narrowest vector are copied one by one.
-        (17, &[(8, -1, 1)], "from 119>0 / 8 of -17>17 / copy 17"),
-        (4, &[(8, -2, 1)], "from 56>0 / 8 of -8>4 / copy 4"),
-        (4, &[(8, -1, 2)], "from 28>0 / 8 of -4>8 / copy 4"),
+        (17, &[(8, -1, 1)], "from 0>119 / 8 of 17>-17 / copy 17"),
+        (4, &[(8, -2, 1)], "from 0>28 / 8 of 8>-4 / copy 4"),
+        (4, &[(8, -1, 2)], "from 0>56 / 8 of 4>-8 / copy 4"),
         // Rows in the opposite order, and columns.
         (4, &[(200, 1, 100), (100, -200, 1)], "transpose 100x200 of 4: -800>400"),
         (4, &[(200, -1, 100), (100, 200, 1)], "transpose 100x200 of 4: 800>-400"),
@@ -62,7 +62,7 @@ fn what_counts_down() {
         (
             4,
             &[(9, -20000, 20000), (200, 1, 100), (100, 200, 1)],
-            "from 640000>0 / 9 of -80000>80000 / transpose 100x200 of 4: 800>400",
+            "from 0>640000 / 9 of 80000>-80000 / transpose 100x200 of 4: 800>400",
         ),
     ] {
         assert_eq!(planned(bytes, loops), plan);
@@ -76,7 +76,7 @@ fn a_source_that_is_repeated_keeps_the_order_of_the_destination() {
         (4, &[(7, 1, 5), (5, 0, 1)][..], "7 of 4>20 / copy 4, 5 of 0>4"),
         (256, &[(3, 0, 300), (10, 1, 20), (20, 10, 1)], "3 of 0>76800 / 10 of 256>5120 / copy 256, 20 of 2560>256"),
         (256, &[(10, 1, 20), (20, 10, 1)], "20 of 2560>256 / copy 256, 10 of 256>5120"),
-        (256, &[(10, -1, 20), (20, 10, 1)], "from 2304>0 / 10 of -256>5120 / copy 256, 20 of 2560>256"),
+        (256, &[(10, -1, 20), (20, 10, 1)], "from 0>46080 / 20 of 2560>256 / 10 of 256>-5120 / copy 256"),
     ] {
         assert_eq!(planned(bytes, loops), plan);
     }

@@ -62,7 +62,7 @@ fn a_few_rows_of_whole_bytes_are_interleaved() {
         (
             4,
             &[(3, -200, 300), (64, 1, 2), (2, 64, 1)],
-            "from 200>0 / 3 of -100>150 / interleave 2 rows of 32 bytes by 4 bits, 32 apart",
+            "from 0>300 / 3 of 100>-150 / interleave 2 rows of 32 bytes by 4 bits, 32 apart",
         ),
     ] {
         assert_eq!(planned(bits, loops).as_deref(), Some(plan), "{loops:?}");

@@ -67,7 +67,7 @@ fn long_rows_are_unpacked_without_a_stage() {
     for (loops, plan) in [
         (vec![(least, 1, 1)], Some("unpack 32 bytes of 4 bits")),
         (vec![(3, long, 100), (least, 1, 1)], Some("3 of 32>100 / unpack 32 bytes of 4 bits")),
-        (vec![(3, -100, 100), (least, 1, 1)], Some("from 100>0 / 3 of -50>100 / unpack 32 bytes of 4 bits")),
+        (vec![(3, -100, 100), (least, 1, 1)], Some("from 0>200 / 3 of 50>-100 / unpack 32 bytes of 4 bits")),
         // The whole box, however short it is.
         (vec![(2, 1, 1)], Some("unpack 1 bytes of 4 bits")),
         (vec![(3, long, 100), (least - 2, 1, 1)], None),
@@ -106,7 +106,7 @@ fn words_are_unpacked_and_packed_without_a_stage() {
     for (loops, plan) in [
         (&[(100, 8, 1), (8, 1, 300)][..], "unpack 100 words of 4 bits, 300 apart"),
         (&[(8, 1, 300), (100, 8, 1)], "unpack 100 words of 4 bits, 300 apart"),
-        (&[(3, -800, 7), (100, 8, 1), (8, 1, 300)], "from 800>0 / 3 of -400>7 / unpack 100 words of 4 bits, 300 apart"),
+        (&[(3, -800, 7), (100, 8, 1), (8, 1, 300)], "from 0>14 / 3 of 400>-7 / unpack 100 words of 4 bits, 300 apart"),
         (&[(3, 800, 7), (100, 8, 1), (8, 1, 300)], "3 of 400>7 / unpack 100 words of 4 bits, 300 apart"),
         // In the order of the destination.
         (

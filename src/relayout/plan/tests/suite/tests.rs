@@ -117,7 +117,7 @@ const PLANS: &[(&str, &str)] = &[
     // Blocks at no stride.
     ("blocks_48_to_32", "48 of 3145728>3145728 / copy 64 at 6 places, 8192 of 192>128"),
     // Outer loops count down at no cost; a plane has its rows in the opposite order; what is packed on both sides is reversed in registers.
-    ("bottom_up_u8_c3", "from 6215040>0 / 16 of 6220800>6220800 / 1080 of -5760>5760 / copy 5760"),
+    ("bottom_up_u8_c3", "from 0>6215040 / 16 of 6220800>6220800 / 1080 of 5760>-5760 / copy 5760"),
     ("nhwc_to_nchw_bgr_u8", "16 of 6220800>6220800 / transpose 2073600x3 of 1: 3>-2073600"),
     ("nchw_to_nhwc_bgr_u8", "16 of 6220800>6220800 / transpose 3x2073600 of 1: -2073600>3"),
     ("transpose_backwards_f32", "transpose 4096x4096 of 4: -16384>16384"),
