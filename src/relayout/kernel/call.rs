@@ -1,5 +1,6 @@
 //! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
 
+use super::super::plan::cost::FOLLOWED;
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Reach};
 #[cfg(target_arch = "aarch64")]
@@ -58,7 +59,8 @@ impl Call<'_> {
         assert!(reach.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
-            let (streaming, prefetch) = (self.streaming.is_some(), self.prefetch);
+            let streaming = self.streaming.is_some();
+            let prefetch = self.prefetch && kernel.sequence_in(loops) < FOLLOWED;
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
             // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside

@@ -14,7 +14,8 @@
 //!    the cache, in the order of the destination.
 //! 4. *Software prefetch.* Where the order of the reads is none that the hardware prefetcher follows (the next row, the next tile), a
 //!    kernel prefetches some bytes ahead (`Knobs::prefetch_distance`), one line for each line it copies; a transpose prefetches the next panel
-//!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses.
+//!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses. A source that is read front to back
+//!    ([`FOLLOWED`]) needs none, so what goes backwards goes backwards on the destination.
 //! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of a way map to the same set of the L1 cache (`Knobs::l1_way`). Copies through the cache go by
 //!    way of a padded staging buffer then; streamed ones order their blocks so that runs grow in few destination rows at a time.
 //! 6. *Threads* share the iterations of one outer loop, which changes none of the above; where no loop has enough of
@@ -24,8 +25,8 @@
 //!
 //! All were found on one machine, *Z5*: AMD EPYC (Zen 5, AVX-512, L1 data 48 KiB with 12 ways, L2 1 MiB); a few were held against a second one, *Z3*: AMD EPYC
 //! (Zen 3, AVX2, L1 data 32 KiB with 8 ways). Ratios are times over a plain copy of as many bytes. "By trial" means: the best of the neighbouring powers of two
-//! on Z5, of which no figure was kept. *X6* and *X5* are two Intel Xeons (AVX-512, L1 data 48 KiB with 12 ways, L2 2 MiB that is not inclusive). docs/PERFORMANCE.md
-//! says more of all four. Nothing here was measured on ARM CPUs.
+//! on Z5, of which no figure was kept. *X6* and *X5* are two Intel Xeons (AVX-512, L1 data 48 KiB with 12 ways, L2 2 MiB that is not inclusive), *Z4* is an AMD EPYC (Zen 4, AVX-512, caches as Z3). docs/PERFORMANCE.md
+//! and its neighbours have the figures. Nothing here was measured on ARM CPUs.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
@@ -41,6 +42,10 @@ pub(crate) const PAGE: usize = 1 << 12;
 
 /// Iterations that a kernel prefetches ahead, at most, however little each of them reads. By trial.
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
+
+/// Bytes of the source that are read front to back from which on nothing is prefetched: the hardware prefetcher follows them, and a prefetch is one more
+/// miss in its way (Z4; not measured elsewhere).
+pub(crate) const FOLLOWED: usize = 1 << 16;
 
 /// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
 pub(crate) const LONG_RUN: usize = PAGE;
@@ -137,7 +142,7 @@ pub(crate) const FEW_COLUMNS: usize = 4;
 /// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed. By trial.
 pub(crate) const RUN_PIECE: usize = 256;
 
-/// The same through the cache, of rows that share a set. By trial.
+/// The same through the cache, of rows that share a set (by trial), and past it, of long source rows, on a CPU with few ways (Z4).
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
 /// Bytes of a destination row below which building the table of a byte shuffle takes longer than it saves. By trial.

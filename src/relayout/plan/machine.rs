@@ -171,35 +171,30 @@ const PREFETCH_DISTANCE: usize = 1 << 13;
 /// The panel at hand and the one being prefetched fit half an L2 cache; larger ones than this gained nothing on Z5. By trial.
 const LARGEST_PANEL: usize = 1 << 17;
 
-/// By trial: lines read at one offset of different pages cost 1.2 to 2 times a copy on Z5 unless they come in runs. On X5, runs of 512 bytes took 0.7 of the time of 256
-/// (transpose_f32_4000x6000).
+/// By trial: lines read at one offset of different pages cost up to 2 times a copy on Z5 unless they come in runs. X5 wants longer ones.
 const PANEL_WIDTH: usize = 1 << 8;
 const WIDE_PANEL: usize = 1 << 9;
 
 /// By trial.
 const PANEL_ROWS: usize = 256;
 
-/// Where panels are prefetched into if the L2 cache holds what the L1 cache holds, and where the two are apart. On X6, which has them apart, the L1 cache took
-/// nchw_to_nhwc_f32 from 1.77 to 1.30 times a copy; units of two bytes, unless staged, lost as much.
+/// Where panels are prefetched into if the L2 cache holds what the L1 cache holds, and where the two are apart (X6).
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes with constant pitches, where the L2 cache is apart from the L1 cache. X5: 0.82 to 0.94 of the time; registers of fewer than 16 units lose (AVX2: f32 1.0
-/// to 1.1, f64 1.3). On Z5 it costs.
+/// Runs of planes with constant pitches, where the L2 cache is apart from the L1 cache (X5; registers of fewer than 16 units lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
 const STAGED_UNITS: usize = 16;
 
-/// Runs of planes without a constant pitch, where the L2 cache is apart from the L1 cache. X6, X5: reverse_6d_f32 took 0.85 and 0.88 of the time with it.
-/// On Z5 it costs.
+/// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Which blocks are staged in the cache. On X5, whose L2 cache is apart from the L1 cache, f32[64,1024] took 1.37 times a copy without a stage and 2.72
-/// with it: a register is a line, which comes and goes once. With AVX2 f16[2048,64] took 5.37 without, 3.58 with.
+/// Which blocks are staged in the cache. On X5 those of registers that are a line, which comes and goes once, are faster without.
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out. On Z3 (8 ways), joining took 0.6 of the time (untile_s4); on Z5 (12) it costs.
-const FEW_WAYS: usize = 8;
+/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
+pub(crate) const FEW_WAYS: usize = 8;
 
 #[cfg(test)]
 mod tests;

@@ -173,7 +173,7 @@ pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Ne
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
-        // In the order of the destination: untile_unpack_s4 took 1.1 times as long in that of the source (X5), although each place takes two lines.
+        // In the order of the destination, which is faster (X5), although each place takes two lines.
         neighbours_last(&mut loops, kernel.words, pitch, knobs);
     } else if kernel.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);

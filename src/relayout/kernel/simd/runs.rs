@@ -1,7 +1,7 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
 use super::super::super::plan::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, RUN_PIECE};
-use super::super::super::plan::machine::Knobs;
+use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
@@ -108,8 +108,11 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
     let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
-    // Rows that share a set of the cache are written in longer pieces.
-    let bytes = if !walk.streaming && share_a_set(columns, walk.knobs) { LONG_PIECE } else { RUN_PIECE };
+    // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows that the hardware prefetcher follows.
+    let followed = columns.extent * run >= LONG_RUN;
+    let long =
+        if walk.streaming { followed && walk.knobs.l1_ways <= FEW_WAYS } else { share_a_set(columns, walk.knobs) };
+    let bytes = if long { LONG_PIECE } else { RUN_PIECE };
     let piece = (bytes / run).max(2).next_multiple_of(2);
     let distance =
         (walk.knobs.prefetch_distance / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
@@ -119,7 +122,7 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
         for first in (0..rows.extent).step_by(piece) {
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
-                if walk.prefetch && columns.extent * run < LONG_RUN {
+                if walk.prefetch && !followed {
                     // A share of the rows for every column, so that the prefetches do not come in a burst.
                     let share = |column: usize| (last - first) * column / columns.extent;
                     for row in first + distance + share(column)..first + distance + share(column + 1) {

@@ -18,6 +18,7 @@ use super::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
 mod bits;
 mod plane;
 mod reach;
+mod sequence;
 mod stride;
 mod width;
 

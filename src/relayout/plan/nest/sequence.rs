@@ -1,0 +1,43 @@
+//! How much of the source is read front to back.
+
+use super::super::cost::{LINE, MOST_INTERLEAVED};
+use super::{Direction, MicroKernel, NestLoop, Stride, WidthChange};
+
+impl MicroKernel {
+    /// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less than a line; 0 if the kernel reads in
+    /// some other order.
+    pub(crate) fn sequence_in(&self, loops: &[NestLoop]) -> usize {
+        let own = match self {
+            MicroKernel::Copy { run, count } => after_each_other(*run, count),
+            MicroKernel::Reverse { unit, extent, count } => after_each_other(unit.saturating_mul(*extent), count),
+            MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
+                let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
+                plane.rows.stride().and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
+            }
+            MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => Some(self.span().0),
+            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => Some(self.span().0),
+            MicroKernel::ChangeWidth(_) => Some(self.span().0),
+            _ => None,
+        };
+        let Some(own) = own else { return 0 };
+        let strides = loops.iter().rev().map_while(|step| match step {
+            NestLoop::Strided(stride) | NestLoop::Reversed(stride) => Some(stride),
+            NestLoop::Table(_) => None,
+        });
+        let mut bytes = own;
+        for stride in strides {
+            let Some(more) = after_each_other(bytes, stride) else { break };
+            bytes = more;
+        }
+        bytes
+    }
+}
+
+/// The bytes of so many runs, if each begins where the one before ends, or less than a line further on.
+fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
+    let gap = count.source.checked_sub(run);
+    (count.extent == 1 || gap.is_some_and(|gap| gap < LINE)).then(|| count.source.max(run).saturating_mul(count.extent))
+}
+
+#[cfg(test)]
+mod tests;
