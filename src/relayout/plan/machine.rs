@@ -104,7 +104,7 @@ impl Knobs {
             staged_units: STAGED_UNITS,
             staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
             staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
-            joined_up_to: if traits.l1_ways <= FEW_WAYS { LONGEST_JOINED } else { 0 },
+            joined_up_to: if traits.l1_ways <= FEW_WAYS && traits.l2 < AMPLE_L2 { LONGEST_JOINED } else { 0 },
         }
     }
 
@@ -195,6 +195,9 @@ const BLOCKS_OF_PARTS: usize = 1;
 
 /// Ways of an L1 cache in which the rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
+
+/// An L2 cache from which on tiles are read front to back all the same: on Z4 joining costs. That its size is what tells Z4 from Z3 is a guess.
+const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests;

@@ -101,6 +101,7 @@ fn fewer_blocks_more_tables_and_wider_panels_where_the_second_cache_is_apart() {
 /// On machines of 8 ways or fewer.
 #[test]
 fn runs_are_joined_where_the_cache_has_few_ways() {
-    let joined = |l1_ways| Knobs::new(&Traits { l1_ways, ..Traits::ASSUMED }).joined_up_to;
+    let joined = |l1_ways| Knobs::new(&Traits { l1_ways, l2: (1 << 20) - 1, ..Traits::ASSUMED }).joined_up_to;
     assert_eq!([4, 8, 9, 12].map(joined), [LONGEST_JOINED, LONGEST_JOINED, 0, 0]);
+    assert_eq!(Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED }).joined_up_to, 0);
 }
