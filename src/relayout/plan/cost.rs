@@ -53,8 +53,8 @@ pub(crate) const LONG_RUN: usize = PAGE;
 /// How many bytes ahead a long run is prefetched: beyond what the hardware prefetcher has loaded. By trial.
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
-/// How far ahead the page is looked up that will be stored to past the cache, at the first store to each page: a store waits until the address of its page is
-/// translated, and no hardware prefetcher asks for that. It is the first line of that page that is prefetched: one at random costs (Z5).
+/// How far ahead the page is looked up that will be stored to past the cache: a store waits until the address of its page is
+/// translated, and no hardware prefetcher asks for that. The first line of that page is prefetched: one at random costs (Z5).
 pub(crate) const TRANSLATED_AHEAD: usize = PAGE;
 
 /// Rows of the destination that are stored to in turns from which on no page is looked up ahead. By trial.
@@ -178,17 +178,15 @@ pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 /// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
-/// The same where they are read from memory. Z5, tile_pack_s4: 1.8 times a copy instead of 2.3 with runs of 256.
+/// The same where they are read from memory (Z5, tile_pack_s4).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
 // --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
 
-/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan;
-/// pairs of layouts that people write have a few. Not tuned.
+/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Bounds the memory of a plan. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;
 
-/// Bytes of a box from which on progress is reported between the iterations of its outermost loop: a copy of less takes a few milliseconds,
-/// which nobody watches; eight times [`REPORT_EACH`]. Not tuned.
+/// Bytes of a box from which on progress is reported between the iterations of its outermost loop: a copy of less takes a few milliseconds. Not tuned.
 pub(crate) const REPORT_FROM: u64 = 1 << 24;
 
 /// About so many bytes lie between two reports: a millisecond at 2 GB/s.
@@ -197,8 +195,7 @@ pub(crate) const REPORT_EACH: u64 = 1 << 21;
 /// Boxes of padding, at most; a destination with more is filled as a whole first. Bounds the memory of a plan. Not tuned.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
-/// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding
-/// (Z5, 3 channels in blocks of 16: 12 ms instead of 33).
+/// Bytes of a run of padding below which, on average, filling everything first is faster than writing each run of padding (Z5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
 /// Bytes that are filled and then copied over while they are in the cache: the last cache, if not the one before. Longer ones would

@@ -196,7 +196,7 @@ const BLOCKS_OF_PARTS: usize = 1;
 /// Ways of an L1 cache in which the rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
-/// An L2 cache from which on tiles are read front to back all the same: on Z4 joining costs. That its size is what tells Z4 from Z3 is a guess.
+/// An L2 cache from which on joining costs (Z4). That its size is what tells Z4 from Z3 is a guess.
 const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl Part<'_> {
         // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the two source vectors, which begin at least where
         // `run - place` is two vectors. Where they are streamed, they lie whole vectors behind the beginning of a line.
         unsafe {
-            // From the back of the destination to its front, as the source is read fastest from its front.
+            // From the back of the destination to its front.
             let mut rest = head + whole;
             if run >= 2 * V::BYTES && !streaming {
                 // Two vectors up to the end; some of their bytes are written a second time.

@@ -12,6 +12,7 @@ use super::super::simd::{Operation, Vector, short};
 #[target_feature(enable = "avx2")]
 pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Ymm::BYTES == 2 * 16) };
+    super::align_frame();
     // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is the caller's promise.
     unsafe { operation.run::<Ymm, 2>() }
 }

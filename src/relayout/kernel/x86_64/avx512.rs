@@ -12,6 +12,7 @@ use super::super::simd::{Operation, Vector};
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Zmm::BYTES == 4 * 16) };
+    super::align_frame();
     // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is the caller's promise.
     unsafe { operation.run::<Zmm, 4>() }
 }

@@ -44,8 +44,7 @@ pub(crate) type NestLoops = SmallVec<[NestLoop; 6]>;
 #[derive(Debug, Clone)]
 pub(crate) enum NestLoop {
     Strided(Stride),
-    /// The two sides go opposite ways: each iteration begins so many bytes behind the one before on the source, and in front of it on the destination. So
-    /// the source is read front to back, which is what the hardware prefetcher follows.
+    /// Each iteration begins so many bytes behind the one before on the source, and in front of it on the destination: so the source is read front to back.
     Reversed(Stride),
     /// The offsets of each iteration, source and destination.
     Table(Vec<(usize, usize)>),
