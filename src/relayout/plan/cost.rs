@@ -15,7 +15,7 @@
 //! 4. *Software prefetch.* Where the order of the reads is none that the hardware prefetcher follows (the next row, the next tile), a
 //!    kernel prefetches some bytes ahead (`Knobs::prefetch_distance`), one line for each line it copies; a transpose prefetches the next panel
 //!    row by row while it works on the present one. Prefetches issued in bursts fill the queue of outstanding misses. A source that is read front to back
-//!    ([`FOLLOWED`]) needs none, so what goes backwards goes backwards on the destination.
+//!    ([`FOLLOWED`]) needs none: what goes backwards does so on the destination.
 //! 5. *Cache-set conflicts.* Rows whose pitch is a multiple of a way map to the same set of the L1 cache (`Knobs::l1_way`). Copies through the cache go by
 //!    way of a padded staging buffer then; streamed ones order their blocks so that runs grow in few destination rows at a time.
 //! 6. *Threads* share the iterations of one outer loop, which changes none of the above; where no loop has enough of
@@ -43,8 +43,7 @@ pub(crate) const PAGE: usize = 1 << 12;
 /// Iterations that a kernel prefetches ahead, at most, however little each of them reads. By trial.
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
 
-/// Bytes of the source that are read front to back from which on nothing is prefetched: the hardware prefetcher follows them, and a prefetch is one more
-/// miss in its way (Z4; not measured elsewhere).
+/// Bytes of the source that are read front to back from which on nothing is prefetched: the hardware prefetcher follows them (Z4).
 pub(crate) const FOLLOWED: usize = 1 << 16;
 
 /// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
@@ -151,7 +150,7 @@ pub(crate) const LEAST_SHUFFLED: usize = 256;
 /// Bytes of a plane below which a byte shuffle prefetches the next plane instead of a place further on in this one. By trial.
 pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
-/// Bytes of a destination row that a byte shuffle writes before the next row: its source, at most four vectors for each of its own, is in the smallest L1
+/// Bytes of a destination row that a byte shuffle writes before the next row: its source, at most four times as much, is in the smallest L1
 /// cache of today (32 KiB) until then. Not tuned.
 pub(crate) const SHUFFLE_PIECE: usize = 1 << 11;
 

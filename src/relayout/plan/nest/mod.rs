@@ -71,8 +71,8 @@ pub(crate) enum MicroKernel {
 }
 
 impl Nest {
-    /// `source`, `destination`: where the first element of a [box](crate::map::CopyBox) lies, whose reversed loops go backwards on the source. Here they go
-    /// backwards on the destination, and begin where they ended.
+    /// `source`, `destination`: where the first element of a [box](crate::map::CopyBox) lies, whose reversed loops go backwards on the source, here on the
+    /// destination.
     pub(crate) fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
         let turned =
             loops.iter().map(NestLoop::turned).fold((0, 0), |(a, b): (usize, usize), (source, destination)| {
