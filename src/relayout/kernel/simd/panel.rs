@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::super::super::plan::cost::{
     LARGEST_STAGED_RUN, LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
-use super::super::super::plan::machine::Knobs;
+use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Transposition};
 use super::pitch::Pitch;
@@ -78,8 +78,9 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
     let gather = may_stage && in_source_set > most_in_set && rows >= LINE / UNIT;
     let pages = plane.rows.are_multiples_of(PAGE);
-    // Rows that evict each other from the cache can only be read once.
-    let in_groups = gather || in_source_set <= knobs.l1_ways / 2 && !pages;
+    // Rows that evict each other from the cache can only be read once, as they may where streamed lines pass through few ways (Z4).
+    let stay = !walk.streaming || knobs.l1_ways > FEW_WAYS;
+    let in_groups = gather || stay && in_source_set <= knobs.l1_ways / 2 && !pages;
     let in_cache = !walk.streaming && !walk.prefetch && !conflicts && !gather;
     if in_cache && plane.micro_tile.is_none() && rows <= knobs.panel_rows {
         let pitches = (source_pitch, destination_pitch);
