@@ -193,7 +193,7 @@ const STAGED_TABLE_RUN: usize = 1 << 9;
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Ways of an L1 cache in which the rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
+/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
 /// An L2 cache from which on joining costs (Z4). That its size is what tells Z4 from Z3 is a guess.

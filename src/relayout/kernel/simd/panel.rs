@@ -78,7 +78,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
     let gather = may_stage && in_source_set > most_in_set && rows >= LINE / UNIT;
     let pages = plane.rows.are_multiples_of(PAGE);
-    // Rows that evict each other from the cache can only be read once, as they may where streamed lines pass through few ways (Z4).
+    // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them once too (by trial, Z4).
     let stay = !walk.streaming || knobs.l1_ways > FEW_WAYS;
     let in_groups = gather || stay && in_source_set <= knobs.l1_ways / 2 && !pages;
     let in_cache = !walk.streaming && !walk.prefetch && !conflicts && !gather;

@@ -35,8 +35,11 @@ impl MicroKernel {
 
 /// The bytes of so many runs, if each begins where the one before ends, or less than a line further on.
 fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
-    let gap = count.source.checked_sub(run);
-    (count.extent == 1 || gap.is_some_and(|gap| gap < LINE)).then(|| count.source.max(run).saturating_mul(count.extent))
+    if count.extent == 1 {
+        return Some(run);
+    }
+    let gap = count.source.checked_sub(run)?;
+    (gap < LINE).then(|| count.source.saturating_mul(count.extent))
 }
 
 #[cfg(test)]

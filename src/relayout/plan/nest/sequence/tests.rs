@@ -26,6 +26,7 @@ fn a_kernel_reads_in_sequence_what_lies_behind_each_other() {
     let unpack = WidthChange::Unpack { signed: true };
     for (kernel, bytes) in [
         (MicroKernel::Copy { run: 100, count: by(1, 0) }, 100),
+        (MicroKernel::Copy { run: 100, count: by(1, 1 << 20) }, 100),
         (MicroKernel::Copy { run: 100, count: by(3, 100) }, 300),
         // A gap of less than a line, and of a line; runs that are repeated.
         (MicroKernel::Copy { run: 100, count: by(3, 163) }, 489),
