@@ -1,6 +1,5 @@
 //! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
 
-use super::super::plan::cost::FOLLOWED;
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Reach};
 #[cfg(target_arch = "aarch64")]
@@ -60,7 +59,7 @@ impl Call<'_> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let streaming = self.streaming.is_some();
-            let prefetch = self.prefetch && kernel.sequence_in(loops) < FOLLOWED;
+            let prefetch = self.prefetch && !kernel.is_followed(loops, self.knobs);
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
             // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
@@ -96,11 +95,11 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
-            KernelLevel::Neon => aarch64::neon::vectorize(nest),
+            KernelLevel::Neon => nest.run::<aarch64::neon::Pair>(),
             #[cfg(target_arch = "x86_64")]
-            KernelLevel::Avx2 => x86_64::avx2::vectorize(nest),
+            KernelLevel::Avx2 => nest.run::<x86_64::avx2::Ymm>(),
             #[cfg(target_arch = "x86_64")]
-            KernelLevel::Avx512 => x86_64::avx512::vectorize(nest),
+            KernelLevel::Avx512 => nest.run::<x86_64::avx512::Zmm>(),
             level => unreachable!("the level {level} has no vectors on this CPU"),
         }
     }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::plan::cost::{FOLLOWED, PARTS_PER_THREAD};
+use super::super::plan::cost::PARTS_PER_THREAD;
 use super::super::plan::nest::{Nest, NestLoop, Stride};
 use super::call::{Call, StreamFence, run_at_level};
 use super::level::Available;
@@ -55,7 +55,7 @@ pub(in super::super) fn run(nest: &Nest, call: &mut Call<'_>, threads: usize) {
         loops[shared] = NestLoop::Strided(Stride { extent: last - first, ..*stride });
         let from = source.as_ptr().wrapping_add(start.0 + first * stride.source);
         let to = shared_destination.pointer().wrapping_add(start.1 + first * stride.destination);
-        let prefetch = prefetch && nest.kernel().sequence_in(&loops) < FOLLOWED;
+        let prefetch = prefetch && !nest.kernel().is_followed(&loops, knobs);
         let walk = Walk { start: (from, to), loops: &loops, streaming, prefetch, knobs };
         // A fence orders the stores of its own thread.
         let _fence = streaming.then(|| StreamFence::new(level));

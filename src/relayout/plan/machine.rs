@@ -161,35 +161,34 @@ impl Knobs {
     }
 }
 
-/// On Z5 (see [`cost`](super::cost)) non-temporal stores win from 2 MiB on, on Z3 from 9 to 12 MiB; what a smaller copy leaves in the cache,
-/// its reader finds there.
+/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds there.
 const STREAMING_FROM: u64 = 8 << 20;
 
-/// More than memory delivers while one miss is outstanding. By trial; on Z3 2 KiB would be better.
+/// By trial; on Z3 2 KiB would be better.
 const PREFETCH_DISTANCE: usize = 1 << 13;
 
-/// The panel at hand and the one being prefetched fit half an L2 cache; larger ones than this gained nothing on Z5. By trial.
+/// Two panels fit half an L2 cache. By trial.
 const LARGEST_PANEL: usize = 1 << 17;
 
-/// By trial: lines read at one offset of different pages cost up to 2 times a copy on Z5 unless they come in runs. X5 wants longer ones.
+/// By trial: lines at one offset of different pages are to be read in runs (Z5; longer ones on X5).
 const PANEL_WIDTH: usize = 1 << 8;
 const WIDE_PANEL: usize = 1 << 9;
 
 /// By trial.
 const PANEL_ROWS: usize = 256;
 
-/// Where panels are prefetched into if the L2 cache holds what the L1 cache holds, and where the two are apart (X6).
+/// Where panels are prefetched into (APART: X6).
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes with constant pitches, where the L2 cache is apart from the L1 cache (X5; registers of fewer than 16 units lose). On Z5 it costs.
+/// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
 const STAGED_UNITS: usize = 16;
 
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Which blocks are staged in the cache. On X5 those of registers that are a line, which comes and goes once, are faster without.
+/// Which blocks are staged in the cache: on X5 not those of registers that are a line, which comes and goes once.
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 

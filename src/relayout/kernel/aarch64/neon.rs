@@ -1,10 +1,9 @@
 //! Vectors of 32 bytes, half a cache line: two registers of NEON.
 //!
-//! One register is a lane. Pairs make the vector as long as that of AVX2, so that both share every kernel, its rule that the halves of a
-//! line are stored one after the other included; a CPU has 16 pairs, as it has 16 registers with AVX2.
+//! One register is a lane. Pairs make the vector as long as that of AVX2, so that both share every kernel; a CPU has 16 pairs, as it has 16
+//! registers with AVX2.
 //!
-//! Stores are ordinary ones: no intrinsic gives the non-temporal `stnp`. Whole lines are still stored at once, which ARM cores recognise and then
-//! do not read the lines first. Nothing here has been timed.
+//! Stores are ordinary ones: no intrinsic gives `stnp`. Nothing here has been timed.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -17,14 +16,14 @@ use super::super::simd::{Operation, Vector, short};
 ///
 /// The CPU has NEON; and the conditions of [`Operation::run`] of this operation hold.
 #[target_feature(enable = "neon")]
-pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
+unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Pair::BYTES == 2 * 16) };
     // SAFETY: this function has the features of `Pair`, which has 2 lanes; the rest is the caller's promise.
     unsafe { operation.run::<Pair, 2>() }
 }
 
 #[derive(Clone, Copy)]
-struct Pair(uint8x16_t, uint8x16_t);
+pub(in super::super) struct Pair(uint8x16_t, uint8x16_t);
 
 impl Vector for Pair {
     const BYTES: usize = 32;

@@ -6,9 +6,17 @@
 use std::mem::MaybeUninit;
 
 use super::super::super::plan::cost::{EDGE_PREFETCH, LINE, MICRO_TILE};
-use super::pitch::Pitch;
+use super::pitch::{Pitch, RowsFrom};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
+
+/// A level of the memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    L1,
+    L2,
+    Memory,
+}
 
 /// A plane that is being transposed: what all blocks of one iteration share.
 #[derive(Clone, Copy)]
@@ -30,8 +38,8 @@ pub(super) struct Transposition<P> {
     pub(super) prefetch: bool,
     /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
     pub(super) in_groups: bool,
-    /// Rows are in the cache: the halves of registers are loaded one by one.
-    pub(super) in_halves: bool,
+    /// Where the source is.
+    pub(super) source_in: Level,
     /// The rows of a block on the source share sets of the L1 cache: they are copied into a stage first.
     pub(super) gather: bool,
     /// Lines of each destination row that are staged and then written as one run; 0 for none.
@@ -91,13 +99,14 @@ impl<P: Pitch> Transposition<P> {
             let first = self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut first);
             let second =
                 self.lanes::<V, IN_LANE, LANES, S>((from, source, row + units), (units, V::BYTES), &mut second);
+            let mut destination = RowsFrom::new(to, destination, column);
             for (group, (first, second)) in first.iter().zip(second).enumerate() {
                 let halves =
                     transposed_lanes::<V, UNIT, IN_LANE>(first)
                         .into_iter()
                         .zip(transposed_lanes::<V, UNIT, IN_LANE>(second));
                 for (i, (first, second)) in halves.enumerate() {
-                    let to = to.add(destination.row(column + group * IN_LANE + i));
+                    let to = destination.next_row::<V>(group * IN_LANE + i).cast_mut();
                     self.store(first, to);
                     self.store(second, to.add(V::BYTES));
                 }
@@ -138,6 +147,7 @@ impl<P: Pitch> Transposition<P> {
         let in_groups = UNIT <= 2 && self.in_groups;
         let units = IN_LANE * LANES;
         let mut all = MaybeUninit::uninit();
+        let mut destination = RowsFrom::new(to, destination, column);
         // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
         // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
         unsafe {
@@ -158,8 +168,7 @@ impl<P: Pitch> Transposition<P> {
                     all.assume_init_ref()[group]
                 };
                 for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
-                    let to = to.add(destination.row(column + group * IN_LANE + i));
-                    self.store(line, to);
+                    self.store(line, destination.next_row::<V>(group * IN_LANE + i).cast_mut());
                 }
             }
         }
@@ -178,10 +187,11 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: row numbers stay below `first + IN_LANE * LANES`, and 16 bytes of each are read.
         unsafe {
             let mut lines = [V::zero(); IN_LANE];
+            let mut sources = sources::<IN_LANE, LANES, S>((from, source, first));
             for (i, line) in lines.iter_mut().enumerate() {
                 let mut rows = [from; LANES];
-                for (lane, row) in rows.iter_mut().enumerate() {
-                    *row = from.add(source.row(first + i + IN_LANE * lane));
+                for (row, source) in rows.iter_mut().zip(&mut sources) {
+                    *row = source.next_row::<V>(i);
                 }
                 *line = V::load_lanes::<LANES>(rows);
                 if let Some(shuffle) = &self.micro_tile {
@@ -212,24 +222,28 @@ impl<P: Pitch> Transposition<P> {
         // each `i` below `IN_LANE`, which initialises all of `groups`.
         unsafe {
             let whole = rows == IN_LANE * LANES && bytes == V::BYTES;
+            let mut sources = sources::<IN_LANE, LANES, S>((from, source, first));
             for i in 0..IN_LANE {
-                if whole && self.in_halves && self.micro_tile.is_none() {
+                if whole && self.source_in != Level::Memory && self.micro_tile.is_none() {
                     let mut rows = [from; LANES];
-                    for (lane, row) in rows.iter_mut().enumerate() {
-                        *row = from.add(source.row(first + i + IN_LANE * lane));
+                    for (row, source) in rows.iter_mut().zip(&mut sources) {
+                        *row = source.next_row::<V>(i);
                     }
-                    for (group, line) in V::load_transposed(rows).into_iter().enumerate() {
+                    let lines = match self.source_in {
+                        Level::L1 => V::load_transposed::<LANES, true>(rows),
+                        _ => V::load_transposed::<LANES, false>(rows),
+                    };
+                    for (group, line) in lines.into_iter().enumerate() {
                         target.add(group * IN_LANE + i).write(line);
                     }
                     continue;
                 }
                 let mut lines = [V::zero(); LANES];
-                for (lane, line) in lines.iter_mut().enumerate() {
-                    let row = i + IN_LANE * lane;
+                for (lane, (line, source)) in lines.iter_mut().zip(&mut sources).enumerate() {
                     if whole {
-                        *line = V::load(from.add(source.row(first + row)));
-                    } else if row < rows {
-                        *line = V::load_partial(from.add(source.row(first + row)), bytes);
+                        *line = V::load(source.next_row::<V>(i));
+                    } else if i + IN_LANE * lane < rows {
+                        *line = V::load_partial(source.next_row::<V>(i), bytes);
                     }
                     if let Some(shuffle) = &self.micro_tile {
                         *line = line.shuffle_lanes(shuffle);
@@ -242,6 +256,14 @@ impl<P: Pitch> Transposition<P> {
             groups.assume_init_ref()
         }
     }
+}
+
+/// The rows of a block from `first` on, `IN_LANE` for each lane.
+#[inline(always)]
+fn sources<const IN_LANE: usize, const LANES: usize, S: Pitch>(
+    (from, source, first): Rows<*const u8, S>,
+) -> [RowsFrom<S>; LANES] {
+    std::array::from_fn(|lane| RowsFrom::new(from, source, first + IN_LANE * lane))
 }
 
 /// A block at the edge of a plane: at most a line of rows by `IN_LANE * LANES` columns.
@@ -284,12 +306,12 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P
                 let mut groups = MaybeUninit::uninit();
                 let source = (plane.from.add(first_column * UNIT), plane.source_pitch, first_row + part);
                 let groups = plane.lanes::<V, IN_LANE, LANES, P>(source, (rows, columns * UNIT), &mut groups);
+                let mut destination = RowsFrom::new(to, plane.destination_pitch, first_column);
                 for (group, lanes) in groups.iter().enumerate() {
                     for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                         let column = group * IN_LANE + i;
                         if column < columns {
-                            let to = to.add(plane.destination_pitch.row(first_column + column));
-                            line.store_partial(to, rows * UNIT);
+                            line.store_partial(destination.next_row::<V>(column).cast_mut(), rows * UNIT);
                         }
                     }
                 }

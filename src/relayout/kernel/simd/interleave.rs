@@ -374,8 +374,7 @@ unsafe fn whole_vectors<
 }
 
 /// Deinterleaves columns with vectors of half a line: both halves of a line are computed before it is stored, so that no half-filled
-/// lines of several rows compete for the few buffers that hold them. On Z3 streaming halves took
-/// 3.3 times a copy instead of 1.7.
+/// lines of several rows compete for the few buffers that hold them.
 ///
 /// # Safety
 ///

@@ -1,13 +1,12 @@
 //! Planes that are long both ways: in which order their blocks are transposed.
 //!
-//! Every block reads whole vectors and writes whole lines once, so only the order matters, to the memory behind the caches. What
-//! was found by measuring, on large planes (Z5 of `plan/cost.rs`):
+//! Every block reads whole vectors and writes whole lines once, so only the order matters, to the memory behind the caches. Found by measuring (Z5 of
+//! `plan/cost.rs`):
 //!
-//! * Neighbouring lines are best written soon after each other: lines at the same offset of different pages conflict in the memory
-//!   controller once some 48 of them follow each other. So the blocks of one strip, one line of the source wide, come first, which leaves runs in its
-//!   destination rows.
-//! * Reads are fastest in long runs of few rows, which is the opposite. So they are decoupled: while a panel is transposed, the lines of the
-//!   next one are prefetched row by row, one for every line that is read. They are in the L2 cache when that panel is transposed.
+//! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different pages conflict. So the blocks of one strip, one line
+//!   of the source wide, come first, which leaves runs in its destination rows.
+//! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the lines of the
+//!   next one are prefetched row by row, one for every line that is read.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use super::super::super::plan::cost::{
 };
 use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
-use super::block::{Edge, Transposition};
+use super::block::{Edge, Level, Transposition};
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::stage::{Gather, Scatter};
@@ -25,8 +24,8 @@ use super::walk::{Iteration, Walk};
 
 /// How many of so many rows with the pitch of an axis share a set of the L1 cache?
 fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
-    let bits = axis.stride().map_or(0, usize::trailing_zeros).min(knobs.l1_way.trailing_zeros());
-    (rows << bits) / knobs.l1_way
+    let way = knobs.l1_way.trailing_zeros();
+    (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
 /// Transposes planes whose axes are constant pitches, or any.
@@ -83,9 +82,15 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let in_groups = gather || stay && in_source_set <= knobs.l1_ways / 2 && !pages;
     let in_cache = !walk.streaming && !walk.prefetch && !conflicts && !gather;
     if in_cache && plane.micro_tile.is_none() && rows <= knobs.panel_rows {
-        let pitches = (source_pitch, destination_pitch);
+        let in_l1 = 2 * columns * rows * UNIT <= knobs.l1_way * knobs.l1_ways;
         // SAFETY: the same planes.
-        return unsafe { V::vectorize(Strips::<P, UNIT, IN_LANE> { walk, plane, pitches, in_groups }) };
+        return unsafe {
+            if in_l1 {
+                V::vectorize(Strips::<UNIT, IN_LANE, true> { walk, plane, in_groups });
+            } else {
+                V::vectorize(Strips::<UNIT, IN_LANE, false> { walk, plane, in_groups });
+            }
+        };
     }
     let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
     let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
@@ -141,7 +146,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             in_order: columns == 1 || plane.columns.offset(1) < PAGE,
             prefetch,
             in_groups,
-            in_halves: false,
+            source_in: Level::Memory,
             gather,
             scatter,
             micro_tile,
@@ -186,21 +191,38 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
 }
 
 /// Planes in the cache whose rows do not conflict in its sets: strip by strip, with nothing to prefetch and nothing to stage.
-struct Strips<'a, P, const UNIT: usize, const IN_LANE: usize> {
+// No pitches: two words that are stored one by one are loaded as a pair, which waits.
+struct Strips<'a, const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> {
     walk: &'a Walk<'a>,
     plane: &'a Plane,
-    pitches: (P, P),
     in_groups: bool,
 }
 
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strips<'_, P, UNIT, IN_LANE> {
+impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Operation for Strips<'_, UNIT, IN_LANE, IN_L1> {
+    /// # Safety
+    ///
+    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Plane { columns, rows, .. } = self.plane;
+        // SAFETY: the same planes; the pitches are those of its axes.
+        unsafe {
+            match (rows.stride(), columns.stride()) {
+                (Some(source), Some(destination)) => self.strips::<V, LANES, usize>((source, destination)),
+                _ => self.strips::<V, LANES, &Axis>((rows, columns)),
+            }
+        }
+    }
+}
+
+impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Strips<'_, UNIT, IN_LANE, IN_L1> {
     /// # Safety
     ///
     /// The pitches are those of the plane's axes, source and destination. In every iteration, the plane's span is readable on the source and
     /// writable on the destination.
     #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Strips { walk, plane, pitches: (source_pitch, destination_pitch), in_groups } = self;
+    unsafe fn strips<V: Vector, const LANES: usize, P: Pitch>(&self, (source_pitch, destination_pitch): (P, P)) {
+        let &Strips { walk, plane, in_groups } = self;
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         for Iteration { from, to, .. } in walk.iterations(columns * rows * UNIT) {
             let transposition = Transposition {
@@ -214,7 +236,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strips<'_,
                 in_order: true,
                 prefetch: false,
                 in_groups,
-                in_halves: true,
+                source_in: Level::Memory,
                 gather: false,
                 scatter: 0,
                 micro_tile: None,
@@ -223,7 +245,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Strips<'_,
                 let (plane, prefetch) = (&transposition, &mut PanelPrefetch::nothing(source_pitch));
                 // SAFETY: at most a line of columns, and all rows of the plane, which is readable and writable by the caller's promise.
                 unsafe {
-                    Strip::<P, UNIT, IN_LANE, false> { plane, column, rows: 0..rows, prefetch }.run::<V, LANES>()
+                    Strip::<P, UNIT, IN_LANE, false, IN_L1> { plane, column, rows: 0..rows, prefetch }.run::<V, LANES>()
                 };
             }
         }
@@ -285,17 +307,17 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
         for column in columns.step_by(in_line) {
             let rows = rows.clone();
             if plane.streaming {
-                V::vectorize(Strip::<P, UNIT, IN_LANE, true> { plane, column, rows, prefetch });
+                V::vectorize(Strip::<P, UNIT, IN_LANE, true, false> { plane, column, rows, prefetch });
             } else {
-                V::vectorize(Strip::<P, UNIT, IN_LANE, false> { plane, column, rows, prefetch });
+                V::vectorize(Strip::<P, UNIT, IN_LANE, false, false> { plane, column, rows, prefetch });
             }
         }
         prefetch.issue::<V>(usize::MAX);
     }
 }
 
-/// At most a line of columns of some rows, block by block; compiled once for stores past the cache, and once for ordinary ones.
-struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> {
+/// At most a line of columns of some rows, block by block.
+struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> {
     plane: &'a Transposition<P>,
     /// The first column.
     column: usize,
@@ -303,8 +325,8 @@ struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bo
     prefetch: &'a mut PanelPrefetch<P>,
 }
 
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> Operation
-    for Strip<'_, P, UNIT, IN_LANE, STREAMING>
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> Operation
+    for Strip<'_, P, UNIT, IN_LANE, STREAMING, IN_L1>
 {
     /// # Safety
     ///
@@ -319,7 +341,12 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool> O
         let mut row = rows.start;
         // Copies that nothing else points to: stores to the destination cannot change them, so they stay in registers.
         debug_assert!(plane.streaming == STREAMING);
-        let (own, mut issued) = (Transposition { streaming: STREAMING, in_halves: !STREAMING, ..*plane }, *prefetch);
+        let source_in = match (STREAMING, IN_L1) {
+            (true, _) => Level::Memory,
+            (false, true) => Level::L1,
+            (false, false) => Level::L2,
+        };
+        let (own, mut issued) = (Transposition { streaming: STREAMING, source_in, ..*plane }, *prefetch);
         // SAFETY: whole blocks are a line of columns by a line of rows of the plane, and begin whole lines behind `rows.start`; what is
         // left goes to `Edge`, with as many columns and rows as there are.
         unsafe {

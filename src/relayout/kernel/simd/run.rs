@@ -5,7 +5,7 @@ use super::copy::{CopyRuns, CopyTable};
 use super::interleave::{Bits, InterleaveRows};
 use super::reverse::Reverse;
 use super::runs::TransposeRuns;
-use super::transpose::{TransposeFewLanes, TransposeUnits, few_lanes};
+use super::transpose::{TransposeFewLanes, TransposeUnits, is_few_lanes};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use super::width::{ChangeWidth, ChangeWords};
@@ -16,14 +16,16 @@ pub(in super::super) struct RunNest<'a> {
     pub(in super::super) walk: &'a Walk<'a>,
 }
 
-impl Operation for RunNest<'_> {
+impl RunNest<'_> {
+    /// Runs it with vectors of type `V`: each kernel is a function with the features of `V`, this is none.
+    ///
     /// # Safety
     ///
-    /// The kernel is [well formed](MicroKernel::is_well_formed). In every iteration, its span is readable on the source and writable
-    /// on the destination; they do not overlap.
+    /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed). In every iteration, its span is readable
+    /// on the source and writable on the destination; they do not overlap.
     #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        const { assert!(LANES * 16 == V::BYTES && (V::BYTES == 32 || V::BYTES == 64)) };
+    pub(in super::super) unsafe fn run<V: Vector>(self) {
+        const { assert!(V::BYTES == 32 || V::BYTES == 64) };
         let RunNest { kernel, walk } = self;
         // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span; that this lies
         // inside both sides in every iteration, and that no axis is empty, are conditions of this function. The units and row counts
@@ -57,10 +59,8 @@ impl Operation for RunNest<'_> {
                     2 => apart::<V, _>(TransposeUnits::<2, 8> { walk, plane }),
                     4 => apart::<V, _>(TransposeUnits::<4, 4> { walk, plane }),
                     8 => apart::<V, _>(TransposeUnits::<8, 2> { walk, plane }),
-                    16 => match few_lanes(walk, plane) {
-                        Some(pitches) => apart::<V, _>(TransposeFewLanes { walk, plane, pitches }),
-                        None => apart::<V, _>(TransposeUnits::<16, 1> { walk, plane }),
-                    },
+                    16 if is_few_lanes(walk, plane) => apart::<V, _>(TransposeFewLanes { walk, plane }),
+                    16 => apart::<V, _>(TransposeUnits::<16, 1> { walk, plane }),
                     _ => apart::<V, _>(TransposeRuns { walk, plane }),
                 },
             }

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::super::plan::cost::{LINE, STAGED_LINES};
-use super::block::{Edge, Transposition};
+use super::block::{Edge, Level, Transposition};
 use super::copy::{copy_lines, copy_run};
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
@@ -62,7 +62,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         const { assert!(LANES <= 4) };
         let mut stage = Stage::<LINES, IN_LANE>::new();
         // Copies that nothing else points to: stores cannot change them, so they stay in registers. What is staged is not streamed.
-        let (own, mut issued) = (Transposition { streaming: false, in_halves: false, ..*plane }, *prefetch);
+        let (own, mut issued) = (Transposition { streaming: false, source_in: Level::Memory, ..*plane }, *prefetch);
         for run in rows.step_by(LINES * in_line) {
             for line in 0..LINES {
                 let row = run + line * in_line;
@@ -118,7 +118,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
         let (mut stage, mut nothing) = (Stage::<LINES, IN_LANE>::new(), PanelPrefetch::nothing(plane.source_pitch));
         // As in `Scatter`.
-        let own = Transposition { in_halves: true, ..*plane };
+        let own = Transposition { source_in: Level::L1, ..*plane };
         for i in 0..in_line {
             // SAFETY: the columns of a row of the plane are read, at most `LINES` lines, and a staged row takes them.
             unsafe {

@@ -1,6 +1,6 @@
 //! Planes of units of 1, 2, 4, 8 or 16 bytes: which way each goes.
 
-use super::super::super::plan::cost::{FEW_LANES, NARROW};
+use super::super::super::plan::cost::{FEW_LANES, MOST_INTERLEAVED, NARROW};
 use super::super::super::plan::nest::Plane;
 use super::interleave::{Bytes, InterleaveRows, Three};
 use super::panel::transpose_panels;
@@ -30,7 +30,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeUnits<'_, U
         // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in which they are
         // interleaved, with the lengths and pitches given here; all other ways take the plane as it is. What they touch is its span.
         unsafe {
-            if plane.micro_tile.is_some() {
+            if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
                 return transpose_panels::<V, UNIT, IN_LANE, LANES>(walk, plane);
             }
             if let Some(pitch) = plane.interleaves() {
@@ -88,48 +88,56 @@ unsafe fn transpose_narrow<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// The row pitches, source and destination, of a plane of so few 16-byte units that moving each takes less time than shuffling them
-/// into whole vectors.
-pub(super) fn few_lanes(walk: &Walk<'_>, plane: &Plane) -> Option<(usize, usize)> {
-    let few = !walk.streaming && plane.micro_tile.is_none() && plane.columns.extent * plane.rows.extent <= FEW_LANES;
-    plane.rows.stride().zip(plane.columns.stride()).filter(|_| few)
+/// Is it a plane of so few 16-byte units that all but its blocks would cost?
+pub(super) fn is_few_lanes(walk: &Walk<'_>, plane: &Plane) -> bool {
+    !walk.streaming
+        && plane.micro_tile.is_none()
+        && plane.columns.extent * plane.rows.extent <= FEW_LANES
+        && plane.has_constant_pitches()
 }
 
-/// Transposes planes of 16-byte units, one by one.
+/// Transposes planes of 16-byte units: as many rows and columns at a time as a vector has lanes, and what is left unit by unit.
 pub(super) struct TransposeFewLanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
-    /// The row pitches, source and destination.
-    pub(super) pitches: (usize, usize),
 }
 
 impl Operation for TransposeFewLanes<'_> {
     /// # Safety
     ///
-    /// `plane.unit` is 16, and the pitches are those of its source and destination rows. In every iteration, the plane's span is
-    /// readable on the source and writable on the destination.
+    /// `plane.unit` is 16, and its pitches are constant. In every iteration, the plane's span is readable on the source and writable on
+    /// the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        /// Units at a time: a loop with one in it takes a cycle for each, and two can be stored in one.
-        const AT_ONCE: usize = 4;
-        let TransposeFewLanes { walk, plane, pitches: (source, destination) } = self;
+        let TransposeFewLanes { walk, plane } = self;
         debug_assert!(plane.unit == 16);
+        let (Some(source), Some(destination)) = (plane.rows.stride(), plane.columns.stride()) else { return };
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+        let (whole_columns, whole_rows) = (columns - columns % LANES, rows - rows % LANES);
         for iteration in walk.iterations(16 * columns * rows) {
-            for column in 0..columns {
-                let unit = |row: usize| {
-                    // SAFETY: called for rows of the plane, so it is a unit of it.
-                    unsafe {
+            // SAFETY: blocks of as many rows and columns as there are lanes, and units, all of the plane.
+            unsafe {
+                for column in (0..whole_columns).step_by(LANES) {
+                    let (mut from, to) = (iteration.from.add(16 * column), iteration.to.add(column * destination));
+                    for row in (0..whole_rows).step_by(LANES) {
+                        let lines = V::load_transposed::<LANES, true>(std::array::from_fn(|i| from.add(i * source)));
+                        for (i, line) in lines.into_iter().enumerate() {
+                            line.store(to.add(16 * row + i * destination));
+                        }
+                        from = from.wrapping_add(LANES * source);
+                    }
+                }
+                if (whole_columns, whole_rows) == (columns, rows) {
+                    continue;
+                }
+                for column in 0..columns {
+                    let first = if column < whole_columns { whole_rows } else { 0 };
+                    for row in first..rows {
                         let from = iteration.from.add(column * 16 + row * source);
                         let to = iteration.to.add(column * destination + row * 16);
                         to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
                     }
-                };
-                let in_fours = rows - rows % AT_ONCE;
-                for row in (0..in_fours).step_by(AT_ONCE) {
-                    (row..row + AT_ONCE).for_each(unit);
                 }
-                (in_fours..rows).for_each(unit);
             }
         }
     }

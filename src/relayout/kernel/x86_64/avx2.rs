@@ -10,7 +10,7 @@ use super::super::simd::{Operation, Vector, short};
 ///
 /// The CPU has AVX2; and the conditions of [`Operation::run`] of this operation hold.
 #[target_feature(enable = "avx2")]
-pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
+unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Ymm::BYTES == 2 * 16) };
     super::align_frame();
     // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is the caller's promise.
@@ -18,7 +18,7 @@ pub(in super::super) unsafe fn vectorize<O: Operation>(operation: O) {
 }
 
 #[derive(Clone, Copy)]
-struct Ymm(__m256i);
+pub(in super::super) struct Ymm(__m256i);
 
 impl Vector for Ymm {
     const BYTES: usize = 32;

@@ -7,8 +7,8 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 pub(super) mod cpuid;
 
-/// Aligns the stack frame of the function it is inlined into, as the compiler does for variables, but not for registers that it spills: where a spill
-/// lay across the end of a page, a copy took five times as long (Z4, AVX2).
+/// Aligns the stack frame of the function it is inlined into, as the compiler does not for registers that it spills: one across the end of a page made a copy
+/// five times as slow (Z4, AVX2).
 #[inline(always)]
 fn align_frame() {
     #[repr(align(64))]

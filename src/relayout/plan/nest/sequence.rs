@@ -1,12 +1,18 @@
 //! How much of the source is read front to back.
 
-use super::super::cost::{LINE, MOST_INTERLEAVED};
+use super::super::cost::{FOLLOWED, LINE, MOST_INTERLEAVED};
+use super::super::machine::{FEW_WAYS, Knobs};
 use super::{Direction, MicroKernel, NestLoop, Stride, WidthChange};
 
 impl MicroKernel {
+    /// Are prefetches in vain, because the hardware prefetcher follows what these loops read? (Z4; on X5 such copies want them.)
+    pub(crate) fn is_followed(&self, loops: &[NestLoop], knobs: &Knobs) -> bool {
+        knobs.l1_ways <= FEW_WAYS && self.sequence_in(loops) >= FOLLOWED
+    }
+
     /// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less than a line; 0 if the kernel reads in
     /// some other order.
-    pub(crate) fn sequence_in(&self, loops: &[NestLoop]) -> usize {
+    fn sequence_in(&self, loops: &[NestLoop]) -> usize {
         let own = match self {
             MicroKernel::Copy { run, count } => after_each_other(*run, count),
             MicroKernel::Reverse { unit, extent, count } => after_each_other(unit.saturating_mul(*extent), count),

@@ -47,7 +47,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
             knobs: &program.knobs,
         };
         // SAFETY: the nest is one of a plan whose layouts fit both buffers.
-        unsafe { RunNest { kernel: nest.kernel(), walk: &walk }.run::<Software, 2>() };
+        unsafe { RunNest { kernel: nest.kernel(), walk: &walk }.run::<Software>() };
     }
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
     Some(STREAMED.take())

@@ -56,3 +56,27 @@ fn tables_of_three_registers_name_every_byte_in_two_steps() {
     check_three::<4>();
     check_three::<8>();
 }
+
+#[test]
+fn rows_in_a_cache_are_loaded_as_transposed() {
+    if !std::is_x86_feature_detected!("avx512vbmi") {
+        return;
+    }
+    let rows: [[u8; 64]; 4] = std::array::from_fn(|row| std::array::from_fn(|i| u8::try_from(64 * row + i).unwrap()));
+    let pointers = rows.each_ref().map(|row| row.as_ptr());
+    /// The same with the features.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    unsafe fn loaded<const IN_L1: bool>(rows: [*const u8; 4]) -> [[u8; 64]; 4] {
+        let mut bytes = [[0; 64]; 4];
+        // SAFETY: 64 bytes at each pointer, and the features, are the caller's promise.
+        unsafe {
+            for (line, bytes) in Zmm::load_transposed::<4, IN_L1>(rows).into_iter().zip(&mut bytes) {
+                line.store(bytes.as_mut_ptr());
+            }
+        }
+        bytes
+    }
+    let expected: [[u8; 64]; 4] = std::array::from_fn(|line| std::array::from_fn(|i| rows[i / 16][16 * line + i % 16]));
+    // SAFETY: the CPU was asked, and the rows have 64 bytes.
+    unsafe { assert_eq!([loaded::<true>(pointers), loaded::<false>(pointers)], [expected; 2]) };
+}

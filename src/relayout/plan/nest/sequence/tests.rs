@@ -1,8 +1,10 @@
 //! What is read front to back, and what is not.
 
+use super::super::super::machine::Traits;
 use super::super::{
     Axis, BitInterleave, Direction, MicroKernel, NestLoop, PackedWords, Plane, Stride, WidthChange, WidthRow,
 };
+use super::{FOLLOWED, Knobs};
 
 fn by(extent: usize, source: usize) -> Stride {
     Stride { extent, source, destination: 7 }
@@ -69,4 +71,13 @@ fn loops_continue_a_sequence_from_the_innermost_on() {
         assert_eq!(kernel.sequence_in(&loops), bytes, "{loops:?}");
     }
     assert_eq!(plane(17, 9, 68).sequence_in(&[NestLoop::Strided(by(9, 612))]), 0);
+}
+
+#[test]
+fn a_sequence_is_followed_where_the_cache_has_few_ways() {
+    let knobs = |l1_ways| Knobs::new(&Traits { l1_ways, ..Traits::ASSUMED });
+    let copy = |run| MicroKernel::Copy { run, count: Stride::ONCE };
+    for (run, ways, followed) in [(FOLLOWED, 8, true), (FOLLOWED, 9, false), (FOLLOWED - 1, 8, false)] {
+        assert_eq!(copy(run).is_followed(&[], &knobs(ways)), followed, "{run} {ways}");
+    }
 }
