@@ -18,8 +18,7 @@ use super::{fill, subbyte, width};
 /// # Errors
 ///
 /// [`Error::Overflow`] as for planning, if the program has more boxes than were planned ahead.
-// Always inlined: a destination is three words, which a function would be handed in memory and copy two at a time, and such a load waits until both
-// stores have left for the cache (13 ns of 60 for 4 KiB on an Intel Xeon).
+// Always inlined: a destination is three words, which a function would be handed in memory and copy two at a time, and such a load waits for both stores.
 #[inline(always)]
 pub(crate) fn run(
     program: &Program,

@@ -96,8 +96,8 @@ fn count(loops: &[NestLoop]) -> usize {
     loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul)
 }
 
-/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was handed the iterator itself would keep all of
-/// it in memory, where a load of two words that were stored one by one waits until every earlier store has left for the cache.
+/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was handed the iterator itself would keep it in
+/// memory, where a load of two words that were stored one by one waits.
 #[inline(never)]
 fn offset_at(loops: &[NestLoop], number: usize, start: (usize, usize)) -> (usize, usize) {
     let (mut offset, mut rest) = (start, number);

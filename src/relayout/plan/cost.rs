@@ -20,7 +20,7 @@
 /// Bytes of a cache line: every x86-64 CPU and most ARM ones. (Apple's have two of these, which kernels store one after the other.)
 pub(crate) const LINE: usize = 64;
 
-/// Bytes of a page of memory; of a way, too, in each L1 cache of 64 sets, which is every one of AMD and Intel at the time of writing.
+/// Bytes of a page of memory, and of a way of the L1 caches of AMD and Intel.
 pub(crate) const PAGE: usize = 1 << 12;
 
 // --- Stores and prefetch of a whole copy -------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 /// Bytes of a run of padding, on average, below which everything is filled first (Z5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
-/// Bytes that are filled and then copied over while they are in the last cache, if not in the one before. Not tuned.
+/// Bytes that are filled and then copied over while they are in a cache. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
 /// Bytes that are put together, in an L2 cache, before they go to memory that is not to be read, or to be written twice.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::super::plan::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
 use super::super::super::plan::nest::Stride;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
-use super::reverse_block::{Blocks, LANE, ReverseBlocks, ReversedBlock};
+use super::reverse_block::{Blocks, LANE, ReverseBlocks, ReversedBlock, order};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
@@ -224,7 +224,7 @@ impl Part<'_> {
             if let Some(block) = block {
                 let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
                 let blocks = Blocks { from: from.add(run - vectors), to: to.add(vectors), count, streaming, prefetch };
-                block.loaded::<V>().reverse::<COUNT, true>(&blocks);
+                block.loaded::<V>().reverse::<COUNT, { order::DESTINATION }>(&blocks);
             }
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));

@@ -31,10 +31,18 @@ pub(super) struct LoadedBlock<V> {
     orders: [V; VECTORS],
 }
 
+/// Which way blocks go.
+pub(super) mod order {
+    pub(in super::super) const FORWARDS: usize = 0;
+    /// Backwards on one side: through the cache on the source (by trial), past it on the destination.
+    pub(in super::super) const SOURCE: usize = 1;
+    pub(in super::super) const DESTINATION: usize = 2;
+}
+
 /// Some blocks that follow each other.
 pub(super) struct Blocks {
+    /// Where the first block begins; on the side that goes backwards, where it ends.
     pub(super) from: *const u8,
-    /// Where the first block begins on the destination, or ends if all come from the back to the front.
     pub(super) to: *mut u8,
     pub(super) count: usize,
     pub(super) streaming: bool,
@@ -97,25 +105,28 @@ impl ReversedBlock {
 }
 
 impl<V: Vector> LoadedBlock<V> {
-    /// Reverses some blocks, each of which lies in front of the one before on the destination if `BACKWARDS` is set.
+    /// Reverses some blocks.
     ///
     /// # Safety
     ///
     /// All blocks are readable on the source, and writable on the destination; where they are streamed, the first of them begins a line.
     #[inline(always)]
-    pub(super) unsafe fn reverse<const LANES: usize, const BACKWARDS: bool>(self, blocks: &Blocks) {
+    pub(super) unsafe fn reverse<const LANES: usize, const ORDER: usize>(self, blocks: &Blocks) {
         let Blocks { mut from, mut to, count, streaming, prefetch } = *blocks;
         let bytes = ReversedBlock::bytes::<V>();
         // SAFETY: each piece reads twice its bytes from a place on where as many are left in the block, which is how they were chosen; what is written
         // is the block. Vectors of streamed blocks lie whole vectors behind the beginning of a line. A prefetch may go anywhere.
         unsafe {
             for _ in 0..count {
-                if BACKWARDS {
-                    to = to.sub(bytes);
+                match ORDER {
+                    order::SOURCE => from = from.sub(bytes),
+                    order::DESTINATION => to = to.sub(bytes),
+                    _ => {}
                 }
                 for (i, order) in self.orders.into_iter().enumerate() {
                     if let Some(ahead) = prefetch {
-                        V::prefetch(from.wrapping_add(ahead + i * V::BYTES));
+                        let ahead = if ORDER == order::SOURCE { ahead.wrapping_neg() } else { ahead };
+                        V::prefetch(from.wrapping_add(ahead).wrapping_add(i * V::BYTES));
                     }
                     let line = if V::SHUFFLES_TWO {
                         let low = from.add(self.starts[i]);
@@ -130,8 +141,10 @@ impl<V: Vector> LoadedBlock<V> {
                     let to = to.add(i * V::BYTES);
                     if streaming { line.store_past_cache(to) } else { line.store(to) }
                 }
-                from = from.add(bytes);
-                if !BACKWARDS {
+                if ORDER != order::SOURCE {
+                    from = from.add(bytes);
+                }
+                if ORDER != order::DESTINATION {
                     to = to.add(bytes);
                 }
             }
@@ -139,7 +152,7 @@ impl<V: Vector> LoadedBlock<V> {
     }
 }
 
-/// Runs through the cache that are blocks, up to a rest: short ones side by side, or long ones.
+/// Runs through the cache that are blocks, up to a rest.
 pub(super) struct ReverseBlocks<'a> {
     walk: &'a Walk<'a>,
     block: ReversedBlock,
@@ -187,15 +200,15 @@ impl Operation for ReverseBlocks<'_> {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
                 let whole = Blocks { from, to, count: bytes / in_block, streaming: false, prefetch };
-                let rest = Blocks { from: from.wrapping_add(last), count: 1, prefetch: None, ..whole };
+                let rest = Blocks { to: to.wrapping_add(last), count: 1, prefetch: None, ..whole };
                 // SAFETY: as many blocks as there is room for; the last one, which is whole units or runs as well, may write some bytes a second time.
                 unsafe {
                     if backwards {
-                        block.reverse::<LANES, true>(&Blocks { to: to.add(bytes), ..whole });
-                        block.reverse::<LANES, true>(&Blocks { to: to.add(in_block), ..rest });
+                        block.reverse::<LANES, { order::SOURCE }>(&Blocks { from: from.add(bytes), ..whole });
+                        block.reverse::<LANES, { order::SOURCE }>(&Blocks { from: from.add(in_block), ..rest });
                     } else {
-                        block.reverse::<LANES, false>(&whole);
-                        block.reverse::<LANES, false>(&Blocks { to: to.add(last), ..rest });
+                        block.reverse::<LANES, { order::FORWARDS }>(&whole);
+                        block.reverse::<LANES, { order::FORWARDS }>(&Blocks { from: from.add(last), ..rest });
                     }
                 }
             }
