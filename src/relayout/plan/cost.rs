@@ -8,12 +8,11 @@
 //! 3. *Sequential reads, scattered writes*: whoever needs a value waits for its load, nobody for a store.
 //! 4. *Software prefetch* of what the hardware prefetcher does not follow; bursts fill the queue of outstanding misses.
 //! 5. *Cache-set conflicts*: rows whose pitch is a multiple of a way share a set of the L1 cache, where they are staged or written few at a time.
-//! 6. *Threads* share the iterations of one outer loop, or pieces of the destination.
 //!
 //! # Where the numbers come from
 //!
 //! All were found on *Z5* (AMD EPYC, Zen 5), a few held against *Z4* and *Z3* (Zen 4 and 3) and two Intel Xeons, *X6* and *X5*; none on ARM. "By trial": the best of
-//! the neighbouring powers of two on Z5. docs/PERFORMANCE.md and its neighbours have the traits of these machines, and the figures.
+//! the neighbouring powers of two on Z5. docs/PERFORMANCE.md has the traits and the figures.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
@@ -77,6 +76,9 @@ pub(crate) const TLB_ROWS: usize = 32;
 
 /// How many bytes ahead of the panel at hand the prefetched one lies, at least one panel. By trial.
 pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
+
+/// Lines of a run of a panel up to which they are prefetched at once. By trial.
+pub(crate) const SHORT_PREFETCH: usize = 8;
 
 /// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
 pub(crate) const EDGE_PREFETCH: usize = 4;

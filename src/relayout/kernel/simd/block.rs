@@ -151,15 +151,16 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
         // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
         unsafe {
-            // By trial: units of four bytes are fastest with a block's prefetches at once, others with them spread over it.
-            if UNIT == 4 {
+            // By trial: short runs of wide units come fastest with a block's prefetches at once, others with them spread over it.
+            let at_once = UNIT >= 4 && prefetch.has_short_runs();
+            if at_once {
                 prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
             }
             if !in_groups {
                 self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut all);
             }
             for group in 0..LANES {
-                if UNIT != 4 {
+                if !at_once {
                     prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
                 }
                 let lanes = if in_groups {

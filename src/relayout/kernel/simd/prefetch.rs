@@ -1,6 +1,6 @@
 //! Prefetching the panel that is transposed next.
 
-use super::super::super::plan::cost::LINE;
+use super::super::super::plan::cost::{LINE, SHORT_PREFETCH};
 use super::pitch::Pitch;
 use super::vector::Vector;
 
@@ -43,6 +43,12 @@ impl<P: Pitch> PanelPrefetch<P> {
     #[inline(always)]
     pub(super) fn into_l1(self, near: bool) -> PanelPrefetch<P> {
         PanelPrefetch { near, ..self }
+    }
+
+    /// Are the runs short?
+    #[inline(always)]
+    pub(super) fn has_short_runs(&self) -> bool {
+        self.lines <= SHORT_PREFETCH
     }
 
     /// Prefetches the next `count` lines.
