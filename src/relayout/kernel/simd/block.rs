@@ -95,8 +95,11 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: here a line is two vectors, so `units` rows from `row` and from `row + units` on are the caller's `LINE / UNIT`;
         // each line of the promised destination rows is written as two aligned vectors.
         unsafe {
-            prefetch.issue::<V>(units);
+            // By trial, narrow units too.
+            let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
+            prefetch.issue::<V>(now);
             let first = self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut first);
+            prefetch.issue::<V>(units - now);
             let second =
                 self.lanes::<V, IN_LANE, LANES, S>((from, source, row + units), (units, V::BYTES), &mut second);
             let mut destination = RowsFrom::new(to, destination, column);
@@ -151,8 +154,7 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
         // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
         unsafe {
-            // By trial: short runs of wide units come fastest with a block's prefetches at once, others with them spread over it.
-            let at_once = UNIT >= 4 && prefetch.has_short_runs();
+            let at_once = UNIT >= 4 && prefetch.at_once;
             if at_once {
                 prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
             }

@@ -18,37 +18,42 @@ pub(super) struct PanelPrefetch<P> {
     lines: usize,
     /// Into the L1 cache, not the L2.
     near: bool,
+    /// Units of four bytes and more prefetch what belongs to a block at once: by trial, where rows are short, or share a set of the TLB.
+    pub(super) at_once: bool,
 }
 
 impl<P: Pitch> PanelPrefetch<P> {
     /// Prefetches nothing.
     #[inline(always)]
     pub(super) fn nothing(pitch: P) -> PanelPrefetch<P> {
-        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0, near: false }
+        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0, near: false, at_once: true }
     }
 
     /// Prefetches `lines` lines of each of some rows.
     #[inline(always)]
     pub(super) fn new(from: *const u8, pitch: P, rows: std::ops::Range<usize>, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false }
+        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
     }
 
     /// Prefetches `lines` lines that follow each other, wherever the first row lies among them.
     #[inline(always)]
     pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from: from.wrapping_sub(pitch.row(0)), pitch, row: 0, rows: 1, line: 0, lines, near: false }
+        PanelPrefetch {
+            from: from.wrapping_sub(pitch.row(0)),
+            pitch,
+            row: 0,
+            rows: 1,
+            line: 0,
+            lines,
+            near: false,
+            at_once: true,
+        }
     }
 
-    /// The same into the L1 cache, or into the L2.
+    /// The same into the L1 cache, or into the L2, of rows that share a set of the TLB or do not.
     #[inline(always)]
-    pub(super) fn into_l1(self, near: bool) -> PanelPrefetch<P> {
-        PanelPrefetch { near, ..self }
-    }
-
-    /// Are the runs short?
-    #[inline(always)]
-    pub(super) fn has_short_runs(&self) -> bool {
-        self.lines <= SHORT_PREFETCH
+    pub(super) fn into_l1(self, near: bool, one_tlb_set: bool) -> PanelPrefetch<P> {
+        PanelPrefetch { near, at_once: one_tlb_set || self.lines <= SHORT_PREFETCH, ..self }
     }
 
     /// Prefetches the next `count` lines.
