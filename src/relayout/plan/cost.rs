@@ -1,7 +1,7 @@
 //! The cost model, and every threshold that follows from it and is the same on every machine. Those that are not are
 //! [`Knobs`](super::machine::Knobs).
 //!
-//! The cost of a plan is how far its memory traffic is from two sequential streams. The rules, in the order in which they matter (docs/DESIGN.md has more):
+//! The rules, in the order in which they matter (docs/DESIGN.md has more):
 //!
 //! 1. *Whole cache lines*: a store to part of a line reads the rest of it first.
 //! 2. *Non-temporal stores* from a size on: an ordinary store reads its line, too.
@@ -27,7 +27,7 @@ pub(crate) const PAGE: usize = 1 << 12;
 /// Iterations that a kernel prefetches ahead, at most, however little each of them reads. By trial.
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
 
-/// Bytes of the source that are read front to back from which on CPUs with few ways prefetch nothing: the hardware follows them (Z4; not X5).
+/// Bytes read front to back from which on CPUs with few ways prefetch nothing: the hardware follows them (Z4; not X5).
 pub(crate) const FOLLOWED: usize = 1 << 16;
 
 /// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
@@ -36,8 +36,7 @@ pub(crate) const LONG_RUN: usize = PAGE;
 /// How many bytes ahead a long run is prefetched. By trial.
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
-/// How far ahead the page is looked up that will be stored to past the cache, which no hardware prefetcher asks for. Its first line is prefetched: one at
-/// random costs (Z5).
+/// How far ahead the page is looked up that will be stored to past the cache. Its first line is prefetched: one at random costs (Z5).
 pub(crate) const TRANSLATED_AHEAD: usize = PAGE;
 
 /// Rows of the destination that are stored to in turns from which on no page is looked up ahead. By trial.
@@ -130,10 +129,10 @@ pub(crate) const LONG_PIECE: usize = 1 << 10;
 /// Bytes of a destination row below which the table of a byte shuffle does not pay. By trial.
 pub(crate) const LEAST_SHUFFLED: usize = 256;
 
-/// Bytes of a plane below which a byte shuffle prefetches the next plane instead of a place further on in this one. By trial.
+/// Bytes of a plane below which a byte shuffle prefetches the next plane. By trial.
 pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
-/// Bytes of a destination row that a byte shuffle writes before the next row: its source, at most four times as much, stays in the L1 cache. Not tuned.
+/// Bytes of a destination row that a byte shuffle writes before the next row: its source stays in the L1 cache. Not tuned.
 pub(crate) const SHUFFLE_PIECE: usize = 1 << 11;
 
 // --- Sub-byte planes ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 //! Planes that are long both ways: in which order their blocks are transposed.
 //!
-//! Every block reads whole vectors and writes whole lines once, so only the order matters, to the memory behind the caches. Found by measuring (Z5 of
-//! `plan/cost.rs`):
+//! Every block reads whole vectors and writes whole lines once, so only the order matters. Found by measuring (Z5):
 //!
 //! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different pages conflict. So the blocks of one strip, one line
 //!   of the source wide, come first, which leaves runs in its destination rows.

@@ -1,5 +1,7 @@
 //! Prefetching the panel that is transposed next.
 
+use std::ops::Range;
+
 use super::super::super::plan::cost::{LINE, SHORT_PREFETCH};
 use super::pitch::Pitch;
 use super::vector::Vector;
@@ -23,31 +25,22 @@ pub(super) struct PanelPrefetch<P> {
 }
 
 impl<P: Pitch> PanelPrefetch<P> {
+    /// Prefetches `lines` lines of each of some rows.
+    #[inline(always)]
+    pub(super) fn new(from: *const u8, pitch: P, rows: Range<usize>, lines: usize) -> PanelPrefetch<P> {
+        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
+    }
+
     /// Prefetches nothing.
     #[inline(always)]
     pub(super) fn nothing(pitch: P) -> PanelPrefetch<P> {
-        PanelPrefetch { from: std::ptr::null(), pitch, row: 0, rows: 0, line: 0, lines: 0, near: false, at_once: true }
-    }
-
-    /// Prefetches `lines` lines of each of some rows.
-    #[inline(always)]
-    pub(super) fn new(from: *const u8, pitch: P, rows: std::ops::Range<usize>, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
+        PanelPrefetch::new(std::ptr::null(), pitch, 0..0, 0)
     }
 
     /// Prefetches `lines` lines that follow each other, wherever the first row lies among them.
     #[inline(always)]
     pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch {
-            from: from.wrapping_sub(pitch.row(0)),
-            pitch,
-            row: 0,
-            rows: 1,
-            line: 0,
-            lines,
-            near: false,
-            at_once: true,
-        }
+        PanelPrefetch::new(from.wrapping_sub(pitch.row(0)), pitch, 0..1, lines)
     }
 
     /// The same into the L1 cache, or into the L2, of rows that share a set of the TLB or do not.
