@@ -77,7 +77,7 @@ pub(crate) const TLB_ROWS: usize = 32;
 pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 
 /// Lines of a run of a panel up to which they are prefetched at once. By trial.
-pub(crate) const SHORT_PREFETCH: usize = 8;
+pub(crate) const SHORT_PREFETCH: usize = 16;
 
 /// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
 pub(crate) const EDGE_PREFETCH: usize = 4;
