@@ -26,7 +26,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeUnits<'_, U
         // As many rows as a vector has units make blocks as well, which mind cache-set conflicts.
         let units = IN_LANE * LANES;
         let (eight, sixteen) =
-            (units > 8 || (units == 8 && walk.streaming), units > 16 || (units == 16 && walk.streaming));
+            (units > 8 || (units == 8 && walk.streaming), units > 16 || (units >= 8 && walk.streaming));
         // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in which they are
         // interleaved, with the lengths and pitches given here; all other ways take the plane as it is. What they touch is its span.
         unsafe {
