@@ -95,7 +95,7 @@ impl<P: Pitch> Transposition<P> {
         // SAFETY: here a line is two vectors, so `units` rows from `row` and from `row + units` on are the caller's `LINE / UNIT`;
         // each line of the promised destination rows is written as two aligned vectors.
         unsafe {
-            // Narrow units too, by trial.
+            // Unlike in `square`, narrow units at once (by trial).
             let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
             prefetch.issue::<V>(now);
             let first = self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut first);

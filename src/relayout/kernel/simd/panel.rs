@@ -180,7 +180,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
                         }
                         _ => PanelPrefetch::nothing(source_pitch),
                     };
-                    let mut next = next.into_l1(near, one_tlb_set);
+                    let mut next = next.paced(near, one_tlb_set);
                     let (columns, rows) = (column..(column + width).min(columns), row..(row + panel_rows).min(rows));
                     panel::<V, UNIT, IN_LANE, LANES, P>(&transposition, columns, rows, &mut next);
                 }

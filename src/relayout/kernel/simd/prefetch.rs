@@ -43,9 +43,9 @@ impl<P: Pitch> PanelPrefetch<P> {
         PanelPrefetch::new(from.wrapping_sub(pitch.row(0)), pitch, 0..1, lines)
     }
 
-    /// The same into the L1 cache, or into the L2, of rows that share a set of the TLB or do not.
+    /// The same into the L1 cache if `near`.
     #[inline(always)]
-    pub(super) fn into_l1(self, near: bool, one_tlb_set: bool) -> PanelPrefetch<P> {
+    pub(super) fn paced(self, near: bool, one_tlb_set: bool) -> PanelPrefetch<P> {
         PanelPrefetch { near, at_once: one_tlb_set || self.lines <= SHORT_PREFETCH, ..self }
     }
 

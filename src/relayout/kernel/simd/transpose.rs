@@ -23,7 +23,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeUnits<'_, U
         let TransposeUnits { walk, plane } = self;
         debug_assert!(plane.unit == UNIT);
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-        // As many rows as a vector has units make blocks as well, which mind cache-set conflicts.
+        // As many rows as a vector has units, or twice, make blocks as well, which mind cache-set conflicts.
         let units = IN_LANE * LANES;
         let (eight, sixteen) =
             (units > 8 || (units == 8 && walk.streaming), units > 16 || (units >= 8 && walk.streaming));
