@@ -19,10 +19,7 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what can be asked of a copy. Below them lie three rooms: `plan/`, what to do (passes, programs, boxes, loop nests;
-// `plan/cost.rs` holds the cost model and every threshold); `exec/`, walking a plan; `kernel/`, the innermost loops, safe ones and SIMD, where
-// `kernel/call.rs` is the boundary at which `unsafe` begins. `exec` uses `plan` and `kernel`, `kernel` of `plan` only the loop nests and the
-// thresholds, and nothing below uses the files here.
+// The files here are what can be asked of a copy, `plan/` is what to do, `exec/` walks a plan, `kernel/` has the innermost loops: docs/DESIGN.md.
 
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]

@@ -42,8 +42,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
-// `program/`: which form a copy takes, and the shaders of each. `code/`: shader code as data, printed as WGSL and run by an
-// interpreter. `index/`: the index maths of a layout in that form. `element.rs`: one element out of words of 32 bits.
+// `program/`: the shaders of each form of a copy; `code/`: shader code as data, printed or interpreted; `index/`: the index maths in it.
 
 mod code;
 mod element;

@@ -9,10 +9,9 @@ use super::schedule::Schedule;
 
 /// A number for every part of every result in the schedule, and the buffer each of them lies in.
 ///
-/// The rules are those of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`: tuples and their elements, bitcasts and the
-/// later halves of asynchronous operations are names for what exists; the state of a loop lies in one buffer from
-/// its first value to its last; what is updated in place, and a result that `input_output_alias` puts over a
-/// parameter, lies in the buffer of its operand.
+/// By the rules of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`: tuples, bitcasts and the later halves of asynchronous operations are
+/// names for what exists; the state of a loop lies in one buffer; what is updated in place, or lies over a parameter
+/// (`input_output_alias`), in that of its operand.
 #[derive(Debug)]
 pub(super) struct Aliases {
     /// For each instruction the number of its first part; [`NONE`] outside the schedule.

@@ -8,10 +8,9 @@ use super::schedule::Schedule;
 
 /// The first and the last time of every part in the schedule; both count.
 ///
-/// A part lives from its instruction to the last one that uses it *under this name*; what uses it through another
-/// name keeps that name alive, and both lie in one buffer. As in XLA's `HloLiveRange`, what a computation returns
-/// lives to its end, the first state of a loop to the beginning of the body, and what is inside an
-/// asynchronous computation to the end of the operation.
+/// A part lives to the last use *under this name*; another name in the same buffer lives for itself. As in XLA's `HloLiveRange`, what a
+/// computation returns lives to its end, the first state of a loop to the beginning of the body, and what is inside an asynchronous
+/// computation to the end of the operation.
 #[derive(Debug)]
 pub(super) struct Ranges {
     starts: Vec<u32>,

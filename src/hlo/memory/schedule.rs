@@ -8,10 +8,8 @@ use super::role::Role;
 
 /// The time of every instruction that has buffers of its own.
 ///
-/// The order is that of XLA's `HloLiveRange`: in front of a `while` stand its condition and its body, in front
-/// of a `conditional` its branches one after the other, in front of a `call` and of the start of an asynchronous
-/// operation what they call. A computation stands where it is called first. What runs inside one instruction
-/// (fusions, the function of a `reduce`) has no buffers and no time.
+/// The order is that of XLA's `HloLiveRange`: what a `while`, a `conditional`, a `call` or the start of an asynchronous operation calls stands
+/// in front of it, where it is called first. What runs inside one instruction (fusions, the function of a `reduce`) has no time.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// The instructions in the order of their times, which count from 0.

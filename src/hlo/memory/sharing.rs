@@ -11,10 +11,9 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of the same
-/// shape and layout whose last use this is, if the operation allows it (`CanShareOperandBufferWithUser`), and if
-/// each of the two buffers held one value so far. `may_give` says whether the buffer of an operand can be taken (not
-/// that of a parameter), `may_take` whether a buffer can be replaced by that of an operand.
+/// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its shape and layout whose last
+/// use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and each buffer held one value so far. Which operands
+/// `may_give` theirs (not parameters), and which results `may_take` one?
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
