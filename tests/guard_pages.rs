@@ -330,6 +330,7 @@ fn planes_that_are_tuned() {
                 "stores=non-temporal,prefetch=512,staged=512,joined=128",
                 "stores=non-temporal,prefetch=2048,staged=1024",
                 "stores=ordinary,prefetch=77,panels=l1",
+                "order=permuted",
             ] {
                 let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap()).unwrap();
                 let name = format!("{data_type}[{rows},{columns}] with {tuning}");

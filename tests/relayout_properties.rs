@@ -414,6 +414,49 @@ fn a_tuning_changes_no_byte() {
     }
 }
 
+/// What stays in the L2 cache: blocks and lines in an order that hardware prefetchers do not follow, whole ones and what is left of them.
+/// (Less would fit an L1 cache, more would be prefetched, on any machine.)
+#[test]
+fn an_order_changes_no_byte() {
+    let tunings = ["order=permuted", "order=ascending", "default"];
+    let side = |data_type, sizes: &[u64], strides: &[u64]| {
+        Side::strided(&BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap())
+    };
+    for (data_type, rows, columns) in [
+        (DataType::U8, 300, 290),
+        (DataType::BF16, 250, 170),
+        (DataType::F32, 150, 140),
+        (DataType::F64, 105, 100),
+        (DataType::C128, 70, 75),
+    ] {
+        let (from, to) =
+            (side(data_type, &[rows, columns], &[columns, 1]), side(data_type, &[rows, columns], &[1, rows]));
+        check_tunings(&from, &to, &tunings, data_type);
+    }
+    // Rows that share a set of the L1 cache: of the source, of the destination.
+    for (data_type, rows, columns, pitch) in [
+        (DataType::F32, 40, 500, 1024),
+        (DataType::F32, 16, 1024, 1024),
+        (DataType::F64, 24, 500, 512),
+        (DataType::BF16, 70, 600, 2048),
+    ] {
+        let sizes = [rows, columns];
+        check_tunings(&side(data_type, &sizes, &[pitch, 1]), &side(data_type, &sizes, &[1, rows]), &tunings, data_type);
+        let sizes = [columns, rows];
+        check_tunings(&side(data_type, &sizes, &[rows, 1]), &side(data_type, &sizes, &[1, pitch]), &tunings, data_type);
+    }
+    // Runs of all lengths that jump on one side, and of one line to few rows that share a set.
+    for [outer, inner, run] in
+        [[20, 8, 130], [40, 9, 75], [40, 8, 64], [80, 14, 17], [300, 14, 5], [6, 4, 1000], [5, 1, 4200], [64, 16, 16]]
+    {
+        let sizes = [outer, inner, run];
+        let from = side(DataType::F32, &sizes, &[inner * run, run, 1]);
+        let to = side(DataType::F32, &sizes, &[run, outer * run, 1]);
+        check_tunings(&from, &to, &tunings, DataType::F32);
+        check_tunings(&to, &from, &tunings, DataType::F32);
+    }
+}
+
 /// Short destination runs whose rows lie whole pages apart, joined with those of the neighbouring tiles: on machines whose L1 cache has
 /// many ways this is done on demand alone.
 #[test]

@@ -132,6 +132,9 @@ impl Relayout {
         if any(|program| program.prefetch || program.streaming) {
             candidates.push(as_is.with_streaming(!any(|program| program.streaming)));
         }
+        if any(Program::stays_in_l2) {
+            candidates.push(as_is.with_permuted_order(!any(|program| program.knobs.permuted)));
+        }
         candidates.retain(|candidate| *candidate != as_is);
         candidates.insert(0, as_is);
         candidates

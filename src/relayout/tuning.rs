@@ -23,6 +23,7 @@ use super::plan::machine::Knobs;
 /// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
 /// | `panels=l1`, `panels=l2` | transposes prefetch the next panel into the first or the second cache |
 /// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes; in whole rows, where destination rows of 128 bytes to 1 KiB follow each other |
+/// | `order=permuted`, `order=ascending` | in the L2 cache, an order that hardware prefetchers do not follow, or that of the memory |
 ///
 /// ```
 /// use tensor_layout::{relayout::{Relayout, Tuning}, ArrayShape};
@@ -45,6 +46,7 @@ pub struct Tuning {
     /// Bytes of a run; 0 is off.
     staged: Option<usize>,
     joined: Option<usize>,
+    permuted: Option<bool>,
 }
 
 /// A tuning that was tried, and the fastest time of it.
@@ -117,6 +119,18 @@ impl Tuning {
         Tuning { joined: Some(bytes.min(LONGEST_JOINED)), ..self }
     }
 
+    /// With an order that hardware prefetchers do not follow, or that of the memory; in the L2 cache.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::Tuning;
+    ///
+    /// assert_eq!(Tuning::default().with_permuted_order(true).to_string(), "order=permuted");
+    /// ```
+    #[must_use]
+    pub fn with_permuted_order(self, permuted: bool) -> Tuning {
+        Tuning { permuted: Some(permuted), ..self }
+    }
+
     pub(super) fn streaming(self) -> Option<bool> {
         self.streaming
     }
@@ -138,6 +152,7 @@ impl Tuning {
         tuned.staged_run = self.staged.unwrap_or(knobs.staged_run);
         tuned.staged_units = self.staged.map_or(knobs.staged_units, |_| 1);
         tuned.staged_table_run = self.staged.unwrap_or(knobs.staged_table_run);
+        tuned.permuted = self.permuted.unwrap_or(knobs.permuted);
         tuned.joined_up_to = self.joined.unwrap_or(knobs.joined_up_to);
         tuned
     }
@@ -145,14 +160,15 @@ impl Tuning {
 
 impl fmt::Display for Tuning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tuning { streaming, prefetch, panels, staged, joined } = *self;
+        let Tuning { streaming, prefetch, panels, staged, joined, permuted } = *self;
         let bytes = |bytes: usize| if bytes == 0 { "off".to_owned() } else { bytes.to_string() };
         let stores = streaming.map(|past| if past { "stores=non-temporal" } else { "stores=ordinary" }.to_owned());
         let prefetch = prefetch.map(|ahead| format!("prefetch={}", bytes(ahead)));
         let panels = panels.map(|cache| format!("panels=l{cache}"));
         let staged = staged.map(|run| format!("staged={}", bytes(run)));
         let joined = joined.map(|run| format!("joined={}", bytes(run)));
-        let settings: Vec<String> = [stores, prefetch, panels, staged, joined].into_iter().flatten().collect();
+        let order = permuted.map(|permuted| if permuted { "order=permuted" } else { "order=ascending" }.to_owned());
+        let settings: Vec<String> = [stores, prefetch, panels, staged, joined, order].into_iter().flatten().collect();
         f.pad(&if settings.is_empty() { "default".to_owned() } else { settings.join(",") })
     }
 }
@@ -166,7 +182,8 @@ impl FromStr for Tuning {
     ///
     /// [`Error::Parse`] for any other text, and as for [`with_staged_runs`](Tuning::with_staged_runs).
     fn from_str(text: &str) -> Result<Tuning, Error> {
-        const SETTINGS: &str = "`default`, or `stores=`, `prefetch=`, `panels=`, `staged=` and `joined=`, each once";
+        const SETTINGS: &str =
+            "`default`, or `stores=`, `prefetch=`, `panels=`, `staged=`, `joined=` and `order=`, each once";
         let mut cursor = Cursor::new(text);
         let mut tuning = Tuning::default();
         if cursor.eat("default") {
@@ -193,6 +210,12 @@ impl FromStr for Tuning {
                 tuning = tuning.with_staged_runs(off_or_bytes(&mut cursor)?)?;
             } else if tuning.joined.is_none() && cursor.eat("joined=") {
                 tuning = tuning.with_joined_runs(off_or_bytes(&mut cursor)?);
+            } else if tuning.permuted.is_none() && cursor.eat("order=") {
+                let permuted = cursor.eat("permuted");
+                if !permuted {
+                    cursor.expect("ascending", "`permuted` or `ascending`")?;
+                }
+                tuning = tuning.with_permuted_order(permuted);
             } else {
                 return Err(cursor.error_at(start, SETTINGS));
             }

@@ -108,6 +108,9 @@ pub(crate) const NARROW: usize = 4;
 /// Bytes from which on the library's `memcpy` is as fast as any kernel of this crate. By trial.
 pub(crate) const MEMCPY_FROM: usize = 1 << 10;
 
+/// Runs in the L2 cache whose lines go in another order, at most: longer ones are as fast in theirs (Z5).
+pub(crate) const LONGEST_PERMUTED: usize = 1 << 14;
+
 /// Runs an iteration up to which each is prefetched for itself; more of them would come in a burst (rule 4). Not tuned.
 pub(crate) const FEW_RUNS: usize = 4;
 

@@ -78,6 +78,8 @@ pub(crate) struct Knobs {
     /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
     /// line in parts.
     pub(crate) staged_blocks: usize,
+    /// In the L2 cache, an order that hardware prefetchers do not follow (where they cost: Z5).
+    pub(crate) permuted: bool,
     /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
     pub(crate) joined_up_to: usize,
 }
@@ -104,12 +106,18 @@ impl Knobs {
             staged_units: STAGED_UNITS,
             staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
             staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
+            permuted: traits.l2_inclusive && traits.l1_ways > FEW_WAYS,
             joined_up_to: if traits.l1_ways <= FEW_WAYS && traits.l2 < AMPLE_L2 { LONGEST_JOINED } else { 0 },
         }
     }
 
+    /// Bytes of the L1 cache.
+    pub(crate) fn l1(&self) -> u64 {
+        u64::try_from(self.l1_way.saturating_mul(self.l1_ways)).unwrap_or(u64::MAX)
+    }
+
     /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
-    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 16] {
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 17] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
             l1_ways,
@@ -127,6 +135,7 @@ impl Knobs {
             staged_units,
             staged_table_run,
             staged_blocks,
+            permuted,
             joined_up_to,
         } = *self;
         let made = Knobs::new(traits);
@@ -156,6 +165,7 @@ impl Knobs {
                 source(staged_table_run == made.staged_table_run, from_traits),
             ),
             ("staged in the cache", number(staged_blocks), from_traits),
+            ("permuted", u64::from(permuted), source(permuted == made.permuted, from_traits)),
             ("joined runs", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
         ]
     }

@@ -59,8 +59,11 @@ pub(crate) enum PlannedBox {
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
         let streaming = traffic.moved() >= knobs.streaming_from;
-        // Only streamed runs are joined.
-        let knobs = &Knobs { joined_up_to: if streaming { knobs.joined_up_to } else { 0 }, ..*knobs };
+        let prefetch = traffic.moved() >= knobs.prefetch_from;
+        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
+        let joined_up_to = if streaming { knobs.joined_up_to } else { 0 };
+        let permuted = knobs.permuted && !streaming && !prefetch && traffic.moved() > knobs.l1();
+        let knobs = &Knobs { joined_up_to, permuted, ..*knobs };
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
@@ -68,7 +71,6 @@ impl Program {
                 prepared.push(PlannedBox::new(copy, widths, knobs)?);
             }
         }
-        let prefetch = traffic.moved() >= knobs.prefetch_from;
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
     }
 
@@ -76,6 +78,11 @@ impl Program {
     pub(crate) fn cut_boxes(&self) -> Option<Vec<Spanned>> {
         let few = self.boxes.count() <= MOST_CUT_BOXES && self.boxes.entries() <= MOST_ENTRIES;
         few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
+    }
+
+    /// Is it a copy from the L2 cache to the L2 cache?
+    pub(crate) fn stays_in_l2(&self) -> bool {
+        !self.streaming && !self.prefetch && self.traffic.moved() > self.knobs.l1()
     }
 
     /// Are there short destination runs that could be joined?

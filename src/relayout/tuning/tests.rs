@@ -10,6 +10,8 @@ fn the_text_reads_back() {
         "joined=off",
         "prefetch=77,panels=l1,staged=512",
         "panels=l2",
+        "staged=off,order=permuted",
+        "order=ascending",
     ] {
         assert_eq!(text.parse::<Tuning>().unwrap().to_string(), text);
     }
@@ -24,6 +26,8 @@ fn the_text_reads_back() {
         ("staged=2048", "1024"),
         ("panels=l3", "`l1` or `l2`"),
         ("panels=l1,panels=l2", "each once"),
+        ("order=random", "`permuted` or `ascending`"),
+        ("order=permuted,order=permuted", "each once"),
     ] {
         let error = text.parse::<Tuning>().unwrap_err().to_string();
         assert!(error.contains(says), "{text}: {error}");

@@ -42,6 +42,8 @@ pub(super) struct Transposition<P> {
     pub(super) source_in: Level,
     /// The rows of a block on the source share sets of the L1 cache: they are copied into a stage first.
     pub(super) gather: bool,
+    /// See [`permutes_blocks`](super::walk::Walk::permutes_blocks).
+    pub(super) permuted: bool,
     /// Lines of each destination row that are staged and then written as one run; 0 for none.
     pub(super) scatter: usize,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.

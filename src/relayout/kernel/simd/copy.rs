@@ -1,8 +1,9 @@
 //! Copies of contiguous runs, one after the other.
 
-use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, MEMCPY_FROM};
+use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::Stride;
+use super::order::{in_fours, opaque};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
@@ -37,6 +38,11 @@ impl Operation for CopyRuns<'_> {
                 12 => return short_runs::<V, 12>(walk, count),
                 16 => return short_runs::<V, 16>(walk, count),
                 _ => {}
+            }
+            let far = |stride: usize| stride >= PAGE;
+            let jumps = count.extent == 1 || far(count.source) || far(count.destination);
+            if walk.knobs.permuted && !walk.streaming && jumps && (4 * LINE + 1..LONGEST_PERMUTED).contains(&run) {
+                return permuted_runs::<V>(walk, run, count);
             }
             if !walk.streaming && !walk.prefetch {
                 match run {
@@ -111,14 +117,46 @@ unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Str
 #[inline(always)]
 unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
-    let last = run - LINES * LINE;
+    let (last, permuted) = (run - LINES * LINE, walk.knobs.permuted);
     for iteration in walk.iterations(run * count.extent) {
         for i in 0..count.extent {
+            let i = in_fours(i, count.extent, permuted);
             // SAFETY: the first and the last `LINES` lines of a run of this iteration.
             unsafe {
                 let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
                 copy_lines::<V, LINES>(from, to, false);
                 copy_lines::<V, LINES>(from.add(last), to.add(last), false);
+            }
+        }
+    }
+}
+
+/// Runs of more than four lines that are in the L2 cache, whose lines go [in fours](in_fours).
+///
+/// # Safety
+///
+/// `run` is at least a line. In every iteration, each run is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
+    debug_assert!(run >= LINE);
+    let fours = opaque(run - run % (4 * LINE));
+    for iteration in walk.iterations(run.saturating_mul(count.extent)) {
+        for i in 0..count.extent {
+            // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` lies in the same four as `next`, and the last may overlap the one before.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (mut next, mut at) = (0, fours);
+                // One load and one store in a short loop: more of them would have constant strides again.
+                while next < fours {
+                    let line = opaque(next) ^ (2 * LINE);
+                    copy_lines::<V, 1>(from.add(line), to.add(line), false);
+                    next += LINE;
+                }
+                while at < run {
+                    let line = at.min(run - LINE);
+                    copy_lines::<V, 1>(from.add(line), to.add(line), false);
+                    at += LINE;
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ mod byte_shuffle;
 mod copy;
 mod exchange_bits;
 mod interleave;
+mod order;
 mod panel;
 mod pitch;
 mod prefetch;

@@ -15,6 +15,7 @@ use super::super::super::plan::cost::{
 use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Level, Transposition};
+use super::order::Permuted;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::stage::{Gather, Scatter};
@@ -72,15 +73,16 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let may_stage = !walk.streaming && (knobs.staged_blocks > 1 || V::BYTES < LINE);
     let conflicts = may_stage && in_destination_set > knobs.l1_ways;
     // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
-    let twice = rows <= LINE / UNIT || knobs.staged_blocks == 1;
+    let twice = rows <= LINE / UNIT && !walk.permutes_blocks::<V>() || knobs.staged_blocks == 1;
     let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
+    let permuted = walk.permutes_blocks::<V>() && UNIT >= 4;
     let gather = may_stage && in_source_set > most_in_set && rows >= LINE / UNIT;
     let pages = plane.rows.are_multiples_of(PAGE);
     // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them once too (by trial, Z4).
     let stay = !walk.streaming || knobs.l1_ways > FEW_WAYS;
     let in_groups = gather || stay && in_source_set <= knobs.l1_ways / 2 && !pages;
     let in_cache = !walk.streaming && !walk.prefetch && !conflicts && !gather;
-    if in_cache && plane.micro_tile.is_none() && rows <= knobs.panel_rows {
+    if in_cache && plane.micro_tile.is_none() && (rows <= knobs.panel_rows || permuted) {
         let in_l1 = 2 * columns * rows * UNIT <= knobs.l1_way * knobs.l1_ways;
         // SAFETY: the same planes.
         return unsafe {
@@ -108,6 +110,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         && (2 * LINE..=LARGEST_STAGED_RUN).contains(&(rows * UNIT));
     let staged_run = if whole_rows { rows * UNIT } else { staged_run };
     let staged_rows = if lines_fit { staged_run / UNIT } else { 0 };
+    let most_rows = if permuted { usize::MAX } else { most_rows };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
     let panel_rows = rows.min(most_rows.max(staged_rows));
@@ -147,6 +150,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             in_groups,
             source_in: Level::Memory,
             gather,
+            permuted: walk.permutes_blocks::<V>(),
             scatter,
             micro_tile,
         };
@@ -237,15 +241,49 @@ impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Strips<'_, UNIT
                 in_groups,
                 source_in: Level::Memory,
                 gather: false,
+                permuted: false,
                 scatter: 0,
                 micro_tile: None,
             };
-            for column in (0..columns).step_by(LINE / UNIT) {
-                let (plane, prefetch) = (&transposition, &mut PanelPrefetch::nothing(source_pitch));
-                // SAFETY: at most a line of columns, and all rows of the plane, which is readable and writable by the caller's promise.
-                unsafe {
-                    Strip::<P, UNIT, IN_LANE, false, IN_L1> { plane, column, rows: 0..rows, prefetch }.run::<V, LANES>()
-                };
+            let (plane, in_line) = (&transposition, LINE / UNIT);
+            let permuted = !IN_L1 && walk.permutes_blocks::<V>();
+            let (wide, high) = if permuted { (columns / in_line, rows / in_line) } else { (0, 0) };
+            // SAFETY: whole blocks, then at most a line of columns of the rows that are left: all of the plane, readable and writable by the caller's promise.
+            unsafe {
+                for block in Permuted::new(wide * high) {
+                    plane.permuted_block::<V, UNIT, IN_LANE, LANES>(block / wide * in_line, block % wide * in_line);
+                }
+                for column in (0..columns).step_by(in_line) {
+                    let rows = if column < wide * in_line { high * in_line..rows } else { 0..rows };
+                    let prefetch = &mut PanelPrefetch::nothing(source_pitch);
+                    Strip::<P, UNIT, IN_LANE, false, IN_L1> { plane, column, rows, prefetch }.run::<V, LANES>();
+                }
+            }
+        }
+    }
+}
+
+impl<P: Pitch> Transposition<P> {
+    /// A line of rows by a line of columns that are in the L2 cache, wherever the block before was.
+    ///
+    /// # Safety
+    ///
+    /// The rows from `row` on and the columns from `column` on lie inside the plane, and the plane inside both sides.
+    #[inline(always)]
+    unsafe fn permuted_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+        &self,
+        row: usize,
+        column: usize,
+    ) {
+        let own = Transposition { streaming: false, source_in: Level::L2, ..*self };
+        let (source, first_row) = own.source_pitch.begin_at(row);
+        for column in (column..column + LINE / UNIT).step_by(IN_LANE * LANES) {
+            let (destination, first_column) = own.destination_pitch.begin_at(column);
+            // SAFETY: a line of rows by a vector of columns of the plane.
+            unsafe {
+                let from = (own.from.add(column * UNIT + source), own.source_pitch, first_row);
+                let to = (own.to.add(row * UNIT + destination), own.destination_pitch, first_column);
+                own.block::<V, UNIT, IN_LANE, LANES, P, P>(from, to, &mut PanelPrefetch::nothing(own.source_pitch));
             }
         }
     }
@@ -303,6 +341,7 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
             }
             rows.start += staged;
         }
+        let columns = if rows.is_empty() { 0..0 } else { columns };
         for column in columns.step_by(in_line) {
             let rows = rows.clone();
             if plane.streaming {

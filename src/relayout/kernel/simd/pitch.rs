@@ -11,6 +11,12 @@ pub(super) trait Pitch: Copy {
 
     /// How far each row lies from the next, if it is a constant of the kernel.
     fn constant(self) -> Option<usize>;
+
+    /// Where rows from `first` on begin, and which row that is from there: a constant pitch begins anew at 0.
+    #[inline(always)]
+    fn begin_at(self, first: usize) -> (usize, usize) {
+        self.constant().map_or((0, first), |pitch| (first * pitch, 0))
+    }
 }
 
 impl Pitch for usize {

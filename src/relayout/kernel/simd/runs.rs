@@ -5,6 +5,7 @@ use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
+use super::order::opaque;
 use super::pitch::Pitch;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
@@ -81,19 +82,46 @@ unsafe fn in_source_order<const RUN: usize>(
 ) {
     debug_assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    let permuted = walk.knobs.permuted;
     for iteration in walk.iterations(RUN * columns * rows) {
         for first in (0..columns).step_by(few) {
-            for row in 0..rows {
-                for column in first..(first + few).min(columns) {
-                    // SAFETY: a run of the plane.
-                    unsafe {
-                        let from = iteration.from.add(column * RUN + row * source);
-                        let to = iteration.to.add(column * destination + row * RUN);
-                        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+            let last = (first + few).min(columns);
+            // A loop for itself, as it is not to be unrolled.
+            if permuted && last - first == FEW_COLUMNS {
+                for row in 0..rows {
+                    for i in 0..opaque(FEW_COLUMNS) {
+                        // SAFETY: a run of the plane.
+                        unsafe { copy_unit::<RUN>(&iteration, (first + (opaque(i) ^ 2), row), (source, destination)) };
                     }
+                }
+                continue;
+            }
+            for row in 0..rows {
+                for column in first..last {
+                    // SAFETY: a run of the plane.
+                    unsafe { copy_unit::<RUN>(&iteration, (column, row), (source, destination)) };
                 }
             }
         }
+    }
+}
+
+/// Copies the run of a column and a row, with the pitches of both sides.
+///
+/// # Safety
+///
+/// It is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn copy_unit<const RUN: usize>(
+    iteration: &Iteration,
+    (column, row): (usize, usize),
+    (source, destination): (usize, usize),
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let from = iteration.from.add(column * RUN + row * source);
+        let to = iteration.to.add(column * destination + row * RUN);
+        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
     }
 }
 

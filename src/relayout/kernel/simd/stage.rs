@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::super::super::plan::cost::{LINE, STAGED_LINES};
 use super::block::{Edge, Level, Transposition};
 use super::copy::{copy_lines, copy_run};
+use super::order::in_fours;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
@@ -62,9 +63,13 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         const { assert!(LANES <= 4) };
         let mut stage = Stage::<LINES, IN_LANE>::new();
         // Copies that nothing else points to: stores cannot change them, so they stay in registers. What is staged is not streamed.
-        let (own, mut issued) = (Transposition { streaming: false, source_in: Level::Memory, ..*plane }, *prefetch);
+        // To the compiler, too, short registers do not permute.
+        let permuted = V::BYTES == LINE && plane.permuted;
+        let source_in = if permuted { Level::L2 } else { Level::Memory };
+        let (own, mut issued) = (Transposition { streaming: false, source_in, permuted, ..*plane }, *prefetch);
         for run in rows.step_by(LINES * in_line) {
             for line in 0..LINES {
+                let line = in_fours(line, LINES, own.permuted);
                 let row = run + line * in_line;
                 // SAFETY: `in_line` rows of the plane, and `columns` of its columns: as many as a vector holds, or fewer, which `Edge`
                 // takes. A block writes a line, the `line`-th of `LINES`, of `units` staged rows, of which there are
@@ -84,10 +89,16 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
                 }
             }
             for i in 0..if columns < units { 0 } else { units } {
+                let i = in_fours(i, units, own.permuted);
                 // SAFETY: the staged row was written; `LINES * in_line` units of the destination row lie in the plane.
                 unsafe {
+                    let row = stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW);
                     let to = own.to.add(run * UNIT + own.destination_pitch.row(first + i));
-                    copy_row::<V, LINES>(stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW), to, plane.streaming);
+                    if own.permuted {
+                        copy_row_permuted::<V, LINES>(row, to);
+                    } else {
+                        copy_row::<V, LINES>(row, to, plane.streaming);
+                    }
                 }
             }
         }
@@ -118,20 +129,24 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
         debug_assert!(columns.end <= plane.columns && row + in_line <= plane.rows);
         let (mut stage, mut nothing) = (Stage::<LINES, IN_LANE>::new(), PanelPrefetch::nothing(plane.source_pitch));
         // As in `Scatter`.
-        let own = Transposition { source_in: Level::L1, ..*plane };
+        let permuted = V::BYTES == LINE && plane.permuted;
+        let own = Transposition { streaming: false, source_in: Level::L2, permuted, ..*plane };
         for i in 0..in_line {
+            let i = in_fours(i, in_line, own.permuted);
             // SAFETY: the columns of a row of the plane are read, at most `LINES` lines, and a staged row takes them.
             unsafe {
                 let from = own.from.add(columns.start * UNIT + own.source_pitch.row(row + i));
-                copy_run::<V, false>(
-                    from,
-                    stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW),
-                    columns.len() * UNIT,
-                    None,
-                );
+                let (to, bytes) = (stage.bytes().add(i * Stage::<LINES, IN_LANE>::ROW), columns.len() * UNIT);
+                if own.permuted && bytes == LINES * LINE {
+                    copy_row_permuted::<V, LINES>(from, to);
+                } else {
+                    copy_run::<V, false>(from, to, bytes, None);
+                }
             }
         }
-        for column in columns.clone().step_by(units) {
+        let vectors = columns.len().div_ceil(units);
+        for i in 0..vectors {
+            let column = columns.start + in_fours(i, vectors, own.permuted) * units;
             // SAFETY: a vector of `in_line` staged rows was written where all its columns are among those copied; a line of `units`
             // destination rows is written, all of the plane. Fewer columns go to `Edge`, which reads the plane itself.
             unsafe {
@@ -148,6 +163,20 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const LINES: usize> Oper
                 );
             }
         }
+    }
+}
+
+/// Copies a row of `LINES` lines, in an order that hardware prefetchers do not follow.
+///
+/// # Safety
+///
+/// `LINES` lines are readable at `from` and writable at `to`.
+#[inline(always)]
+unsafe fn copy_row_permuted<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8) {
+    for line in 0..LINES {
+        let at = in_fours(line, LINES, true) * LINE;
+        // SAFETY: a line of both.
+        unsafe { copy_lines::<V, 1>(from.add(at), to.add(at), false) };
     }
 }
 

@@ -1,9 +1,10 @@
 //! The iterations of a nest as kernels see them: pointers, and what to prefetch.
 
-use super::super::super::plan::cost::{LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use super::super::super::plan::cost::{LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::NestLoop;
 use super::super::iterations::Iterations;
+use super::vector::Vector;
 
 /// The iterations of a nest, and how its kernel reads and stores.
 pub(in super::super) struct Walk<'a> {
@@ -18,6 +19,12 @@ pub(in super::super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    /// Do blocks go in an [order](super::order) of their own? Shorter registers read and write parts of lines, so theirs do not.
+    #[inline(always)]
+    pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
+        self.knobs.permuted && !self.streaming && V::BYTES == LINE
+    }
+
     /// All iterations, each of which reads so many bytes.
     #[inline(always)]
     pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {

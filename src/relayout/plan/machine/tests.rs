@@ -35,6 +35,7 @@ fn each_knob_names_its_source() {
             ("staged from", "trial"),
             ("staged runs of tables", from_traits),
             ("staged in the cache", from_traits),
+            ("permuted", from_traits),
             ("joined runs", from_traits),
         ]
     };
@@ -42,6 +43,7 @@ fn each_knob_names_its_source() {
     assert_eq!(named(&Knobs::new(&z5), &z5), sources("CPUID", "trial"));
     assert_eq!(named(&Knobs::new(&assumed), &assumed), sources("assumed", "assumed"));
     // What a tuning replaces.
+    let z5 = Traits { l1_ways: 8, ..z5 };
     let made = Knobs::new(&z5);
     for (tuned, name) in [
         (Knobs { streaming_from: 1, ..made }, "non-temporal from"),
@@ -52,6 +54,7 @@ fn each_knob_names_its_source() {
         (Knobs { staged_run: 1, ..made }, "staged runs"),
         (Knobs { staged_units: 1, ..made }, "staged from"),
         (Knobs { staged_table_run: 1, ..made }, "staged runs of tables"),
+        (Knobs { permuted: true, ..made }, "permuted"),
         (Knobs { joined_up_to: 1, ..made }, "joined runs"),
     ] {
         let changed: Vec<_> = tuned.named(&z5).into_iter().filter(|&(_, _, source)| source == "as tuned").collect();
@@ -77,9 +80,10 @@ fn each_knob_names_its_value() {
         staged_units: 13,
         staged_table_run: 14,
         staged_blocks: 15,
-        joined_up_to: 16,
+        permuted: true,
+        joined_up_to: 17,
     };
-    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq(1..=16));
+    assert!(knobs.named(&Traits::ASSUMED).into_iter().map(|(_, value, _)| value).eq((1..=15).chain([1, 17])));
 }
 
 /// Where the L2 cache does not hold what the L1 cache holds.
@@ -104,4 +108,14 @@ fn runs_are_joined_where_the_cache_has_few_ways() {
     let joined = |l1_ways| Knobs::new(&Traits { l1_ways, l2: (1 << 20) - 1, ..Traits::ASSUMED }).joined_up_to;
     assert_eq!([4, 8, 9, 12].map(joined), [LONGEST_JOINED, LONGEST_JOINED, 0, 0]);
     assert_eq!(Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED }).joined_up_to, 0);
+}
+
+/// Where many ways of an L1 cache lie before an L2 cache that holds what they hold (Z5).
+#[test]
+fn the_order_is_permuted_where_prefetchers_cost() {
+    let permuted = |l1_ways, l2_inclusive| Knobs::new(&Traits { l1_ways, l2_inclusive, ..Traits::ASSUMED }).permuted;
+    assert_eq!(
+        [(8, true), (12, true), (8, false), (12, false)].map(|(ways, holds)| permuted(ways, holds)),
+        [false, true, false, false]
+    );
 }
