@@ -25,11 +25,19 @@ pieces: 8 for 8 threads, of 12.2 MiB
 ";
     let (plan, machine) = words.split_once("machine: ").unwrap();
     assert_eq!(plan, expected);
-    for says in
-        ["L1 data cache of ", " ways, ", "knobs: L1 ways ", "non-temporal from 8 MiB (trial)", "tuning: default\n"]
-    {
+    for says in [
+        "L1 data cache of ",
+        " ways, ",
+        "knobs: L1 ways ",
+        "non-temporal from 8 MiB (trial)",
+        "order in L2 ",
+        "tuning: default\n",
+    ] {
         assert!(machine.contains(says), "{machine}");
     }
+    let [permuted, ascending] =
+        ["permuted", "ascending"].map(|order| machine.contains(&format!("order in L2 {order} (")));
+    assert!(permuted != ascending, "{machine}");
 }
 
 #[test]

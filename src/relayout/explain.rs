@@ -131,6 +131,7 @@ impl Relayout {
                 "panels into" => format!("L{value}"),
                 "staged from" => format!("{value} units a register"),
                 "staged in the cache" => if value > 1 { "all blocks" } else { "blocks of half lines" }.to_owned(),
+                "order in L2" => if value > 0 { "permuted" } else { "ascending" }.to_owned(),
                 _ if value == 0 || value == u64::MAX => "off".into(),
                 _ => Size(value).to_string(),
             };

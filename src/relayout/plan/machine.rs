@@ -165,7 +165,7 @@ impl Knobs {
                 source(staged_table_run == made.staged_table_run, from_traits),
             ),
             ("staged in the cache", number(staged_blocks), from_traits),
-            ("permuted", u64::from(permuted), source(permuted == made.permuted, from_traits)),
+            ("order in L2", u64::from(permuted), source(permuted == made.permuted, from_traits)),
             ("joined runs", number(joined_up_to), source(joined_up_to == made.joined_up_to, from_traits)),
         ]
     }

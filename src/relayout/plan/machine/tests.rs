@@ -35,7 +35,7 @@ fn each_knob_names_its_source() {
             ("staged from", "trial"),
             ("staged runs of tables", from_traits),
             ("staged in the cache", from_traits),
-            ("permuted", from_traits),
+            ("order in L2", from_traits),
             ("joined runs", from_traits),
         ]
     };
@@ -54,7 +54,7 @@ fn each_knob_names_its_source() {
         (Knobs { staged_run: 1, ..made }, "staged runs"),
         (Knobs { staged_units: 1, ..made }, "staged from"),
         (Knobs { staged_table_run: 1, ..made }, "staged runs of tables"),
-        (Knobs { permuted: true, ..made }, "permuted"),
+        (Knobs { permuted: true, ..made }, "order in L2"),
         (Knobs { joined_up_to: 1, ..made }, "joined runs"),
     ] {
         let changed: Vec<_> = tuned.named(&z5).into_iter().filter(|&(_, _, source)| source == "as tuned").collect();
