@@ -5,7 +5,7 @@ fn each_number_comes_once() {
     for count in (0..70).chain([255, 256, 257, 1000]) {
         let mut permuted: Vec<usize> = Permuted::new(count).collect();
         let mut fours: Vec<usize> = (0..count).map(|i| in_fours(i, count, true)).collect();
-        assert!(permuted.is_sorted() == (count < 3) || count < 5, "{count}: {permuted:?}");
+        assert!(count < 5 || !permuted.is_sorted(), "{count}: {permuted:?}");
         for order in [&mut permuted, &mut fours] {
             order.sort_unstable();
             assert!(order.iter().copied().eq(0..count), "{count}: {order:?}");
