@@ -64,10 +64,13 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// The bytes of all elements.
-    fn elements(&self) -> usize {
-        let map = self.from.to_index_map().unwrap();
-        (map.logical_elements() * u64::from(map.element_bits())).div_ceil(8) as usize
+    /// The bytes of all elements, as they are read and as they are written: a copy may change their width.
+    fn elements(&self) -> (usize, usize) {
+        let bytes = |side: &Notated| {
+            let map = side.to_index_map().unwrap();
+            (map.logical_elements() * u64::from(map.element_bits())).div_ceil(8) as usize
+        };
+        (bytes(&self.from), bytes(&self.to))
     }
 }
 
@@ -126,8 +129,8 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
         return trials(case, relayout, source.bytes(), destination.bytes_mut());
     }
     // A slice of a larger buffer counts for what is moved.
-    let elements: usize = case.elements();
-    let half = lengths.0.min(elements).midpoint(lengths.1.min(elements));
+    let elements = case.elements();
+    let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
     let copied = Lines::new(half);
     let mut copy = Lines::new(half);
     let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();
