@@ -5,6 +5,11 @@
 #[doc = include_str!("GPU.md")]
 struct GpuPage;
 
+/// docs/RECIPES.md.
+#[cfg(doctest)]
+#[doc = include_str!("RECIPES.md")]
+struct RecipesPage;
+
 /// docs/XLA.md.
 #[cfg(doctest)]
 #[doc = include_str!("XLA.md")]
