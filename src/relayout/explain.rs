@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::checked;
+use crate::map::Loop;
 
 use super::kernel::KernelLevel;
 use super::padding::Padding;
@@ -16,7 +17,8 @@ use super::plan::nest::{
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
 use super::plan::subbyte::{Inner, SubByteBox};
-use super::plan::width::{WidthBox, WidthPart, WidthRows};
+use super::plan::together::Together;
+use super::plan::width::{WidthBox, WidthPart, WidthRows, Widths};
 use super::relayout::Relayout;
 use super::tuning::Trial;
 
@@ -63,19 +65,19 @@ impl Relayout {
         let traffic = program.traffic;
         let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
         line(text, format_args!("{}", counted(count, "box", "boxes")));
-        for (place, copy) in program.boxes.iter().enumerate() {
-            if place == SHOWN {
-                line(text, format_args!("  ... and {} more", count.saturating_sub(SHOWN)));
-                break;
+        for planned in program.prepared.iter().take(SHOWN) {
+            box_in_words(text, planned, program.widths);
+        }
+        if program.prepared.is_empty() {
+            let planned = |copy| PlannedBox::new(copy, program.widths, &program.knobs).ok();
+            for planned in program.boxes.iter().take(SHOWN).filter_map(planned) {
+                box_in_words(text, &planned, program.widths);
             }
-            match PlannedBox::new(copy, program.widths, &program.knobs) {
-                Ok(PlannedBox::Nest(nest)) => nest_in_words(text, &nest),
-                Ok(PlannedBox::SubByte(copy)) => {
-                    line(text, format_args!("  {}", sub_byte_in_words(&copy, program.widths.source)));
-                }
-                Ok(PlannedBox::Width(copy)) => width_in_words(text, &copy),
-                Err(_) => {}
-            }
+        }
+        let shown: usize = program.prepared.iter().take(SHOWN).map(|planned| planned.nests().len().max(1)).sum();
+        let shown = if program.prepared.is_empty() { SHOWN } else { shown };
+        if shown < count {
+            line(text, format_args!("  ... and {} more", count.saturating_sub(shown)));
         }
         let all = Size(traffic.read.saturating_add(traffic.written));
         line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
@@ -213,6 +215,20 @@ fn machine_in_words(traits: &Traits) -> String {
     };
     let inclusive = if l2_inclusive { ", which holds what L1 holds" } else { "" };
     format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}{inclusive}, lines of {line} bytes ({said})")
+}
+
+/// A box, or several that are copied together.
+fn box_in_words(text: &mut String, planned: &PlannedBox, widths: Widths) {
+    match planned {
+        PlannedBox::Nest(nest) => nest_in_words(text, nest),
+        PlannedBox::SubByte(copy) => line(text, format_args!("  {}", sub_byte_in_words(copy, widths.source))),
+        PlannedBox::Width(copy) => width_in_words(text, copy),
+        PlannedBox::Together(Together { parts, nests, .. }) => {
+            let count = parts.iter().map(Loop::extent).fold(1, u64::saturating_mul);
+            line(text, format_args!("  {} boxes that share rows, in {count} parts of", nests.len()));
+            nests.iter().for_each(|nest| nest_in_words(text, nest));
+        }
+    }
 }
 
 /// What an iteration of a sub-byte box copies.

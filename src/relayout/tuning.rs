@@ -22,7 +22,7 @@ use super::plan::machine::Knobs;
 /// | `prefetch=off`, `prefetch=2048` | no software prefetch of what is read, or so many bytes ahead |
 /// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
 /// | `panels=l1`, `panels=l2` | transposes prefetch the next panel into the first or the second cache |
-/// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of 256, 512 or 1024 bytes; in whole rows, where destination rows of 128 bytes to 1 KiB follow each other |
+/// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of so many bytes, or in whole rows of 128 bytes to 1 KiB that follow each other |
 /// | `order=permuted`, `order=ascending` | in the L2 cache, an order that hardware prefetchers do not follow, or that of the memory |
 ///
 /// ```

@@ -9,7 +9,9 @@ use super::super::plan::fill::Fill;
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Stride};
 use super::super::plan::program::{PlannedBox, Program};
+use super::super::plan::together::Together;
 use super::super::plan::width::Widths;
+use super::elements::each_element;
 use super::{fill, subbyte, width};
 
 /// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element of both layouts lies
@@ -71,7 +73,7 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let nests = || {
         program.prepared.iter().map(|planned| match planned {
             PlannedBox::Nest(nest) => Some(nest),
-            PlannedBox::SubByte(_) | PlannedBox::Width(_) => None,
+            _ => None,
         })
     };
     let can_share = |nest: Option<&Nest>| nest.is_some_and(|nest| pool::loop_to_share(nest, level, threads).is_some());
@@ -136,6 +138,7 @@ fn run_box(
             run_in_parts(nest, call, &mut |done| progress(before.saturating_add(done)));
             nest.bytes()
         }
+        PlannedBox::Together(boxes) => run_together(boxes, call, &mut |done| progress(before.saturating_add(done))),
         PlannedBox::SubByte(copy) => subbyte::run(copy, widths.source, call),
         PlannedBox::Width(copy) => width::run(copy, call),
     };
@@ -172,3 +175,31 @@ fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64))
         progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));
     }
 }
+
+/// Runs boxes part by part, and says how many bytes that makes.
+#[inline(never)]
+fn run_together(boxes: &Together, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) -> u64 {
+    let Some((last, outer)) = boxes.parts.split_last() else { return 0 };
+    let (mut done, mut reported) = (0_u64, 0);
+    each_element(outer, 0, 0, &mut |from, to| {
+        let mut run = |nests: &[Nest], from: u64, to: u64| {
+            // Nothing here can saturate: all offsets lie inside the buffers.
+            let after = |start: usize, more: u64| start.saturating_add(usize::try_from(more).unwrap_or(usize::MAX));
+            for nest in nests {
+                let start = nest.start();
+                call.run_at(nest.kernel(), nest.loops(), (after(start.0, from), after(start.1, to)));
+                done = done.saturating_add(nest.bytes());
+            }
+            if done.saturating_sub(reported) >= REPORT_EACH {
+                reported = done;
+                progress(done);
+            }
+        };
+        each_element(std::slice::from_ref(last), from, to, &mut |from, to| run(&boxes.nests, from, to));
+        run(&boxes.rest, from, to);
+    });
+    done
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,14 +9,11 @@
 //! 4. *Software prefetch* of what the hardware prefetcher does not follow; bursts fill the queue of outstanding misses.
 //! 5. *Cache-set conflicts*: rows whose pitch is a multiple of a way share a set of the L1 cache, where they are staged or written few at a time.
 //!
-//! # Where the numbers come from
-//!
-//! All were found on *Z5* (AMD EPYC, Zen 5), a few held against *Z4* and *Z3* (Zen 4 and 3) and two Intel Xeons, *X6* and *X5*; none on ARM. "By trial": the best of
-//! the neighbouring powers of two on Z5. docs/PERFORMANCE.md has the traits and the figures.
+//! The numbers were found on *Z5*, unless another machine of docs/PERFORMANCE.md is named; none on ARM. "By trial": the best of the neighbouring powers of two.
 
 // --- Every machine -------------------------------------------------------------------------------------------------------
 
-/// Bytes of a cache line: every x86-64 CPU and most ARM ones. (Apple's have two of these, which kernels store one after the other.)
+/// Bytes of a cache line: every x86-64 CPU and most ARM ones.
 pub(crate) const LINE: usize = 64;
 
 /// Bytes of a page of memory, and of a way of the L1 caches of AMD and Intel.
@@ -75,6 +72,9 @@ pub(crate) const TLB_ROWS: usize = 32;
 
 /// How many bytes ahead of the panel at hand the prefetched one lies, at least one panel. By trial.
 pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
+
+/// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
+pub(crate) const PANELS_TOGETHER: usize = 2;
 
 /// Lines of a run of a panel up to which they are prefetched at once. By trial.
 pub(crate) const SHORT_PREFETCH: usize = 16;
@@ -186,10 +186,10 @@ pub(crate) const FILL_BLOCK: usize = 1 << 22;
 /// Bytes that are put together, in an L2 cache, before they go to memory that is not to be read, or to be written twice.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
-/// Boxes of a copy that is cut into pieces, at most. Bounds the time and the memory of cutting. Not tuned.
+/// Boxes of a copy that is cut into pieces, at most. Not tuned.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
-/// Clipped boxes of all pieces together, at most, for the same reason. Not tuned.
+/// Clipped boxes of all pieces together, at most. Not tuned.
 pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
 /// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not tuned.
@@ -198,7 +198,7 @@ pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 /// Loops and entries of tables that are looked at to cut a copy into so many pieces, at most; then half as many are tried. Tens of milliseconds. Not tuned.
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
-/// Boxes that are held against the bounds of pieces, at most, those of each piece counted: tens of milliseconds. Not tuned.
+/// Boxes that are held against the bounds of pieces, at most, those of each piece counted. Not tuned.
 pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
 /// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step. Not tuned.

@@ -51,7 +51,7 @@ pub(crate) struct Knobs {
     pub(crate) l1_ways: usize,
     /// Addresses a multiple of this apart share a set of the L1 cache.
     pub(crate) l1_way: usize,
-    /// One side of a copy up to which it stays in the L2 cache.
+    /// One side of a copy up to which it stays in the L2 cache; 0 in a plan that goes past it.
     pub(crate) in_l2: usize,
     /// Bytes read and written from which on a copy uses non-temporal stores.
     pub(crate) streaming_from: u64,
@@ -90,6 +90,7 @@ pub(crate) type NamedKnob = (&'static str, u64, &'static str);
 impl Knobs {
     /// The knobs of a machine.
     pub(crate) fn new(traits: &Traits) -> Knobs {
+        let few_and_ample = traits.l1_ways <= FEW_WAYS && traits.l2 >= AMPLE_L2;
         Knobs {
             l1_ways: traits.l1_ways.max(1),
             l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
@@ -102,8 +103,8 @@ impl Knobs {
             panel_width: if traits.l2_inclusive { PANEL_WIDTH } else { WIDE_PANEL },
             panel_rows: PANEL_ROWS,
             panel_cache: if traits.l2_inclusive { INCLUSIVE_L2 } else { APART },
-            staged_run: if traits.l2_inclusive { 0 } else { STAGED_RUN },
-            staged_units: STAGED_UNITS,
+            staged_run: if traits.l2_inclusive && !few_and_ample { 0 } else { STAGED_RUN },
+            staged_units: if traits.l2_inclusive { NARROW_STAGED_UNITS } else { STAGED_UNITS },
             staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
             staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
             permuted: traits.l2_inclusive && traits.l1_ways > FEW_WAYS,
@@ -193,7 +194,10 @@ const APART: usize = 1;
 
 /// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
-const STAGED_UNITS: usize = 16;
+pub(crate) const STAGED_UNITS: usize = 16;
+
+/// The same where the L2 cache holds L1: only at pitches of whole pages (Z4, units of one byte, and of two in registers of a line).
+const NARROW_STAGED_UNITS: usize = 32;
 
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
@@ -205,7 +209,7 @@ const BLOCKS_OF_PARTS: usize = 1;
 /// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
-/// An L2 cache from which on joining costs (Z4). That its size is what tells Z4 from Z3 is a guess.
+/// An L2 cache from which on joining costs and staging narrow units pays (Z4). That its size is what tells Z4 from Z3 is a guess.
 const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub(super) mod passes;
 pub(super) mod program;
 pub(super) mod select;
 pub(super) mod subbyte;
+pub(super) mod together;
 pub(super) mod width;
 
 #[cfg(test)]

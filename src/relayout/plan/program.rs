@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
 use super::clip::Spanned;
-use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
+use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
 use super::nest::{MicroKernel, Nest, Plane};
 use super::select;
 use super::subbyte::{self, SubByteBox};
+use super::together::{self, Parts, Together};
 use super::width::{self, WidthBox, Widths};
 
 /// The boxes of one pass, ready to run.
@@ -54,22 +55,21 @@ pub(crate) enum PlannedBox {
     SubByte(SubByteBox),
     /// Elements that are unpacked or packed.
     Width(WidthBox),
+    /// Several boxes of whole bytes, part by part.
+    Together(Together),
 }
 
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
         let streaming = traffic.moved() >= knobs.streaming_from;
         let prefetch = traffic.moved() >= knobs.prefetch_from;
-        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
-        let joined_up_to = if streaming { knobs.joined_up_to } else { 0 };
+        // Only streamed runs are joined, small boxes among them too, and only what the L2 cache holds is permuted.
+        let (joined_up_to, in_l2) = if streaming { (knobs.joined_up_to, 0) } else { (0, knobs.in_l2) };
         let permuted = knobs.permuted && !streaming && !prefetch && traffic.moved() > knobs.l1();
-        let knobs = &Knobs { joined_up_to, permuted, ..*knobs };
+        let knobs = &Knobs { joined_up_to, in_l2, permuted, ..*knobs };
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
-            prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
-            for copy in boxes.iter() {
-                prepared.push(PlannedBox::new(copy, widths, knobs)?);
-            }
+            prepared = planned(boxes.iter().collect(), widths, streaming, knobs)?;
         }
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
     }
@@ -87,10 +87,7 @@ impl Program {
 
     /// Are there short destination runs that could be joined?
     pub(crate) fn has_short_runs(&self) -> bool {
-        self.prepared.iter().any(|planned| match planned {
-            PlannedBox::Nest(nest) => nest.kernel().has_short_runs(),
-            _ => false,
-        })
+        self.prepared.iter().flat_map(PlannedBox::nests).any(|nest| nest.kernel().has_short_runs())
     }
 
     /// Are planes transposed panel by panel?
@@ -99,10 +96,8 @@ impl Program {
     }
 
     fn has_plane(&self, test: impl Fn(&Plane) -> bool) -> bool {
-        self.prepared.iter().any(|planned| match planned {
-            PlannedBox::Nest(nest) => matches!(nest.kernel(), MicroKernel::Transpose(plane) if test(plane)),
-            _ => false,
-        })
+        let mut nests = self.prepared.iter().flat_map(PlannedBox::nests);
+        nests.any(|nest| matches!(nest.kernel(), MicroKernel::Transpose(plane) if test(plane)))
     }
 
     /// May panels be staged without being asked for?
@@ -118,7 +113,7 @@ impl Program {
     /// ahead, this says so if it is possible.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
-            PlannedBox::Nest(_) => false,
+            PlannedBox::Nest(_) | PlannedBox::Together(_) => false,
             PlannedBox::SubByte(_) => true,
             PlannedBox::Width(copy) => !copy.change.unpacks(),
         };
@@ -128,13 +123,47 @@ impl Program {
 
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
-        let planned = |copy| PlannedBox::new(copy, self.widths, &self.knobs);
-        let prepared = boxes.into_iter().map(planned).collect::<Result<_, _>>()?;
+        let prepared = planned(boxes, self.widths, self.streaming, &self.knobs)?;
         Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 }
 
+/// Plans boxes; past the cache, those that share rows together.
+fn planned(boxes: Vec<CopyBox>, widths: Widths, streaming: bool, knobs: &Knobs) -> Result<Vec<PlannedBox>, Error> {
+    let plan = |copy| PlannedBox::new(copy, widths, knobs);
+    let bytes = u64::from(widths.source.div_euclid(8));
+    if !streaming || boxes.len() < 2 || widths.change().is_some() || !widths.source.is_multiple_of(8) || bytes == 0 {
+        return boxes.into_iter().map(plan).collect();
+    }
+    let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
+    let parts = Parts { most: in_elements(knobs.panel.saturating_mul(PANELS_TOGETHER)), apart: in_elements(PAGE) };
+    planned_in(parts, boxes, widths, knobs)
+}
+
+/// Plans boxes of whole bytes, those that share rows together, in parts as long as these.
+pub(crate) fn planned_in(
+    parts: Parts,
+    boxes: Vec<CopyBox>,
+    widths: Widths,
+    knobs: &Knobs,
+) -> Result<Vec<PlannedBox>, Error> {
+    let bytes = u64::from(widths.source.div_euclid(8));
+    let nest = |copy: CopyBox| select::nest(&copy, bytes, knobs);
+    let (groups, alone) = together::grouped(boxes, bytes, parts, &nest)?;
+    let alone = alone.into_iter().map(|copy| PlannedBox::new(copy, widths, knobs));
+    groups.into_iter().map(|boxes| Ok(PlannedBox::Together(boxes))).chain(alone).collect()
+}
+
 impl PlannedBox {
+    /// The nests of whole bytes.
+    pub(crate) fn nests(&self) -> &[Nest] {
+        match self {
+            PlannedBox::Nest(nest) => std::slice::from_ref(nest),
+            PlannedBox::Together(boxes) => &boxes.nests,
+            PlannedBox::SubByte(_) | PlannedBox::Width(_) => &[],
+        }
+    }
+
     pub(crate) fn new(copy: CopyBox, widths: Widths, knobs: &Knobs) -> Result<PlannedBox, Error> {
         if let Some(change) = widths.change() {
             return match width::nest(&copy, &change).or_else(|| width::words(&copy, &change, knobs)) {

@@ -16,7 +16,7 @@ use crate::map::{CopyBox, IndexMap, Loop, Loops};
 use super::cost::{
     LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE,
 };
-use super::machine::Knobs;
+use super::machine::{FEW_WAYS, Knobs};
 use super::nest::{MicroKernel, Nest, PackedWords, WidthChange, WidthRow, loops_in_bytes};
 use super::select::{self, in_source_order, neighbours_last};
 use super::subbyte::plane;
@@ -172,10 +172,12 @@ pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Ne
     }
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
-    if change.unpacks() {
+    // Z4 reads front to back; Z3 joins tiles instead.
+    let front_to_back = knobs.in_l2 == 0 && knobs.l1_ways <= FEW_WAYS && knobs.joined_up_to == 0;
+    if change.unpacks() && !front_to_back {
         // In the order of the destination, which is faster (X5), although each place takes two lines.
         neighbours_last(&mut loops, kernel.words, pitch, knobs);
-    } else if kernel.packed() > LONGEST_TRANSPOSED {
+    } else if change.unpacks() || kernel.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
     }
     let (source, destination) = change.in_bytes((copy.source, copy.destination))?;

@@ -23,6 +23,11 @@ fn boxes(program: &Program) -> Vec<String> {
         PlannedBox::Nest(nest) => words(nest),
         PlannedBox::SubByte(_) => "bits".to_owned(),
         PlannedBox::Width(_) => "by way of a stage".to_owned(),
+        PlannedBox::Together(boxes) => {
+            let parts = boxes.parts.iter().map(|part| part.extent().to_string()).collect::<Vec<_>>().join(" x ");
+            let nests: Vec<_> = boxes.nests.iter().chain(&boxes.rest).map(words).collect();
+            format!("{parts} parts of {}", nests.join(" and "))
+        }
     });
     planned.collect()
 }
@@ -153,9 +158,12 @@ fn a_ragged_edge_is_a_box_of_its_own() {
     assert_eq!(
         planned("f32[4095,4001]{1,0}", "f32[4095,4001]{1,0:T(8,128)}"),
         [
-            "511 of 128032>131072 / 8 of 16004>512 / copy 512, 31 of 512>4096",
-            "from 15872>126976 / 511 of 128032>131072 / copy 132, 8 of 16004>512",
-            "from 65424352>66977792 / 31 of 512>4096 / copy 512, 7 of 16004>512",
+            // Two rows of tiles at a time, and the last one.
+            "255 parts of 2 of 128032>131072 / 8 of 16004>512 / copy 512, 31 of 512>4096 \
+             and from 15872>126976 / 2 of 128032>131072 / copy 132, 8 of 16004>512 \
+             and from 65296320>66846720 / 8 of 16004>512 / copy 512, 31 of 512>4096 \
+             and from 65312192>66973696 / copy 132, 8 of 16004>512",
+            "from 65424352>66977792 / 7 of 16004>512 / copy 512, 31 of 512>4096",
             "from 65440224>67104768 / copy 132, 7 of 16004>512",
         ]
     );

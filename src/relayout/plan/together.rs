@@ -1,0 +1,149 @@
+//! Boxes that are copied together: whole tiles, and the ragged ones at the end of the same rows.
+//!
+//! One after the other, the second would read and write lines again that the first had in the cache. So both are copied part by part: of the outermost
+//! loops, which both have.
+
+use std::cmp::Reverse;
+
+use crate::error::Error;
+use crate::map::{CopyBox, Loop, Loops};
+
+use super::nest::Nest;
+
+/// Boxes that are copied part by part.
+#[derive(Debug, Clone)]
+pub(crate) struct Together {
+    /// The loops over parts, in bytes.
+    pub(crate) parts: Loops,
+    /// What each part copies: the offsets of a part are added to theirs.
+    pub(crate) nests: Vec<Nest>,
+    /// What is left when the last of the loops has run: less than a part.
+    pub(crate) rest: Vec<Nest>,
+}
+
+/// How long parts are, in elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts {
+    /// What the largest box copies in one, at most.
+    pub(crate) most: u64,
+    /// How far apart parts begin on either side, at least.
+    pub(crate) apart: u64,
+}
+
+/// The loops that are taken out of boxes: those around parts, and the one whose steps are shared out.
+struct Cut {
+    outer: Loops,
+    last: Loop,
+    /// Of the last: its steps, how far they go on either side, and how many make a part.
+    extent: u64,
+    source: u64,
+    destination: u64,
+    part: u64,
+}
+
+// Nothing saturates: all are offsets of elements, or parts of them.
+impl Cut {
+    /// The outermost loops of the source, if they go forward and parts are far enough apart.
+    fn new(copy: &CopyBox, parts: Parts) -> Option<Cut> {
+        let mut loops = copy.loops.clone();
+        loops.sort_by_key(|step| match step {
+            Loop::Strided { source, .. } | Loop::Reversed { source, .. } => Reverse(*source),
+            Loop::Table(_) => Reverse(u64::MAX),
+        });
+        let (mut outer, mut inside) = (Loops::new(), copy.elements());
+        for last in loops {
+            let Loop::Strided { extent, source, destination } = last else { return None };
+            inside = inside.checked_div(extent)?;
+            let part = parts.most.checked_div(inside)?.max(1);
+            if source.min(destination).saturating_mul(part) < parts.apart.max(1) {
+                return None;
+            }
+            if inside <= parts.most {
+                return (part < extent).then_some(Cut { outer, last, extent, source, destination, part });
+            }
+            outer.push(last);
+        }
+        None
+    }
+
+    fn loops(&self) -> impl Iterator<Item = &Loop> {
+        self.outer.iter().chain([&self.last])
+    }
+
+    /// Has `other` these loops too, and does it begin inside the first part of `first` on some side?
+    fn fits(&self, first: &CopyBox, other: &CopyBox) -> bool {
+        let near = |a: u64, b: u64, stride: u64| a.abs_diff(b) < stride.saturating_mul(self.part);
+        (near(first.source, other.source, self.source) || near(first.destination, other.destination, self.destination))
+            && self.loops().all(|own| other.loops.contains(own))
+    }
+
+    /// A box without these loops, but for `extent` steps of the last one, from `first` on.
+    fn inside(&self, copy: &CopyBox, first: u64, extent: u64) -> CopyBox {
+        let mut copy = copy.clone();
+        copy.loops.retain(|step| !self.loops().any(|own| own == step));
+        if extent > 1 {
+            copy.loops.push(Loop::Strided { extent, source: self.source, destination: self.destination });
+        }
+        copy.source = copy.source.saturating_add(first.saturating_mul(self.source));
+        copy.destination = copy.destination.saturating_add(first.saturating_mul(self.destination));
+        copy.in_order()
+    }
+
+    /// Plans these boxes, which have elements of so many bytes.
+    fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>) -> Result<Together, Error> {
+        let parts = self.extent.checked_div(self.part).unwrap_or(0);
+        let first = parts.saturating_mul(self.part);
+        let nests = |first: u64, extent: u64| -> Result<Vec<Nest>, Error> {
+            boxes.iter().filter(|_| extent > 0).map(|copy| plan(self.inside(copy, first, extent))).collect()
+        };
+        let mut loops = self.outer.clone();
+        loops.push(Loop::Strided {
+            extent: parts,
+            source: self.source.saturating_mul(self.part),
+            destination: self.destination.saturating_mul(self.part),
+        });
+        for step in &mut loops {
+            if let Loop::Strided { source, destination, .. } = step {
+                *source = source.saturating_mul(bytes);
+                *destination = destination.saturating_mul(bytes);
+            }
+        }
+        let rest = nests(first, self.extent.saturating_sub(first))?;
+        Ok(Together { parts: loops, nests: nests(0, self.part)?, rest })
+    }
+}
+
+/// Plans a box of whole bytes.
+type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Nest, Error>;
+
+/// Groups boxes of elements of so many whole bytes: each, largest first, with those that fit it, and those that are left.
+///
+/// # Errors
+///
+/// Those of `plan`.
+pub(crate) fn grouped(
+    mut boxes: Vec<CopyBox>,
+    bytes: u64,
+    parts: Parts,
+    plan: Plan<'_>,
+) -> Result<(Vec<Together>, Vec<CopyBox>), Error> {
+    boxes.sort_by_key(|copy| Reverse(copy.elements()));
+    let (mut groups, mut alone) = (Vec::new(), Vec::new());
+    while !boxes.is_empty() {
+        let first = boxes.remove(0);
+        if let Some(cut) = Cut::new(&first, parts) {
+            let (mut group, others): (Vec<_>, _) = boxes.into_iter().partition(|other| cut.fits(&first, other));
+            boxes = others;
+            if !group.is_empty() {
+                group.insert(0, first);
+                groups.push(cut.together(&group, bytes, plan)?);
+                continue;
+            }
+        }
+        alone.push(first);
+    }
+    Ok((groups, alone))
+}
+
+#[cfg(test)]
+mod tests;
