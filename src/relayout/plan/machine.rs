@@ -51,7 +51,7 @@ pub(crate) struct Knobs {
     pub(crate) l1_ways: usize,
     /// Addresses a multiple of this apart share a set of the L1 cache.
     pub(crate) l1_way: usize,
-    /// One side of a copy up to which it stays in the L2 cache; 0 in a plan that goes past it.
+    /// One side of a copy up to which it stays in the L2 cache; 0 if all go past it.
     pub(crate) in_l2: usize,
     /// Bytes read and written from which on a copy uses non-temporal stores.
     pub(crate) streaming_from: u64,

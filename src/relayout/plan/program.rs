@@ -63,13 +63,14 @@ impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
         let streaming = traffic.moved() >= knobs.streaming_from;
         let prefetch = traffic.moved() >= knobs.prefetch_from;
-        // Only streamed runs are joined, small boxes among them too, and only what the L2 cache holds is permuted.
+        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
         let (joined_up_to, in_l2) = if streaming { (knobs.joined_up_to, 0) } else { (0, knobs.in_l2) };
         let permuted = knobs.permuted && !streaming && !prefetch && traffic.moved() > knobs.l1();
         let knobs = &Knobs { joined_up_to, in_l2, permuted, ..*knobs };
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
-            prepared = planned(boxes.iter().collect(), widths, streaming, knobs)?;
+            let count = usize::try_from(boxes.count()).unwrap_or(0);
+            prepared = planned(boxes.iter(), count, widths, streaming, knobs)?;
         }
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
     }
@@ -123,24 +124,35 @@ impl Program {
 
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
-        let prepared = planned(boxes, self.widths, self.streaming, &self.knobs)?;
+        let count = boxes.len();
+        let prepared = planned(boxes.into_iter(), count, self.widths, self.streaming, &self.knobs)?;
         Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 }
 
-/// Plans boxes; past the cache, those that share rows together.
-fn planned(boxes: Vec<CopyBox>, widths: Widths, streaming: bool, knobs: &Knobs) -> Result<Vec<PlannedBox>, Error> {
-    let plan = |copy| PlannedBox::new(copy, widths, knobs);
+/// Plans so many boxes; past the cache, those that share rows together.
+fn planned(
+    boxes: impl Iterator<Item = CopyBox>,
+    count: usize,
+    widths: Widths,
+    streaming: bool,
+    knobs: &Knobs,
+) -> Result<Vec<PlannedBox>, Error> {
     let bytes = u64::from(widths.source.div_euclid(8));
-    if !streaming || boxes.len() < 2 || widths.change().is_some() || !widths.source.is_multiple_of(8) || bytes == 0 {
-        return boxes.into_iter().map(plan).collect();
+    if streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
+        let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
+        let parts = Parts { most: in_elements(knobs.panel.saturating_mul(PANELS_TOGETHER)), apart: in_elements(PAGE) };
+        return planned_in(parts, boxes.collect(), widths, knobs);
     }
-    let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
-    let parts = Parts { most: in_elements(knobs.panel.saturating_mul(PANELS_TOGETHER)), apart: in_elements(PAGE) };
-    planned_in(parts, boxes, widths, knobs)
+    let mut planned = Vec::new();
+    planned.reserve_exact(count);
+    for copy in boxes {
+        planned.push(PlannedBox::new(copy, widths, knobs)?);
+    }
+    Ok(planned)
 }
 
-/// Plans boxes of whole bytes, those that share rows together, in parts as long as these.
+/// The same of whole bytes, in parts as long as these.
 pub(crate) fn planned_in(
     parts: Parts,
     boxes: Vec<CopyBox>,

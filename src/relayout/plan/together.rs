@@ -116,11 +116,7 @@ impl Cut {
 /// Plans a box of whole bytes.
 type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Nest, Error>;
 
-/// Groups boxes of elements of so many whole bytes: each, largest first, with those that fit it, and those that are left.
-///
-/// # Errors
-///
-/// Those of `plan`.
+/// Groups boxes of elements of so many bytes: each, largest first, with those that fit it, and those that are left.
 pub(crate) fn grouped(
     mut boxes: Vec<CopyBox>,
     bytes: u64,
