@@ -217,7 +217,7 @@ fn machine_in_words(traits: &Traits) -> String {
     format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}{inclusive}, lines of {line} bytes ({said})")
 }
 
-/// A box, or several that are copied together.
+/// A box, or several.
 fn box_in_words(text: &mut String, planned: &PlannedBox, widths: Widths) {
     match planned {
         PlannedBox::Nest(nest) => nest_in_words(text, nest),

@@ -73,7 +73,7 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let nests = || {
         program.prepared.iter().map(|planned| match planned {
             PlannedBox::Nest(nest) => Some(nest),
-            _ => None,
+            PlannedBox::SubByte(_) | PlannedBox::Width(_) | PlannedBox::Together(_) => None,
         })
     };
     let can_share = |nest: Option<&Nest>| nest.is_some_and(|nest| pool::loop_to_share(nest, level, threads).is_some());

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
 use super::clip::Spanned;
-use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::cost::{LINE, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
 use super::nest::{MicroKernel, Nest, Plane};
 use super::select;
@@ -103,11 +103,9 @@ impl Program {
 
     /// May panels be staged without being asked for?
     pub(crate) fn stages_panels(&self) -> bool {
-        let Knobs { staged_run, staged_table_run, staged_units, .. } = self.knobs;
-        staged_units > 1
-            && self.has_plane(|plane| {
-                plane.is_panelled() && (if plane.has_constant_pitches() { staged_run } else { staged_table_run }) > 0
-            })
+        let units = |plane: &Plane| LINE.checked_div(plane.unit).unwrap_or(0);
+        self.knobs.staged_units > 1
+            && self.has_plane(|plane| plane.is_panelled() && plane.staged_run(&self.knobs, units(plane)) > 0)
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned

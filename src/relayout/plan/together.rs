@@ -24,13 +24,13 @@ pub(crate) struct Together {
 /// How long parts are, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts {
-    /// What the largest box copies in one, at most.
+    /// What the largest box copies.
     pub(crate) most: u64,
     /// How far apart parts begin on either side, at least.
     pub(crate) apart: u64,
 }
 
-/// The loops that are taken out of boxes: those around parts, and the one whose steps are shared out.
+/// The loops that are taken out of boxes.
 struct Cut {
     outer: Loops,
     last: Loop,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::super::super::plan::cost::{
     LARGEST_STAGED_RUN, LINE, MORE_STAGED_LINES, PAGE, PANEL_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
-use super::super::super::plan::machine::{FEW_WAYS, Knobs, STAGED_UNITS};
+use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Edge, Level, Transposition};
 use super::order::Permuted;
@@ -98,13 +98,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
-    let whole_pages = pages && plane.columns.are_multiples_of(PAGE);
-    let narrow = V::BYTES / UNIT >= knobs.staged_units && (whole_pages || knobs.staged_units <= STAGED_UNITS);
-    let staged_run = match (plane.has_constant_pitches(), narrow) {
-        (true, true) => knobs.staged_run,
-        (true, false) => 0,
-        (false, _) => knobs.staged_table_run,
-    };
+    let staged_run = plane.staged_run(knobs, V::BYTES / UNIT);
     // Destination rows that follow each other are drained whole, if there is a kernel for their length: all of them are one run then.
     let whole_rows = staged_run > 0
         && plane.columns.stride() == Some(rows * UNIT)

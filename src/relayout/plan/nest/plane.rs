@@ -2,7 +2,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::super::cost::{MICRO_TILE, MOST_INTERLEAVED};
+use super::super::cost::{MICRO_TILE, MOST_INTERLEAVED, PAGE};
+use super::super::machine::{Knobs, STAGED_UNITS};
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
@@ -47,6 +48,16 @@ impl Plane {
     /// Do the rows lie at one stride on either side, going forwards?
     pub(crate) fn has_constant_pitches(&self) -> bool {
         self.rows.stride().is_some() && self.columns.stride().is_some()
+    }
+
+    /// The runs in which panels are staged, if a register holds so many units; 0: they are not.
+    pub(crate) fn staged_run(&self, knobs: &Knobs, units: usize) -> usize {
+        let whole_pages = || self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
+        if !self.has_constant_pitches() {
+            return knobs.staged_table_run;
+        }
+        let staged = units >= knobs.staged_units && (knobs.staged_units <= STAGED_UNITS || whole_pages());
+        if staged { knobs.staged_run } else { 0 }
     }
 
     /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.

@@ -1,6 +1,7 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
 use super::super::cost::LONGEST_JOINED;
+use super::super::machine::Traits;
 use super::super::passes::Passes;
 use super::super::tests::{z3, z5};
 use super::*;
@@ -136,4 +137,15 @@ fn boxes_of_a_piece_are_planned_as_those_of_the_whole() {
     let piece = whole.of_boxes(whole.boxes.iter().take(1).collect()).unwrap();
     assert_eq!((piece.prepared.len(), piece.boxes.count()), (1, 0));
     assert!(piece.streaming && piece.prefetch && piece.knobs == whole.knobs && piece.widths == whole.widths);
+}
+
+/// On Z4: units of one and two bytes.
+#[test]
+fn panels_of_narrow_units_may_be_staged() {
+    let z4 = Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED });
+    let stages = |element: &str| {
+        let side = |order: &str| format!("{element}[4096,4096]{{{order}}}");
+        program(&side("1,0"), &side("0,1"), &z4).stages_panels()
+    };
+    assert_eq!(["u8", "f16", "f32"].map(stages), [true, true, false]);
 }
