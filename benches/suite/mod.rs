@@ -1,6 +1,7 @@
 // The relayout suite: its cases, and how they are timed beside a plain copy. Shared by the bench and by the program that
 // measures the other crates, so that both are measured alike.
 
+use std::hint::black_box;
 use std::time::Instant;
 
 use tensor_layout::notation::Notated;
@@ -123,27 +124,29 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     let threads = Threads::new(options.threads);
     let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap().with_tuning(options.tuning).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
-    let source = Lines::new(lengths.0);
-    let mut destination = Lines::new(lengths.1);
+    let mut ours = Buffers::new(lengths);
     if options.measured {
-        return trials(case, relayout, source.bytes(), destination.bytes_mut());
+        return trials(case, relayout, ours.source.bytes(), ours.destination.bytes_mut());
     }
     // A slice of a larger buffer counts for what is moved.
     let elements = case.elements();
     let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
-    let copied = Lines::new(half);
-    let mut copy = Lines::new(half);
     let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();
     let plain = Relayout::new(&bytes, &bytes).unwrap();
-    let mut theirs = Lines::new(if others.is_empty() { 0 } else { lengths.1 });
+    // Everyone has buffers of their own: what another has just read or written would be in the last cache still, in part.
+    let [mut library, mut between, mut copy] = std::array::from_fn(|_| Buffers::new((half, half)));
+    let mut theirs = Vec::new();
     others.retain_mut(|other| {
+        let mut buffers = Buffers::new(lengths);
         // Padding may hold anything, as long as it is the same.
-        destination.bytes_mut().fill(0);
-        theirs.bytes_mut().fill(0);
-        relayout.run(source.bytes(), destination.bytes_mut()).unwrap();
-        (other.copy)(source.bytes(), theirs.bytes_mut());
-        let right = destination.bytes() == theirs.bytes();
-        if !right {
+        ours.destination.bytes_mut().fill(0);
+        buffers.destination.bytes_mut().fill(0);
+        ours.run(|source, destination| relayout.run(source, destination).unwrap());
+        buffers.run(&mut other.copy);
+        let right = ours.destination.bytes() == buffers.destination.bytes();
+        if right {
+            theirs.push(buffers);
+        } else {
             eprintln!("{}/{}: {} gives other bytes and is left out", case.size, case.name, other.name);
         }
         right
@@ -154,12 +157,14 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     // For each round: the copy, this crate, the others.
     let mut samples: Vec<Vec<f64>> = Vec::new();
     for _ in 0..=rounds {
-        let library = time(repeats, || threads.copy(std::hint::black_box(copied.bytes()), copy.bytes_mut()));
-        let own = time(repeats, || threads.run(&plain, copied.bytes(), copy.bytes_mut()));
+        let library = time(repeats, || library.run(|source, destination| threads.copy(black_box(source), destination)));
+        // What the library's copy left to be written back is written back before the next one is timed.
+        between.run(|source, destination| threads.run(&plain, source, destination));
+        let own = time(repeats, || copy.run(|source, destination| threads.run(&plain, source, destination)));
         let mut sample = vec![library.min(own)];
-        sample.push(time(repeats, || threads.run(&relayout, source.bytes(), destination.bytes_mut())));
-        for other in &mut others {
-            sample.push(time(repeats, || (other.copy)(source.bytes(), theirs.bytes_mut())));
+        sample.push(time(repeats, || ours.run(|source, destination| threads.run(&relayout, source, destination))));
+        for (other, buffers) in others.iter_mut().zip(&mut theirs) {
+            sample.push(time(repeats, || buffers.run(&mut other.copy)));
         }
         samples.push(sample);
     }
@@ -264,6 +269,22 @@ fn matches_glob(glob: &str, name: &str) -> bool {
             let Some(name) = name.strip_prefix(start) else { return false };
             rest.is_empty() || (0..=name.len()).any(|skip| matches_glob(rest, &name[skip..]))
         }
+    }
+}
+
+/// What one contestant reads and writes.
+struct Buffers {
+    source: Lines,
+    destination: Lines,
+}
+
+impl Buffers {
+    fn new((source, destination): (usize, usize)) -> Buffers {
+        Buffers { source: Lines::new(source), destination: Lines::new(destination) }
+    }
+
+    fn run(&mut self, copy: impl FnOnce(&[u8], &mut [u8])) {
+        copy(self.source.bytes(), self.destination.bytes_mut());
     }
 }
 
