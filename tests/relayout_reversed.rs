@@ -159,6 +159,35 @@ proptest! {
 }
 
 /// What the kernel is for each kind of mirror, and that the ragged edges of two tilings need a buffer in between.
+/// Pixels of 1 to 16 bytes, mirrored and with their channels turned: shuffles write some bytes behind a vector's whole units again.
+#[test]
+fn units_of_every_length_are_reversed_at_every_level() {
+    for (unit, columns) in (1..=17_usize).flat_map(|unit| (1..=70).map(move |columns| (unit, columns))) {
+        let rows = 3;
+        let image = BufferTensorDesc::packed(DataType::U8, &[rows, columns as u64, unit as u64]).unwrap();
+        let source = noise(3 * columns * unit + 5, unit as u64);
+        let (mut mirrored, mut turned) = (source[5..].to_vec(), source[5..].to_vec());
+        for row in mirrored.chunks_exact_mut(columns * unit) {
+            row.reverse();
+        }
+        mirrored.chunks_exact_mut(unit).chain(turned.chunks_exact_mut(unit)).for_each(<[u8]>::reverse);
+        for (axis, expected) in [(1, &mirrored), (2, &turned)] {
+            let relayout = Relayout::reversing(&image, &image, &[axis]).unwrap();
+            for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                let relayout = relayout.clone().with_kernel_level(level);
+                let mut destination = vec![0xa5; relayout.destination_size_in_bytes() as usize + 2];
+                relayout.run(&source[5..], &mut destination[1..]).unwrap();
+                assert_eq!(
+                    destination[1..=expected.len()],
+                    expected[..],
+                    "axis {axis} of {columns} x {unit} at {level}"
+                );
+                assert_eq!((destination[0], destination.last()), (0xa5, Some(&0xa5)), "{columns} x {unit} at {level}");
+            }
+        }
+    }
+}
+
 #[test]
 fn plans_that_go_backwards_say_so() {
     let words = |from: &str, to: &str, axes: &[usize]| {

@@ -19,6 +19,7 @@ mod pitch;
 mod prefetch;
 mod reverse;
 mod reverse_block;
+mod reverse_vector;
 mod run;
 mod runs;
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::super::plan::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
 use super::super::super::plan::nest::Stride;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
-use super::reverse_block::{Blocks, LANE, ReverseBlocks, ReversedBlock, order};
+use super::reverse_block::{Blocks, LANE, ReversedBlock};
+use super::reverse_vector::ReverseVectors;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
@@ -28,7 +29,7 @@ impl Operation for Reverse<'_> {
         // SAFETY: the shuffle was made for these runs, which lie side by side, and for this vector; the rest is the caller's promise.
         unsafe {
             let run = unit * extent;
-            if let Some(reverse) = ReverseBlocks::of::<V>(walk, unit, run, count) {
+            if let Some(reverse) = ReverseVectors::of::<V>(walk, unit, run, count) {
                 return V::vectorize(reverse);
             }
             if let Some(shuffle) = ByteShuffle::reversing(unit, extent, count, V::BYTES) {
@@ -60,6 +61,7 @@ mod method {
     pub(super) const REGISTERS: usize = 2;
 }
 
+/// Runs past the cache, and those shorter than a vector.
 struct ReverseRuns<'a> {
     walk: &'a Walk<'a>,
     unit: usize,
@@ -78,9 +80,9 @@ impl Operation for ReverseRuns<'_> {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
         let ReverseRuns { walk, unit, run, count } = self;
         debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
+        debug_assert!(walk.streaming || run < V::BYTES);
         // Whole units of a vector need no table.
-        let block =
-            if LANE.is_multiple_of(unit) { None } else { ReversedBlock::new::<V>(unit, ReversedBlock::bytes::<V>()) };
+        let block = if LANE.is_multiple_of(unit) { None } else { ReversedBlock::new::<V>(unit) };
         let tables = Tables::new(unit, V::BYTES);
         for iteration in walk.iterations(run * count.extent) {
             for i in 0..count.extent {
@@ -88,13 +90,13 @@ impl Operation for ReverseRuns<'_> {
                 let to = iteration.to.wrapping_add(i * count.destination);
                 let part = Part { from, to, unit, run, tables: &tables, block: block.as_ref() };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
-                let (streaming, prefetch) = (walk.streaming, iteration.prefetch);
+                let prefetch = iteration.prefetch;
                 // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
                 unsafe {
                     match part.method::<V>(head) {
-                        method::UNITS => part.reverse::<V, COUNT, { method::UNITS }>(head, streaming, prefetch),
-                        method::LANES => part.reverse::<V, COUNT, { method::LANES }>(head, streaming, prefetch),
-                        _ => part.reverse::<V, COUNT, { method::REGISTERS }>(head, streaming, prefetch),
+                        method::UNITS => part.reverse::<V, COUNT, { method::UNITS }>(head, prefetch),
+                        method::LANES => part.reverse::<V, COUNT, { method::LANES }>(head, prefetch),
+                        _ => part.reverse::<V, COUNT, { method::REGISTERS }>(head, prefetch),
                     }
                 }
             }
@@ -107,8 +109,6 @@ struct Tables {
     /// For two registers, and for two lanes.
     registers: Table,
     lanes: Table,
-    /// For the last vector of a run, if that is at least two vectors long: the places of its bytes in the first two of the source.
-    last: [u8; LONGEST],
     /// For a lane that begins so far into a unit: how many bytes of whole units end inside it or with it, and how far into a unit the next lane
     /// begins.
     next: [(u8, u8); LONGEST_REVERSED],
@@ -135,13 +135,7 @@ impl Tables {
             let end = inside + LANE;
             *next = (u8::try_from(end - end % unit).unwrap_or(0), u8::try_from(end % unit).unwrap_or(0));
         }
-        let mut last = [0; LONGEST];
-        // The last byte is that of the first unit.
-        for (from_end, byte) in last.iter_mut().take(vector).rev().enumerate() {
-            let inside = unit - 1 - from_end % unit;
-            *byte = u8::try_from(from_end - from_end % unit + inside).unwrap_or(0);
-        }
-        Tables { registers: table(2 * vector, vector), lanes: table(2 * LANE, LANE), last, next }
+        Tables { registers: table(2 * vector, vector), lanes: table(2 * LANE, LANE), next }
     }
 }
 
@@ -174,57 +168,31 @@ impl Part<'_> {
     /// # Safety
     ///
     /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the tables are those of this unit and of `V`; the
-    /// method is the one for `head`, which is at most `run` and leads to the beginning of a line if `streaming` is set.
+    /// method is the one for `head`, which is at most `run` and leads to the beginning of a line, or `run` is less than a vector.
     #[inline(always)]
-    unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(
-        &self,
-        head: usize,
-        streaming: bool,
-        prefetch: bool,
-    ) {
+    unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: bool) {
         let Part { from, to, unit, run, .. } = *self;
         let block = self.block.filter(|_| METHOD != method::UNITS && head.is_multiple_of(unit));
         let in_block = ReversedBlock::bytes::<V>();
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
-        let whole = if streaming { whole - whole % LINE } else { whole };
+        let whole = whole - whole % LINE;
         // SAFETY: places up to `head`, from there to `head + whole`, and those behind are all of the run. Whole vectors are written where their
         // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the two source vectors, which begin at least where
-        // `run - place` is two vectors. Where they are streamed, they lie whole vectors behind the beginning of a line.
+        // `run - place` is two vectors. They lie whole vectors behind the beginning of a line.
         unsafe {
             // From the back of the destination to its front.
-            let mut rest = head + whole;
-            if run >= 2 * V::BYTES && !streaming {
-                // Two vectors up to the end; some of their bytes are written a second time.
-                let line = match METHOD {
-                    method::UNITS => self.vector::<V, COUNT, METHOD>(from.add(V::BYTES), 0),
-                    _ => V::shuffle([V::load(from), V::load(from.add(V::BYTES))], V::load(self.tables.last.as_ptr())),
-                };
-                line.store(to.add(run - V::BYTES));
-                if rest + V::BYTES < run {
-                    let place = run - 2 * V::BYTES;
-                    let inside = if METHOD == method::UNITS { 0 } else { place % unit };
-                    let line = self.vector::<V, COUNT, METHOD>(from.add(run - (place - inside)), inside);
-                    line.store(to.add(place));
-                }
-                rest = run;
-            }
-            for place in (rest..run).step_by(V::BYTES).rev() {
+            for place in (head + whole..run).step_by(V::BYTES).rev() {
                 self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
             }
             let count = if block.is_some() { whole / (3 * LINE) * (LINE / V::BYTES) } else { 0 };
             let vectors = head + count * in_block;
-            let places = vectors..head + whole;
-            if streaming {
-                self.vectors::<V, COUNT, METHOD, true>(places, prefetch);
-            } else {
-                self.vectors::<V, COUNT, METHOD, false>(places, prefetch);
-            }
+            self.vectors::<V, COUNT, METHOD>(vectors..head + whole, prefetch);
             if let Some(block) = block {
                 let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
-                let blocks = Blocks { from: from.add(run - vectors), to: to.add(vectors), count, streaming, prefetch };
-                block.loaded::<V>().reverse::<COUNT, { order::DESTINATION }>(&blocks);
+                let blocks = Blocks { from: from.add(run - vectors), to: to.add(vectors), count, prefetch };
+                block.loaded::<V>().reverse::<COUNT>(&blocks);
             }
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
@@ -232,42 +200,28 @@ impl Part<'_> {
         }
     }
 
-    /// Stores the vectors at these places: past the cache from the last one on, so that the source is read front to back; through it from the first one on,
-    /// which is faster there (Z4, AVX2).
+    /// Stores the vectors at these places past the cache, from the last one on, so that the source is read front to back.
     ///
     /// # Safety
     ///
-    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each of these vectors begins in; with `STREAMING`,
+    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each of these vectors begins in;
     /// they begin where a vector may be streamed to.
     #[inline(always)]
-    unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize, const STREAMING: bool>(
-        &self,
-        places: Range<usize>,
-        prefetch: bool,
-    ) {
+    unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
         let Part { from, to, unit, run, .. } = *self;
-        let first = if STREAMING { places.end } else { places.start };
         // Steps without a division or a chain of operations, whose latency every vector would wait for.
-        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (first % unit, V::BYTES % unit) };
-        let (mut place, wraps_at) = (first, if STREAMING { step } else { unit - step });
+        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.end % unit, V::BYTES % unit) };
+        let mut place = places.end;
         for _ in places.step_by(V::BYTES) {
-            if STREAMING {
-                place -= V::BYTES;
-                inside = if inside < wraps_at { inside + (unit - step) } else { inside - step };
-            }
+            place -= V::BYTES;
+            inside = if inside < step { inside + (unit - step) } else { inside - step };
             // SAFETY: the caller's promise; a prefetch may go anywhere. No page is looked up ahead, which costs here (Z5).
             unsafe {
                 let end = from.add(run - (place - inside));
                 if prefetch {
-                    let behind = end.wrapping_sub(2 * V::BYTES + PREFETCH_IN_RUN);
-                    V::prefetch(if STREAMING { end.wrapping_add(PREFETCH_IN_RUN) } else { behind });
+                    V::prefetch(end.wrapping_add(PREFETCH_IN_RUN));
                 }
-                let (line, to) = (self.vector::<V, COUNT, METHOD>(end, inside), to.add(place));
-                if STREAMING { line.store_past_cache(to) } else { line.store(to) }
-            }
-            if !STREAMING {
-                place += V::BYTES;
-                inside = if inside < wraps_at { inside + step } else { inside - wraps_at };
+                self.vector::<V, COUNT, METHOD>(end, inside).store_past_cache(to.add(place));
             }
         }
     }

@@ -1,10 +1,8 @@
-//! Blocks of three vectors that are whole runs of reversed units: their shuffles are the same in every block. (Three, as pixels of three channels
-//! are what is reversed.)
+//! Blocks of three vectors that are whole units, which are reversed past the cache: their shuffles are the same in every block. (Three, as
+//! pixels of three channels are what is reversed.)
 
-use super::super::super::plan::cost::{LINE, PREFETCH_IN_RUN};
-use super::super::super::plan::nest::Stride;
-use super::vector::{Operation, Vector};
-use super::walk::Walk;
+use super::super::super::plan::cost::LINE;
+use super::vector::Vector;
 
 /// Vectors of a block.
 const VECTORS: usize = 3;
@@ -31,21 +29,12 @@ pub(super) struct LoadedBlock<V> {
     orders: [V; VECTORS],
 }
 
-/// Which way blocks go.
-pub(super) mod order {
-    pub(in super::super) const FORWARDS: usize = 0;
-    /// Backwards on one side: through the cache on the source (by trial), past it on the destination.
-    pub(in super::super) const SOURCE: usize = 1;
-    pub(in super::super) const DESTINATION: usize = 2;
-}
-
 /// Some blocks that follow each other.
 pub(super) struct Blocks {
-    /// Where the first block begins; on the side that goes backwards, where it ends.
+    /// Where the first block begins on the source, and where it ends on the destination.
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
     pub(super) count: usize,
-    pub(super) streaming: bool,
     /// How far ahead the source is prefetched.
     pub(super) prefetch: Option<usize>,
 }
@@ -56,24 +45,15 @@ impl ReversedBlock {
         VECTORS * V::BYTES
     }
 
-    /// A block in which each run of `run` bytes has its units of `unit` bytes in the opposite order; `None` if it is not whole runs, or some piece takes
-    /// bytes that lie too far apart.
-    pub(super) fn new<V: Vector>(unit: usize, run: usize) -> Option<ReversedBlock> {
+    /// A block whose units of `unit` bytes come in the opposite order; `None` if it is not whole units, or some piece takes bytes that lie too far apart.
+    pub(super) fn new<V: Vector>(unit: usize) -> Option<ReversedBlock> {
         const { assert!(V::BYTES <= LINE) };
         let bytes = Self::bytes::<V>();
-        if !bytes.is_multiple_of(run) || !run.is_multiple_of(unit) {
+        if !bytes.is_multiple_of(unit) {
             return None;
         }
         let mut block = ReversedBlock { starts: [0; PIECES], order: [0; LONGEST] };
-        let mut place = 0;
-        for run_start in (0..bytes).step_by(run) {
-            for unit_start in (run_start..run_start + run).step_by(unit).rev() {
-                for byte in unit_start..unit_start + unit {
-                    block.order[place] = u8::try_from(byte).ok()?;
-                    place += 1;
-                }
-            }
-        }
+        reverse_places(&mut block.order[..bytes], unit, bytes);
         let piece = if V::SHUFFLES_TWO { V::BYTES } else { LANE };
         for (start, order) in block.starts.iter_mut().zip(block.order[..bytes].chunks_exact_mut(piece)) {
             let first = order.iter().copied().min()?.min(u8::try_from(bytes - 2 * piece).ok()?);
@@ -105,27 +85,22 @@ impl ReversedBlock {
 }
 
 impl<V: Vector> LoadedBlock<V> {
-    /// Reverses some blocks.
+    /// Reverses some blocks, on the destination from the last to the first.
     ///
     /// # Safety
     ///
-    /// All blocks are readable on the source, and writable on the destination; where they are streamed, the first of them begins a line.
+    /// All blocks are readable on the source, and writable on the destination, where the first of them begins a line.
     #[inline(always)]
-    pub(super) unsafe fn reverse<const LANES: usize, const ORDER: usize>(self, blocks: &Blocks) {
-        let Blocks { mut from, mut to, count, streaming, prefetch } = *blocks;
+    pub(super) unsafe fn reverse<const LANES: usize>(self, blocks: &Blocks) {
+        let Blocks { mut from, mut to, count, prefetch } = *blocks;
         let bytes = ReversedBlock::bytes::<V>();
         // SAFETY: each piece reads twice its bytes from a place on where as many are left in the block, which is how they were chosen; what is written
-        // is the block. Vectors of streamed blocks lie whole vectors behind the beginning of a line. A prefetch may go anywhere.
+        // is the block. They lie whole vectors behind the beginning of a line. A prefetch may go anywhere.
         unsafe {
             for _ in 0..count {
-                match ORDER {
-                    order::SOURCE => from = from.sub(bytes),
-                    order::DESTINATION => to = to.sub(bytes),
-                    _ => {}
-                }
+                to = to.sub(bytes);
                 for (i, order) in self.orders.into_iter().enumerate() {
                     if let Some(ahead) = prefetch {
-                        let ahead = if ORDER == order::SOURCE { ahead.wrapping_neg() } else { ahead };
                         V::prefetch(from.wrapping_add(ahead).wrapping_add(i * V::BYTES));
                     }
                     let line = if V::SHUFFLES_TWO {
@@ -138,80 +113,18 @@ impl<V: Vector> LoadedBlock<V> {
                         }
                         V::shuffle_pairs(V::load_lanes(low), V::load_lanes(low.map(|low| low.add(LANE))), order)
                     };
-                    let to = to.add(i * V::BYTES);
-                    if streaming { line.store_past_cache(to) } else { line.store(to) }
+                    line.store_past_cache(to.add(i * V::BYTES));
                 }
-                if ORDER != order::SOURCE {
-                    from = from.add(bytes);
-                }
-                if ORDER != order::DESTINATION {
-                    to = to.add(bytes);
-                }
+                from = from.add(bytes);
             }
         }
     }
 }
 
-/// Runs through the cache that are blocks, up to a rest.
-pub(super) struct ReverseBlocks<'a> {
-    walk: &'a Walk<'a>,
-    block: ReversedBlock,
-    /// What is reversed block by block: so many bytes, so often.
-    bytes: usize,
-    count: Stride,
-    /// They are one run each, and not whole runs.
-    backwards: bool,
-}
-
-impl<'a> ReverseBlocks<'a> {
-    /// For `count.extent` runs of `run` bytes an iteration; `None` if there is another kernel for them.
-    pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, unit: usize, run: usize, count: Stride) -> Option<Self> {
-        let block = ReversedBlock::bytes::<V>();
-        let side_by_side = (count.source, count.destination) == (run, run);
-        if walk.streaming {
-            None
-        } else if side_by_side && run <= V::BYTES && run * count.extent >= block {
-            let once = Stride { extent: 1, ..count };
-            let block = ReversedBlock::new::<V>(unit, run)?;
-            Some(ReverseBlocks { walk, block, bytes: run * count.extent, count: once, backwards: false })
-        } else if run >= block && !LANE.is_multiple_of(unit) {
-            let block = ReversedBlock::new::<V>(unit, block)?;
-            Some(ReverseBlocks { walk, block, bytes: run, count, backwards: true })
-        } else {
-            None
-        }
-    }
-}
-
-impl Operation for ReverseBlocks<'_> {
-    /// # Safety
-    ///
-    /// It was made for `V`, and in every iteration, each run is readable on the source and writable on the destination.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let ReverseBlocks { walk, block, bytes, count, backwards } = self;
-        let in_block = ReversedBlock::bytes::<V>();
-        let last = bytes - in_block;
-        // SAFETY: the block was made for `V`.
-        let block = unsafe { block.loaded::<V>() };
-        for iteration in walk.iterations(bytes * count.extent) {
-            let prefetch = iteration.prefetch.then_some(PREFETCH_IN_RUN);
-            for i in 0..count.extent {
-                let from = iteration.from.wrapping_add(i * count.source);
-                let to = iteration.to.wrapping_add(i * count.destination);
-                let whole = Blocks { from, to, count: bytes / in_block, streaming: false, prefetch };
-                let rest = Blocks { to: to.wrapping_add(last), count: 1, prefetch: None, ..whole };
-                // SAFETY: as many blocks as there is room for; the last one, which is whole units or runs as well, may write some bytes a second time.
-                unsafe {
-                    if backwards {
-                        block.reverse::<LANES, { order::SOURCE }>(&Blocks { from: from.add(bytes), ..whole });
-                        block.reverse::<LANES, { order::SOURCE }>(&Blocks { from: from.add(in_block), ..rest });
-                    } else {
-                        block.reverse::<LANES, { order::FORWARDS }>(&whole);
-                        block.reverse::<LANES, { order::FORWARDS }>(&Blocks { from: from.add(last), ..rest });
-                    }
-                }
-            }
-        }
+/// For each byte of some runs whose units of `unit` bytes come in the opposite order, which byte it is; at most 256.
+pub(super) fn reverse_places(places: &mut [u8], unit: usize, run: usize) {
+    for (to, place) in places.iter_mut().enumerate() {
+        let (start, inside) = (to - to % run, to % run);
+        *place = u8::try_from(start + run - unit - (inside - inside % unit) + inside % unit).unwrap_or(0);
     }
 }
