@@ -44,6 +44,8 @@ pub(super) struct Transposition<P> {
     pub(super) gather: bool,
     /// See [`permutes_blocks`](super::walk::Walk::permutes_blocks).
     pub(super) permuted: bool,
+    /// The next block is prefetched into the L1 cache before one is transposed.
+    pub(super) next_near: bool,
     /// Lines of each destination row that are staged and then written as one run; 0 for none.
     pub(super) scatter: usize,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.

@@ -97,8 +97,10 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
-    let most_rows = (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
     let staged_run = plane.staged_run(knobs, V::BYTES / UNIT);
+    // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short (Z5).
+    let times = if UNIT == 1 && V::BYTES == LINE && staged_run == 0 { 2 } else { 1 };
+    let most_rows = times * (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
     // Destination rows that follow each other are drained whole, if there is a kernel for their length: all of them are one run then.
     let whole_rows = staged_run > 0
         && plane.columns.stride() == Some(rows * UNIT)
@@ -110,7 +112,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / UNIT) } else { most_rows };
     // A multiple of a line of rows, as both are: powers of two.
     let panel_rows = rows.min(most_rows.max(staged_rows));
-    let width = if pages { (knobs.panel / panel_rows).min(PAGE) } else { knobs.panel_width };
+    let width = if pages { (times * knobs.panel / panel_rows).min(PAGE) } else { knobs.panel_width };
     let width = (width - width % LINE).max(LINE) / UNIT;
     let panels = columns.div_ceil(width);
     // Not past the next row of panels, or the next plane.
@@ -119,7 +121,16 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let whole_source = panels == 1 && panel_rows == rows && plane.span().0 == columns * rows * UNIT;
     // Rows in one page are read nearly as one run, which the L2 cache has in time.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-    let near = (UNIT >= 4 || staged_rows > 0) && apart && knobs.panel_cache == 1;
+    // A plane that is less than half an L1 cache is still there when it is transposed (Z5).
+    let short = 2 * columns * rows * UNIT <= knobs.l1_way * knobs.l1_ways;
+    let near = (UNIT >= 4 || staged_rows > 0) && apart && (knobs.panel_cache == 1 || short);
+    // Two blocks stay in the L1 cache, into which the L2 cache gives what it was given (Z5).
+    let next_near = walk.prefetch
+        && knobs.panel_cache > 1
+        && knobs.l1_ways > FEW_WAYS
+        && plane.rows.stride().is_some()
+        && in_source_set <= knobs.l1_ways / 2
+        && !whole_source;
     for iteration in walk.iterations(columns * rows * UNIT) {
         let (from, to) = (iteration.from, iteration.to);
         // Whole lines can only be streamed if every destination row has them at the same places.
@@ -147,6 +158,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
             source_in: Level::Memory,
             gather,
             permuted: walk.permutes_blocks::<V>(),
+            next_near,
             scatter,
             micro_tile,
         };
@@ -238,6 +250,7 @@ impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Strips<'_, UNIT
                 source_in: Level::Memory,
                 gather: false,
                 permuted: false,
+                next_near: false,
                 scatter: 0,
                 micro_tile: None,
             };
@@ -385,6 +398,14 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, c
         // left goes to `Edge`, with as many columns and rows as there are.
         unsafe {
             while columns == in_line && row + in_line <= rows.end {
+                if STREAMING && own.next_near {
+                    let here = row + 2 * in_line <= rows.end;
+                    let (next, column) = if here { (row + in_line, first) } else { (rows.start, first + in_line) };
+                    let at = own.from.wrapping_add(column * UNIT);
+                    for i in 0..in_line {
+                        V::prefetch_near(at.wrapping_add(own.source_pitch.row(next + i)));
+                    }
+                }
                 for part in 0..in_line / units {
                     let column = first + part * units;
                     let (from, to) = (own.from.add(column * UNIT), own.to.add(row * UNIT));
