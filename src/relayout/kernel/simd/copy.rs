@@ -283,8 +283,8 @@ pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
         }
         let mut at = if STREAMING { to.align_offset(LINE).min(bytes) } else { 0 };
         short(from, to, at);
-        // In the cache, line by line: prefetchers follow one instruction, not four (Z5).
-        while STREAMING && at + 4 * LINE <= bytes {
+        // Registers of a line, and whatever is in the cache, go line by line: prefetchers follow one instruction, not four (Z5).
+        while STREAMING && V::BYTES < LINE && at + 4 * LINE <= bytes {
             if let Some(later) = later {
                 for line in 0..4 {
                     V::prefetch(later.wrapping_add(at + line * LINE));
