@@ -179,6 +179,12 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }

@@ -1,11 +1,12 @@
 //! Copies of contiguous runs, one after the other.
 
 use super::super::super::plan::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
-use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::nest::Stride;
+use super::lines::{copy_lines, first_and_last, short};
 use super::order::{in_fours, opaque};
+use super::side_by_side::{Beside, LaterRun, continue_run, join_runs};
 use super::vector::{Operation, Vector};
-use super::walk::{Iteration, Walk};
+use super::walk::Walk;
 
 /// Copies `count.extent` runs of `run` bytes an iteration.
 pub(super) struct CopyRuns<'a> {
@@ -75,10 +76,19 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
         let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
         let followed = run >= LONG_RUN;
-        for iteration in walk.iterations(run.saturating_mul(count.extent)) {
+        let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
+        for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
             let later = LaterRun { iteration: &iteration, count, distance, run, followed, knobs: walk.knobs };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
                 join_runs::<V>(iteration.from, iteration.to, run, count, &later);
+                continue;
+            }
+            if let Some(beside) = beside {
+                let (before, after) = beside.neighbours(number);
+                for i in 0..count.extent {
+                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    continue_run::<V>(from, to, run, before, after, later.than(i));
+                }
                 continue;
             }
             for i in 0..count.extent {
@@ -158,36 +168,6 @@ unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
                     at += LINE;
                 }
             }
-        }
-    }
-}
-
-/// What to prefetch while runs are copied.
-struct LaterRun<'a> {
-    iteration: &'a Iteration,
-    count: Stride,
-    /// How many runs ahead.
-    distance: usize,
-    run: usize,
-    /// Does the hardware prefetcher follow the runs?
-    followed: bool,
-    knobs: &'a Knobs,
-}
-
-impl LaterRun<'_> {
-    /// Where a run begins that is read some time after this one; in a long run, a place further on.
-    #[inline(always)]
-    fn than(&self, i: usize) -> Option<*const u8> {
-        if self.followed {
-            return self
-                .iteration
-                .later_in_rows(self.run, self.knobs)
-                .map(|later| later.wrapping_add(i * self.count.source));
-        }
-        let from = self.iteration.from;
-        match (i + self.distance).checked_sub(self.count.extent) {
-            None => self.iteration.prefetch.then(|| from.wrapping_add((i + self.distance) * self.count.source)),
-            Some(i) => self.iteration.later.map(|later| later.wrapping_add(i * self.count.source)),
         }
     }
 }
@@ -305,125 +285,6 @@ pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
         } else if at < bytes {
             // The last line overlaps the one before.
             copy_lines::<V, 1>(from.add(bytes - LINE), to.add(bytes - LINE), false);
-        }
-    }
-}
-
-/// Copies up to four lines; all are read before one is written.
-///
-/// # Safety
-///
-/// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
-#[inline(always)]
-pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
-    const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
-    debug_assert!(!streaming || to.align_offset(LINE) == 0);
-    // SAFETY: `LINE / V::BYTES` vectors of each line, aligned as the lines are.
-    unsafe {
-        let mut parts = [[V::zero(); 2]; LINES];
-        for (i, line) in parts.iter_mut().enumerate() {
-            for (j, part) in line.iter_mut().enumerate().take(LINE / V::BYTES) {
-                *part = V::load(from.add(i * LINE + j * V::BYTES));
-            }
-        }
-        for (i, line) in parts.into_iter().enumerate() {
-            for (j, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
-                let to = to.add(i * LINE + j * V::BYTES);
-                if streaming { part.stream(to) } else { part.store(to) }
-            }
-        }
-    }
-}
-
-/// Copies at most 256 bytes: two overlapping pieces of half the next power of two.
-///
-/// # Safety
-///
-/// `bytes` bytes are readable at `from` and writable at `to`.
-#[inline(always)]
-pub(in super::super) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
-    debug_assert!(bytes <= 256);
-    // SAFETY: each arm is given at least as many bytes as its pieces have.
-    unsafe {
-        match bytes {
-            128..=256 => first_and_last::<128>(from, to, bytes),
-            64..128 => first_and_last::<64>(from, to, bytes),
-            32..64 => first_and_last::<32>(from, to, bytes),
-            16..32 => first_and_last::<16>(from, to, bytes),
-            8..16 => first_and_last::<8>(from, to, bytes),
-            4..8 => first_and_last::<4>(from, to, bytes),
-            2..4 => first_and_last::<2>(from, to, bytes),
-            1 => to.write(from.read()),
-            _ => {}
-        }
-    }
-}
-
-/// Copies the first and the last `SIZE` of `bytes` bytes.
-///
-/// # Safety
-///
-/// `bytes` is at least `SIZE`, and as many bytes are readable at `from` and writable at `to`.
-#[inline(always)]
-unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
-    debug_assert!(bytes >= SIZE);
-    // SAFETY: both pieces lie inside the first `bytes` bytes.
-    unsafe {
-        let first = from.cast::<[u8; SIZE]>().read();
-        let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();
-        to.cast::<[u8; SIZE]>().write(first);
-        to.add(bytes - SIZE).cast::<[u8; SIZE]>().write(last);
-    }
-}
-
-/// Copies runs that lie side by side in the destination past the cache: every line of it is stored once, also those that two runs
-/// share.
-///
-/// # Safety
-///
-/// `run` is at least a line. `count.extent` runs, `count.source` bytes apart, are readable at `from`, and all of them in a row
-/// writable at `to`.
-#[inline(always)]
-unsafe fn join_runs<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: Stride, later: &LaterRun<'_>) {
-    debug_assert!(run >= LINE);
-    let total = run * count.extent;
-    let head = to.align_offset(LINE).min(total);
-    // SAFETY: `at` is a place of the run `start..end` in the destination, `at - start` the same place of it in the source. Lines that are
-    // streamed begin at multiples of a line behind `head`, which is less than the first run. A line that two runs share takes
-    // what is left of the one, and less than a line, so less than a run, of the next.
-    unsafe {
-        short(from, to, head);
-        let mut at = head;
-        for i in 0..count.extent {
-            let (start, end) = (i * run, (i + 1) * run);
-            let from = from.add(i * count.source);
-            let later = later.than(i);
-            while at + 4 * LINE <= end {
-                if let Some(later) = later {
-                    for line in 0..4 {
-                        V::prefetch(later.wrapping_add(at - start + line * LINE));
-                    }
-                }
-                copy_lines::<V, 4>(from.add(at - start), to.add(at), true);
-                at += 4 * LINE;
-            }
-            while at + LINE <= end {
-                copy_lines::<V, 1>(from.add(at - start), to.add(at), true);
-                at += LINE;
-            }
-            let rest = end - at;
-            if rest == 0 {
-                continue;
-            }
-            let tail = from.add(at - start);
-            if i + 1 == count.extent {
-                return short(tail, to.add(at), rest);
-            }
-            let mut line = [0_u8; LINE];
-            short(tail, line.as_mut_ptr(), rest);
-            short(from.add(count.source), line.as_mut_ptr().add(rest), LINE - rest);
-            copy_lines::<V, 1>(line.as_ptr(), to.add(at), true);
-            at += LINE;
         }
     }
 }

@@ -13,6 +13,7 @@ mod byte_shuffle;
 mod copy;
 mod exchange_bits;
 mod interleave;
+mod lines;
 mod order;
 mod panel;
 mod pitch;
@@ -22,6 +23,7 @@ mod reverse_block;
 mod reverse_vector;
 mod run;
 mod runs;
+mod side_by_side;
 #[cfg(test)]
 mod software;
 mod stage;
@@ -30,7 +32,7 @@ mod vector;
 mod walk;
 mod width;
 
-pub(super) use copy::short;
+pub(super) use lines::short;
 pub(super) use run::RunNest;
 pub(super) use vector::{Operation, Vector};
 pub(super) use walk::Walk;

@@ -150,6 +150,10 @@ impl Vector for Software {
         unsafe { Self::load_lanes([low, high]) }
     }
 
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        Self::from_bytes([self, other], |i| if mask.0[i] == 0 { Self::BYTES + i } else { i })
+    }
+
     unsafe fn prefetch(_: *const u8) {}
 
     unsafe fn prefetch_near(_: *const u8) {}

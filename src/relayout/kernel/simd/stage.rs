@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::super::super::plan::cost::{LINE, STAGED_LINES};
 use super::block::{Edge, Level, Transposition};
-use super::copy::{copy_lines, copy_run};
+use super::copy::copy_run;
+use super::lines::copy_lines;
 use super::order::in_fours;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;

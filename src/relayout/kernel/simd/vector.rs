@@ -128,6 +128,9 @@ pub(in super::super) trait Vector: Copy {
     /// Reads `BYTES / 2` bytes from either pointer.
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
 
+    /// The bytes of `self` where those of `mask` are ones, and those of `other` where they are zeros.
+    unsafe fn select(self, other: Self, mask: Self) -> Self;
+
     /// Prefetches the line at `from`, which may lie anywhere, into the L2 cache.
     unsafe fn prefetch(from: *const u8);
 

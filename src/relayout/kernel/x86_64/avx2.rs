@@ -217,6 +217,12 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Ymm(_mm256_blendv_epi8(other.0, self.0, mask.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }

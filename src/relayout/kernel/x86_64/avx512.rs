@@ -318,6 +318,12 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }

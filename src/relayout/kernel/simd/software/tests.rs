@@ -99,6 +99,20 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     assert!(cases > 300 && lines > 100_000, "{cases} cases streamed {lines} lines");
 }
 
+/// Tiles to rows that end inside lines: what two tiles share of a line is stored once, past the cache, and only the ends of rows are not.
+#[test]
+fn lines_that_two_tiles_share_are_streamed() {
+    for pitch in [512, 513, 517, 527] {
+        for shift in [0, 16, 20, 63] {
+            let streamed =
+                streamed("f32[16,512]{1,0:T(8,128)}", &format!("f32[16,512]:[{pitch},1]"), shift).unwrap();
+            let rows = (0..16).map(|row| shift + row * 4 * pitch);
+            let lines: usize = rows.map(|row| (row + 2048) / 64 - row.div_ceil(64)).sum();
+            assert_eq!(streamed.len() / 2, lines, "{pitch} at {shift}");
+        }
+    }
+}
+
 #[test]
 fn half_lines_to_several_rows_are_noticed() {
     assert_eq!(broken_lines(&[0, 32, 64, 96]), 0);
