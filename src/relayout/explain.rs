@@ -131,6 +131,7 @@ impl Relayout {
             let value = match name {
                 "L1 ways" | "panel rows" => value.to_string(),
                 "panels into" => format!("L{value}"),
+                "staged from" if value == 0 => "by pitches".to_owned(),
                 "staged from" => format!("{value} units a register"),
                 "staged in the cache" => if value > 1 { "all blocks" } else { "blocks of half lines" }.to_owned(),
                 "order in L2" => if value > 0 { "permuted" } else { "ascending" }.to_owned(),

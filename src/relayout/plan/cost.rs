@@ -25,7 +25,7 @@ pub(crate) const PAGE: usize = 1 << 12;
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
 
 /// Bytes read front to back from which on CPUs with few ways prefetch nothing: the hardware follows them (Z4; not X5).
-pub(crate) const FOLLOWED: usize = 1 << 16;
+pub(crate) const FOLLOWED: usize = PAGE;
 
 /// Bytes from which on a contiguous run is followed by the hardware prefetcher, which stops at the end of a page.
 pub(crate) const LONG_RUN: usize = PAGE;

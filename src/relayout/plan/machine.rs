@@ -71,7 +71,7 @@ pub(crate) struct Knobs {
     pub(crate) panel_cache: usize,
     /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
     pub(crate) staged_run: usize,
-    /// Units that a register holds, at least, where panels are staged in `staged_run`.
+    /// Units that a register holds, at least, where panels are staged in `staged_run`; or [`BY_PITCHES`].
     pub(crate) staged_units: usize,
     /// The same of planes whose rows lie at no constant pitch on one side.
     pub(crate) staged_table_run: usize,
@@ -104,12 +104,17 @@ impl Knobs {
             panel_rows: PANEL_ROWS,
             panel_cache: if traits.l2_inclusive { INCLUSIVE_L2 } else { APART },
             staged_run: if traits.l2_inclusive && !few_and_ample { 0 } else { STAGED_RUN },
-            staged_units: if traits.l2_inclusive { NARROW_STAGED_UNITS } else { STAGED_UNITS },
+            staged_units: if traits.l2_inclusive { BY_PITCHES } else { STAGED_UNITS },
             staged_table_run: if traits.l2_inclusive { 0 } else { STAGED_TABLE_RUN },
             staged_blocks: if traits.l2_inclusive { ALL_BLOCKS } else { BLOCKS_OF_PARTS },
             permuted: traits.l2_inclusive && traits.l1_ways > FEW_WAYS,
             joined_up_to: if traits.l1_ways <= FEW_WAYS && traits.l2 < AMPLE_L2 { LONGEST_JOINED } else { 0 },
         }
+    }
+
+    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4; on Z5 they are read two by two.
+    pub(crate) fn follows_many_rows(&self) -> bool {
+        self.l1_ways <= FEW_WAYS
     }
 
     /// Bytes of the L1 cache.
@@ -196,8 +201,8 @@ const APART: usize = 1;
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
 pub(crate) const STAGED_UNITS: usize = 16;
 
-/// The same where the L2 cache holds L1: only at pitches of whole pages (Z4, units of one byte, and of two in registers of a line).
-const NARROW_STAGED_UNITS: usize = 32;
+/// The same where the L2 cache holds L1 (Z4): the pitches decide.
+pub(crate) const BY_PITCHES: usize = 0;
 
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;

@@ -104,7 +104,7 @@ impl Program {
     /// May panels be staged without being asked for?
     pub(crate) fn stages_panels(&self) -> bool {
         let units = |plane: &Plane| LINE.checked_div(plane.unit).unwrap_or(0);
-        self.knobs.staged_units > 1
+        self.knobs.staged_units != 1
             && self.has_plane(|plane| plane.is_panelled() && plane.staged_run(&self.knobs, units(plane)) > 0)
     }
 

@@ -220,7 +220,7 @@ fn writes_one_set(loops: &[NestLoop], run: usize, knobs: &Knobs) -> bool {
 }
 
 /// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved
-/// in the cache are better written front to back.
+/// in the cache are better written front to back, and so are others where the hardware follows all rows of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -228,7 +228,7 @@ fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
     let run = if interleaves { row.saturating_mul(plane.columns.extent) } else { row };
     let iterations = loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
     let bytes = iterations.saturating_mul(plane.source_row()).saturating_mul(plane.rows.extent);
-    (deinterleaves || interleaves && bytes >= knobs.in_l2) && run >= LONGEST_TRANSPOSED
+    (deinterleaves || interleaves && bytes >= knobs.in_l2 && !knobs.follows_many_rows()) && run >= LONGEST_TRANSPOSED
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.

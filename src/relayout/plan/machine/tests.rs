@@ -102,16 +102,16 @@ fn fewer_blocks_more_tables_and_wider_panels_where_the_second_cache_is_apart() {
     assert_eq!([true, false].map(staged), [(2, 0, 0, 256), (1, 256, 512, 512)]);
 }
 
-/// On machines of 8 ways or fewer with an ample L2 cache, units of which a register holds 32.
+/// On machines of 8 ways or fewer with an ample L2 cache, as the pitches are.
 #[test]
-fn narrow_units_are_staged_where_the_cache_has_few_ways() {
+fn panels_are_staged_by_their_pitches_where_the_cache_has_few_ways() {
     let staged = |l1_ways, l2| {
         let knobs = Knobs::new(&Traits { l1_ways, l2, ..Traits::ASSUMED });
         (knobs.staged_run, knobs.staged_units)
     };
     assert_eq!(
         [(8, 1 << 20), (8, (1 << 20) - 1), (9, 1 << 20)].map(|(ways, l2)| staged(ways, l2)),
-        [(256, 32), (0, 32), (0, 32)]
+        [(256, BY_PITCHES), (0, BY_PITCHES), (0, BY_PITCHES)]
     );
 }
 

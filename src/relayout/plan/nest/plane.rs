@@ -2,8 +2,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::super::cost::{MICRO_TILE, MOST_INTERLEAVED, PAGE};
-use super::super::machine::{Knobs, STAGED_UNITS};
+use super::super::cost::{LINE, MICRO_TILE, MOST_INTERLEAVED, PAGE};
+use super::super::machine::{BY_PITCHES, Knobs};
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
@@ -52,12 +52,27 @@ impl Plane {
 
     /// The runs in which panels are staged, if a register holds so many units; 0: they are not.
     pub(crate) fn staged_run(&self, knobs: &Knobs, units: usize) -> usize {
-        let whole_pages = || self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
         if !self.has_constant_pitches() {
             return knobs.staged_table_run;
         }
-        let staged = units >= knobs.staged_units && (knobs.staged_units <= STAGED_UNITS || whole_pages());
+        let staged = match knobs.staged_units {
+            BY_PITCHES => self.pitches_want_a_stage(units, knobs.staged_run),
+            least => units >= least,
+        };
         if staged { knobs.staged_run } else { 0 }
+    }
+
+    /// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast where some pitch is
+    /// no whole number of pages; shorter ones, which hold both halves of a line at once, gain from a stage there, and elsewhere with bytes alone.
+    fn pitches_want_a_stage(&self, units: usize, run: usize) -> bool {
+        let whole_pages = self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
+        if units.saturating_mul(self.unit) >= LINE {
+            whole_pages
+        } else if whole_pages {
+            self.unit == 1
+        } else {
+            self.unit <= 4 && self.destination_row() >= run
+        }
     }
 
     /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.

@@ -139,13 +139,14 @@ fn boxes_of_a_piece_are_planned_as_those_of_the_whole() {
     assert!(piece.streaming && piece.prefetch && piece.knobs == whole.knobs && piece.widths == whole.widths);
 }
 
-/// On Z4: units of one and two bytes.
+/// On Z4, in registers of a line: where both pitches are whole pages.
 #[test]
-fn panels_of_narrow_units_may_be_staged() {
+fn panels_at_whole_pages_may_be_staged() {
     let z4 = Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED });
-    let stages = |element: &str| {
-        let side = |order: &str| format!("{element}[4096,4096]{{{order}}}");
+    let stages = |sizes: &str| {
+        let side = |order: &str| format!("{sizes}{{{order}}}");
         program(&side("1,0"), &side("0,1"), &z4).stages_panels()
     };
-    assert_eq!(["u8", "f16", "f32"].map(stages), [true, true, false]);
+    let sizes = ["u8[4096,4096]", "f16[4096,4096]", "f64[4096,4096]", "f32[4096,4080]", "f32[4080,4096]"];
+    assert_eq!(sizes.map(stages), [true, true, true, false, false]);
 }
