@@ -298,6 +298,25 @@ fn elements_that_change_their_width() {
     );
 }
 
+/// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of them share is read from both.
+#[test]
+fn runs_that_share_lines() {
+    let mut buffers = Buffers::new(1 << 18);
+    for (data_type, name) in [(DataType::U8, "u8"), (DataType::F32, "f32")] {
+        for (rows, columns) in [(16, 384), (13, 300), (9, 131), (1, 500)] {
+            let rows_of = |pitch: u64, base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&[pitch, 1])).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let tiles = Side::tiled(&format!("{name}[{rows},{columns}]{{1,0:T(8,128)}}").parse().unwrap());
+            for (pitch, base) in [(columns, 0), (columns, 1), (columns + 5, 3), (columns + 16, 0)] {
+                buffers.copy(&tiles, &rows_of(pitch, base));
+                buffers.copy(&rows_of(pitch, base), &rows_of(columns, 2));
+            }
+        }
+    }
+}
+
 /// Large planes, whose panels are staged and drained or joined, by every tuning.
 #[test]
 fn planes_that_are_tuned() {

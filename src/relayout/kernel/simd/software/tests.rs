@@ -104,8 +104,7 @@ fn every_plan_of_the_suite_streams_whole_lines() {
 fn lines_that_two_tiles_share_are_streamed() {
     for pitch in [512, 513, 517, 527] {
         for shift in [0, 16, 20, 63] {
-            let streamed =
-                streamed("f32[16,512]{1,0:T(8,128)}", &format!("f32[16,512]:[{pitch},1]"), shift).unwrap();
+            let streamed = streamed("f32[16,512]{1,0:T(8,128)}", &format!("f32[16,512]:[{pitch},1]"), shift).unwrap();
             let rows = (0..16).map(|row| shift + row * 4 * pitch);
             let lines: usize = rows.map(|row| (row + 2048) / 64 - row.div_ceil(64)).sum();
             assert_eq!(streamed.len() / 2, lines, "{pitch} at {shift}");
