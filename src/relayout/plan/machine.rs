@@ -199,7 +199,7 @@ const APART: usize = 1;
 
 /// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
-pub(crate) const STAGED_UNITS: usize = 16;
+const STAGED_UNITS: usize = 16;
 
 /// The same where the L2 cache holds L1 (Z4): the pitches decide.
 pub(crate) const BY_PITCHES: usize = 0;
@@ -214,7 +214,7 @@ const BLOCKS_OF_PARTS: usize = 1;
 /// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
-/// An L2 cache from which on joining costs and staging narrow units pays (Z4). That its size is what tells Z4 from Z3 is a guess.
+/// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a guess.
 const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]

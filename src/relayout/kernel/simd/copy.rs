@@ -18,7 +18,7 @@ pub(super) struct CopyRuns<'a> {
 impl Operation for CopyRuns<'_> {
     /// # Safety
     ///
-    /// In every iteration, each run is readable on the source and writable on the destination.
+    /// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count } = self;
@@ -67,10 +67,11 @@ impl Operation for CopyRuns<'_> {
 ///
 /// # Safety
 ///
-/// In every iteration, each run is readable on the source and writable on the destination.
+/// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
 #[inline(always)]
 unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
-    // SAFETY: all are runs of an iteration.
+    // SAFETY: all are runs of an iteration. Where a run has one `before`, that is of the iteration before, so all from there on is readable, and the line
+    // that both share is of these two runs alone.
     unsafe {
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;

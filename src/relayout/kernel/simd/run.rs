@@ -22,7 +22,7 @@ impl RunNest<'_> {
     /// # Safety
     ///
     /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed). In every iteration, its span is readable
-    /// on the source and writable on the destination; they do not overlap.
+    /// on the source and writable on the destination; they do not overlap. What lies between the spans of the source is readable too.
     #[inline(always)]
     pub(in super::super) unsafe fn run<V: Vector>(self) {
         const { assert!(V::BYTES == 32 || V::BYTES == 64) };

@@ -173,7 +173,7 @@ pub(super) unsafe fn join_runs<V: Vector>(
 /// `LINE` bytes are readable at `first` and at `second`, and writable at `to`, a multiple of a line; `rest` is at most a line.
 #[inline(always)]
 unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usize, to: *mut u8) {
-    /// `rest` bytes behind its middle begin as many ones.
+    /// Bytes of ones, then of zeros: a line of it that begins `rest` bytes before the middle selects the first `rest` bytes.
     static ONES: [u8; 2 * LINE] = {
         let mut bytes = [0; 2 * LINE];
         let mut i = 0;
