@@ -317,6 +317,42 @@ fn runs_that_share_lines() {
     }
 }
 
+/// Transposes to rows that begin anywhere in a line, of several panels, of more columns than leftovers are kept of, and short ones side by side.
+#[test]
+fn rows_that_begin_inside_lines() {
+    let mut buffers = Buffers::new(3 << 20);
+    for (data_type, rows, columns, run) in [
+        (DataType::U8, 1101, 70, 1),
+        (DataType::BF16, 599, 1030, 1),
+        (DataType::F32, 530, 41, 1),
+        (DataType::F64, 131, 1030, 1),
+        (DataType::C128, 140, 19, 1),
+        // Side by side.
+        (DataType::U8, 45, 300, 1),
+        (DataType::BF16, 49, 70, 1),
+        (DataType::F32, 49, 70, 1),
+        (DataType::F64, 19, 35, 1),
+        // Runs.
+        (DataType::U8, 700, 40, 3),
+        (DataType::U8, 200, 19, 15),
+        (DataType::F32, 190, 1030, 3),
+        (DataType::F32, 110, 20, 5),
+        (DataType::F32, 70, 33, 8),
+        (DataType::F32, 25, 40, 25),
+        (DataType::F32, 7, 40, 5),
+    ] {
+        let desc = |strides: [u64; 3], base: u64| {
+            let desc = BufferTensorDesc::new(data_type, &[rows, columns, run], Some(&strides)).unwrap();
+            Side::strided(&desc.with_base_offset(base).unwrap())
+        };
+        for (width, pitch, base) in [(0, 0, 0), (0, 0, 1), (1, 1, 3), (2, 17, 0)] {
+            let from = desc([(columns + width) * run, run, 1], base);
+            let to = desc([run, rows * run + pitch, 1], base);
+            buffers.copy(&from, &to);
+        }
+    }
+}
+
 /// Large planes, whose panels are staged and drained or joined, by every tuning.
 #[test]
 fn planes_that_are_tuned() {

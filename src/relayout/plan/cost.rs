@@ -76,6 +76,10 @@ pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 /// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
+/// Columns of planes whose destination rows begin inside lines that are transposed through all rows before the next: what is left of each row is kept, a
+/// line each.
+pub(crate) const KEPT_COLUMNS: usize = 1 << 10;
+
 /// Lines of a run of a panel up to which they are prefetched at once. By trial.
 pub(crate) const SHORT_PREFETCH: usize = 16;
 

@@ -209,6 +209,36 @@ impl<P: Pitch> Transposition<P> {
         }
     }
 
+    /// A block of at most so many rows and columns, into a stage: whole vectors are written, whatever is missing. What a row has too much
+    /// of there, the next row writes over, where they lie that close.
+    ///
+    /// # Safety
+    ///
+    /// `columns` units, at most a vector, are readable in each of `rows` source rows from `source.2` on. `rows` units, rounded up to whole vectors, are
+    /// writable in each of `IN_LANE * LANES` rows, `pitch` bytes apart, at `to`.
+    #[inline(always)]
+    pub(super) unsafe fn partial_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+        &self,
+        (from, source, row): Rows<*const u8, P>,
+        (rows, columns): (usize, usize),
+        (to, pitch): (*mut u8, usize),
+    ) {
+        let units = IN_LANE * LANES;
+        for part in (0..rows).step_by(units).rev() {
+            // SAFETY: the caller's rows and columns; one vector of each row of the stage.
+            unsafe {
+                let mut groups = MaybeUninit::uninit();
+                let extent = ((rows - part).min(units), columns * UNIT);
+                let groups = self.lanes::<V, IN_LANE, LANES, P>((from, source, row + part), extent, &mut groups);
+                for (group, lanes) in groups.iter().enumerate() {
+                    for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
+                        line.store(to.add(part * UNIT + (group * IN_LANE + i) * pitch));
+                    }
+                }
+            }
+        }
+    }
+
     /// `rows` rows of `bytes` bytes, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of
     /// row `i + IN_LANE * l`. What is missing is zero.
     ///

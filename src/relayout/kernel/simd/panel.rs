@@ -19,6 +19,7 @@ use super::order::Permuted;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::stage::{Gather, Scatter};
+use super::unaligned::{Blocks, unaligned_panels};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
@@ -95,6 +96,35 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     }
     let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
     let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
+    if walk.streaming && !lines_fit {
+        let transposition = Transposition {
+            from: std::ptr::null(),
+            to: std::ptr::null_mut(),
+            columns,
+            rows,
+            source_pitch,
+            destination_pitch,
+            streaming: false,
+            in_order: false,
+            prefetch: walk.prefetch,
+            in_groups,
+            source_in: Level::Memory,
+            gather: false,
+            permuted: false,
+            next_near: false,
+            scatter: 0,
+            micro_tile,
+        };
+        // SAFETY: the same planes.
+        return unsafe {
+            let (pitches, fill) = ((source_pitch, destination_pitch), Blocks::<P, UNIT, IN_LANE>(&transposition));
+            if UNIT < 4 {
+                unaligned_panels::<V, LANES, 8, IN_LANE, P, _>(walk, plane, pitches, fill);
+            } else {
+                unaligned_panels::<V, LANES, 16, IN_LANE, P, _>(walk, plane, pitches, fill);
+            }
+        };
+    }
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let staged_run = plane.staged_run(knobs, V::BYTES / UNIT);

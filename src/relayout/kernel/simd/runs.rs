@@ -7,6 +7,7 @@ use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
 use super::order::opaque;
 use super::pitch::Pitch;
+use super::unaligned_runs::UnalignedRuns;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
@@ -33,6 +34,17 @@ impl Operation for TransposeRuns<'_> {
                     2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
                     3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
                     _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
+                };
+            }
+            // Runs are streamed as they are where they fill lines of the destination.
+            let fill_lines = unit.is_multiple_of(LINE) || unit * 2 == LINE;
+            let lines_fit = columns.are_multiples_of(LINE) && walk.start.1.align_offset(LINE) == 0;
+            if walk.streaming && !(fill_lines && lines_fit) {
+                return match (rows.stride(), columns.stride()) {
+                    (Some(source), Some(destination)) => {
+                        V::vectorize(UnalignedRuns { walk, plane, pitches: (source, destination) });
+                    }
+                    _ => V::vectorize(UnalignedRuns { walk, plane, pitches: (rows, columns) }),
                 };
             }
             match (rows.stride(), columns.stride()) {

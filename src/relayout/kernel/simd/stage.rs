@@ -19,21 +19,23 @@ struct StagedRow<const LINES: usize> {
     gap: [u8; LINE],
 }
 
-/// As many staged rows as units fill a line: four times `IN_LANE`.
+/// As many staged rows as units fill a line, four times `IN_LANE`, and a line behind them.
 #[repr(align(64))]
-struct Stage<const LINES: usize, const IN_LANE: usize>(MaybeUninit<[[StagedRow<LINES>; IN_LANE]; 4]>);
+pub(super) struct Stage<const LINES: usize, const IN_LANE: usize>(
+    MaybeUninit<([[StagedRow<LINES>; IN_LANE]; 4], [u8; LINE])>,
+);
 
 impl<const LINES: usize, const IN_LANE: usize> Stage<LINES, IN_LANE> {
     /// Bytes from the beginning of one row to the next.
-    const ROW: usize = size_of::<StagedRow<LINES>>();
+    pub(super) const ROW: usize = size_of::<StagedRow<LINES>>();
 
     #[inline(always)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Stage(MaybeUninit::uninit())
     }
 
     #[inline(always)]
-    fn bytes(&mut self) -> *mut u8 {
+    pub(super) fn bytes(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
 }

@@ -112,6 +112,28 @@ fn lines_that_two_tiles_share_are_streamed() {
     }
 }
 
+/// Transposes to rows that begin anywhere in a line: only the ends of rows are not streamed, and those of short ones side by side are.
+#[test]
+fn rows_that_begin_inside_lines_are_streamed() {
+    for (sizes, from, to, rows, row) in [
+        ("601,20", "1,0", "0,1", 20, 2404),
+        ("521,37", "1,0", "0,1", 37, 2084),
+        ("49,40", "1,0", "0,1", 1, 40 * 196),
+        ("300,20,5", "2,1,0", "2,0,1", 20, 6000),
+        ("211,9,8", "2,1,0", "2,0,1", 9, 6752),
+        ("7,40,5", "2,1,0", "2,0,1", 1, 40 * 140),
+    ] {
+        for shift in [0, 4, 16, 60, 63] {
+            let streamed =
+                streamed(&format!("f32[{sizes}]{{{from}}}"), &format!("f32[{sizes}]{{{to}}}"), shift).unwrap();
+            let starts = (0..rows).map(|i| shift + i * row);
+            let lines: usize = starts.map(|start| (start + row) / 64 - start.div_ceil(64)).sum();
+            assert_eq!(streamed.len() / 2, lines, "{sizes} at {shift}");
+            assert_eq!(broken_lines(&streamed), 0, "{sizes} at {shift}");
+        }
+    }
+}
+
 #[test]
 fn half_lines_to_several_rows_are_noticed() {
     assert_eq!(broken_lines(&[0, 32, 64, 96]), 0);
