@@ -77,8 +77,12 @@ pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
 /// Columns of planes whose destination rows begin inside lines that are transposed through all rows before the next: what is left of each row is kept, a
-/// line each.
+/// line each, 64 KiB in all. Not tuned.
 pub(crate) const KEPT_COLUMNS: usize = 1 << 10;
+
+/// Lines of each such row that are staged before they are drained, and of units of 1 and 2 bytes, of which a stage has more rows. By trial (Z4).
+pub(crate) const DRAINED_LINES: usize = 16;
+pub(crate) const FEW_DRAINED_LINES: usize = 8;
 
 /// Lines of a run of a panel up to which they are prefetched at once. By trial.
 pub(crate) const SHORT_PREFETCH: usize = 16;

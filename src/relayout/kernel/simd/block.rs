@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 
 use super::super::super::plan::cost::{EDGE_PREFETCH, LINE, MICRO_TILE};
+use super::super::super::plan::nest::Plane;
 use super::pitch::{Pitch, RowsFrom};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
@@ -56,6 +57,29 @@ pub(super) struct Transposition<P> {
 pub(super) type Rows<Pointer, P> = (Pointer, P, usize);
 
 impl<P: Pitch> Transposition<P> {
+    /// Through the cache; nothing is staged, and no order is asked for.
+    #[inline(always)]
+    pub(super) fn new((from, to): (*const u8, *mut u8), plane: &Plane, (source, destination): (P, P)) -> Self {
+        Transposition {
+            from,
+            to,
+            columns: plane.columns.extent,
+            rows: plane.rows.extent,
+            source_pitch: source,
+            destination_pitch: destination,
+            streaming: false,
+            in_order: true,
+            prefetch: false,
+            in_groups: false,
+            source_in: Level::Memory,
+            gather: false,
+            permuted: false,
+            next_near: false,
+            scatter: 0,
+            micro_tile: None,
+        }
+    }
+
     /// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
     ///
     /// # Safety

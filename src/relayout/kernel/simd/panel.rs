@@ -19,7 +19,7 @@ use super::order::Permuted;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::stage::{Gather, Scatter};
-use super::unaligned::{Blocks, unaligned_panels};
+use super::unaligned::Unaligned;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 
@@ -61,8 +61,9 @@ pub(super) unsafe fn transpose_panels<V: Vector, const UNIT: usize, const IN_LAN
 unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, P: Pitch>(
     walk: &Walk<'_>,
     plane: &Plane,
-    (source_pitch, destination_pitch): (P, P),
+    pitches: (P, P),
 ) {
+    let (source_pitch, destination_pitch) = pitches;
     // Panels are whole lines of rows, so that each begins as aligned as the first.
     const { assert!(TLB_ROWS.is_power_of_two() && LINE.is_power_of_two()) };
     debug_assert!(plane.unit == UNIT);
@@ -95,36 +96,11 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         };
     }
     let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
-    let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
     if walk.streaming && !lines_fit {
-        let transposition = Transposition {
-            from: std::ptr::null(),
-            to: std::ptr::null_mut(),
-            columns,
-            rows,
-            source_pitch,
-            destination_pitch,
-            streaming: false,
-            in_order: false,
-            prefetch: walk.prefetch,
-            in_groups,
-            source_in: Level::Memory,
-            gather: false,
-            permuted: false,
-            next_near: false,
-            scatter: 0,
-            micro_tile,
-        };
-        // SAFETY: the same planes.
-        return unsafe {
-            let (pitches, fill) = ((source_pitch, destination_pitch), Blocks::<P, UNIT, IN_LANE>(&transposition));
-            if UNIT < 4 {
-                unaligned_panels::<V, LANES, 8, IN_LANE, P, _>(walk, plane, pitches, fill);
-            } else {
-                unaligned_panels::<V, LANES, 16, IN_LANE, P, _>(walk, plane, pitches, fill);
-            }
-        };
+        // SAFETY: the same planes. A function of its own, as its stages and what it keeps are some pages of the stack.
+        return unsafe { V::vectorize(Unaligned::<P, UNIT, IN_LANE> { walk, plane, pitches, in_groups }) };
     }
+    let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let staged_run = plane.staged_run(knobs, V::BYTES / UNIT);
@@ -266,24 +242,8 @@ impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Strips<'_, UNIT
         let &Strips { walk, plane, in_groups } = self;
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         for Iteration { from, to, .. } in walk.iterations(columns * rows * UNIT) {
-            let transposition = Transposition {
-                from,
-                to,
-                columns,
-                rows,
-                source_pitch,
-                destination_pitch,
-                streaming: false,
-                in_order: true,
-                prefetch: false,
-                in_groups,
-                source_in: Level::Memory,
-                gather: false,
-                permuted: false,
-                next_near: false,
-                scatter: 0,
-                micro_tile: None,
-            };
+            let pitches = (source_pitch, destination_pitch);
+            let transposition = Transposition { in_groups, ..Transposition::new((from, to), plane, pitches) };
             let (plane, in_line) = (&transposition, LINE / UNIT);
             let permuted = !IN_L1 && walk.permutes_blocks::<V>();
             let (wide, high) = if permuted { (columns / in_line, rows / in_line) } else { (0, 0) };

@@ -6,8 +6,10 @@
 
 use std::ops::Range;
 
-use super::super::super::plan::cost::{KEPT_COLUMNS, LINE, PAGE, PANEL_PREFETCH, TLB_PITCH, TLB_ROWS};
-use super::super::super::plan::nest::Plane;
+use super::super::super::plan::cost::{
+    DRAINED_LINES, FEW_DRAINED_LINES, KEPT_COLUMNS, LINE, PAGE, PANEL_PREFETCH, TLB_PITCH, TLB_ROWS,
+};
+use super::super::super::plan::nest::{MicroTile, Plane};
 use super::block::Transposition;
 use super::leftover::{Leftover, drain};
 use super::pitch::Pitch;
@@ -28,8 +30,8 @@ pub(super) trait Fill<P>: Copy {
     ///
     /// # Safety
     ///
-    /// The columns, at most as many as `columns` says, and the rows lie inside the plane, and the plane inside the source. They are writable at `to`, and
-    /// so is a line behind each, which may be another row.
+    /// The columns, at most as many as `columns` says, and the rows lie inside the plane, and the plane inside the source. As many staged rows as `columns`
+    /// says are writable at `to`, and a line behind each, which may be the next row.
     unsafe fn fill<V: Vector, const LANES: usize>(
         self,
         from: *const u8,
@@ -40,15 +42,8 @@ pub(super) trait Fill<P>: Copy {
 }
 
 /// Units of `UNIT` bytes are transposed in blocks of registers.
+#[derive(Clone, Copy)]
 pub(super) struct Blocks<'a, P, const UNIT: usize, const IN_LANE: usize>(pub(super) &'a Transposition<P>);
-
-impl<P, const UNIT: usize, const IN_LANE: usize> Clone for Blocks<'_, P, UNIT, IN_LANE> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P, const UNIT: usize, const IN_LANE: usize> Copy for Blocks<'_, P, UNIT, IN_LANE> {}
 
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Fill<P> for Blocks<'_, P, UNIT, IN_LANE> {
     #[inline(always)]
@@ -85,6 +80,37 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Fill<P> for Blocks<'_, P
     }
 }
 
+/// Transposes planes of units.
+pub(super) struct Unaligned<'a, P, const UNIT: usize, const IN_LANE: usize> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) plane: &'a Plane,
+    pub(super) pitches: (P, P),
+    /// See [`Transposition`].
+    pub(super) in_groups: bool,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Unaligned<'_, P, UNIT, IN_LANE> {
+    /// # Safety
+    ///
+    /// The unit of the plane is `UNIT`, and the pitches are those of its axes, source and destination. In every iteration, the plane's span is readable on
+    /// the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Unaligned { walk, plane, pitches, in_groups } = self;
+        let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
+        let shared = Transposition { in_groups, micro_tile, ..Transposition::new(walk.start, plane, pitches) };
+        let fill = Blocks::<P, UNIT, IN_LANE>(&shared);
+        // SAFETY: the same planes.
+        unsafe {
+            if UNIT < 4 {
+                unaligned_panels::<V, LANES, FEW_DRAINED_LINES, IN_LANE, P, _>(walk, plane, pitches, fill);
+            } else {
+                unaligned_panels::<V, LANES, DRAINED_LINES, IN_LANE, P, _>(walk, plane, pitches, fill);
+            }
+        }
+    }
+}
+
 /// Transposes planes, in runs of `LINES` lines, as many columns at a time as `fill` takes: at most four times `IN_LANE`.
 ///
 /// # Safety
@@ -107,12 +133,11 @@ pub(super) unsafe fn unaligned_panels<
 ) {
     let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
     let (at_once, row_bytes) = (F::columns::<LANES>(), rows * unit);
-    // A run that is continued is at least a line.
+    // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a panel is high.
     let joined =
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * LINES * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
     let most_rows = LINES * LINE / unit;
-    // At least a line: rows that are continued leave less than a line.
     let height = if one_tlb_set && !joined { most_rows.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most_rows };
     let height = height.min(rows);
     let row =

@@ -1,6 +1,6 @@
 //! Planes of runs past the cache whose destination rows do not hold whole lines: runs are copied into a stage, and drained line by line.
 
-use super::super::super::plan::cost::LINE;
+use super::super::super::plan::cost::{DRAINED_LINES, LINE};
 use super::super::super::plan::nest::Plane;
 use super::lines::first_and_last;
 use super::pitch::Pitch;
@@ -9,25 +9,15 @@ use super::unaligned::{Fill, Panel, unaligned_panels};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 
-/// Columns that are staged together.
+/// Columns that are staged together. Not tuned.
 const COLUMNS: usize = 16;
 
-/// Lines of a staged row.
-const LINES: usize = 16;
-
 /// Runs of `SIZE` to twice as many bytes are copied into a stage.
+#[derive(Clone, Copy)]
 struct Runs<P, const SIZE: usize> {
     run: usize,
     pitch: P,
 }
-
-impl<P: Copy, const SIZE: usize> Clone for Runs<P, SIZE> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P: Copy, const SIZE: usize> Copy for Runs<P, SIZE> {}
 
 impl<P: Pitch, const SIZE: usize> Fill<P> for Runs<P, SIZE> {
     #[inline(always)]
@@ -95,6 +85,6 @@ impl<P: Pitch> UnalignedRuns<'_, P> {
         let UnalignedRuns { walk, plane, pitches } = *self;
         let fill = Runs::<P, SIZE> { run: plane.unit, pitch: pitches.0 };
         // SAFETY: the same planes.
-        unsafe { unaligned_panels::<V, LANES, LINES, { COLUMNS / 4 }, P, _>(walk, plane, pitches, fill) };
+        unsafe { unaligned_panels::<V, LANES, DRAINED_LINES, { COLUMNS / 4 }, P, _>(walk, plane, pitches, fill) };
     }
 }
