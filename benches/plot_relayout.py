@@ -19,7 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 
 LEVELS = ("portable", "neon", "avx2", "avx512")
-SIZES = ("large", "small", "tiny", "check")
+SIZES = ("large", "unaligned", "small", "tiny", "check")
 COLOURS = {"own": "#2a6f97", "peer": "#e07a1f", "axis": "#999999", "text": "#222222"}
 
 

@@ -1,7 +1,7 @@
 //! The relayout suite on a device: how long each case takes there, beside a copy of as many bytes from buffer to buffer.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--size large|small|tiny] [--only GLOB] [--rounds N]
+//! cargo bench --bench relayout -- [--csv] [--size large|unaligned|small|tiny] [--only GLOB] [--rounds N]
 //! ```
 //!
 //! The cases are those of the crate's own suite (`../benches/relayout_suite.tsv`). Both the case and the copy are timed by the device's
