@@ -5,11 +5,11 @@
 
 use std::mem::MaybeUninit;
 
-use super::super::super::plan::cost::{EDGE_PREFETCH, LINE, MICRO_TILE};
+use super::super::super::plan::cost::{LINE, MICRO_TILE};
 use super::super::super::plan::nest::Plane;
 use super::pitch::{Pitch, RowsFrom};
 use super::prefetch::PanelPrefetch;
-use super::vector::{Operation, Vector};
+use super::vector::Vector;
 
 /// A level of the memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl<P: Pitch> Transposition<P> {
     ///
     /// `V::BYTES` bytes are writable at `to`, a multiple of as many if `self.streaming` is set.
     #[inline(always)]
-    unsafe fn store<V: Vector>(&self, vector: V, to: *mut u8) {
+    pub(super) unsafe fn store<V: Vector>(&self, vector: V, to: *mut u8) {
         // SAFETY: the same condition.
         unsafe {
             match (self.streaming, self.in_order) {
@@ -211,7 +211,7 @@ impl<P: Pitch> Transposition<P> {
     ///
     /// 16 bytes are readable in each of the `IN_LANE * LANES` rows from `source.2` on.
     #[inline(always)]
-    unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
+    pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
         &self,
         (from, source, first): Rows<*const u8, S>,
     ) -> [V; IN_LANE] {
@@ -233,36 +233,6 @@ impl<P: Pitch> Transposition<P> {
         }
     }
 
-    /// A block of at most so many rows and columns, into a stage: whole vectors are written, whatever is missing. What a row has too much
-    /// of there, the next row writes over, where they lie that close.
-    ///
-    /// # Safety
-    ///
-    /// `columns` units, at most a vector, are readable in each of `rows` source rows from `source.2` on. `rows` units, rounded up to whole vectors, are
-    /// writable in each of `IN_LANE * LANES` rows, `pitch` bytes apart, at `to`.
-    #[inline(always)]
-    pub(super) unsafe fn partial_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
-        &self,
-        (from, source, row): Rows<*const u8, P>,
-        (rows, columns): (usize, usize),
-        (to, pitch): (*mut u8, usize),
-    ) {
-        let units = IN_LANE * LANES;
-        for part in (0..rows).step_by(units).rev() {
-            // SAFETY: the caller's rows and columns; one vector of each row of the stage.
-            unsafe {
-                let mut groups = MaybeUninit::uninit();
-                let extent = ((rows - part).min(units), columns * UNIT);
-                let groups = self.lanes::<V, IN_LANE, LANES, P>((from, source, row + part), extent, &mut groups);
-                for (group, lanes) in groups.iter().enumerate() {
-                    for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
-                        line.store(to.add(part * UNIT + (group * IN_LANE + i) * pitch));
-                    }
-                }
-            }
-        }
-    }
-
     /// `rows` rows of `bytes` bytes, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of
     /// row `i + IN_LANE * l`. What is missing is zero.
     ///
@@ -271,7 +241,7 @@ impl<P: Pitch> Transposition<P> {
     /// `rows` is at most `IN_LANE * LANES` and `bytes` at most `V::BYTES`; `bytes` bytes are readable in each of the rows from
     /// `source.2` on.
     #[inline(always)]
-    unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
+    pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
         &self,
         (from, source, first): Rows<*const u8, S>,
         (rows, bytes): (usize, usize),
@@ -301,9 +271,10 @@ impl<P: Pitch> Transposition<P> {
                 }
                 let mut lines = [V::zero(); LANES];
                 for (lane, (line, source)) in lines.iter_mut().zip(&mut sources).enumerate() {
-                    if whole {
+                    let is_row = i + IN_LANE * lane < rows;
+                    if whole || is_row && bytes == V::BYTES {
                         *line = V::load(source.next_row::<V>(i));
-                    } else if i + IN_LANE * lane < rows {
+                    } else if is_row {
                         *line = V::load_partial(source.next_row::<V>(i), bytes);
                     }
                     if let Some(shuffle) = &self.micro_tile {
@@ -327,67 +298,15 @@ fn sources<const IN_LANE: usize, const LANES: usize, S: Pitch>(
     std::array::from_fn(|lane| RowsFrom::new(from, source, first + IN_LANE * lane))
 }
 
-/// A block at the edge of a plane: at most a line of rows by `IN_LANE * LANES` columns.
-pub(super) struct Edge<'a, P, const UNIT: usize, const IN_LANE: usize> {
-    pub(super) plane: &'a Transposition<P>,
-    /// The first of the block.
-    pub(super) column: usize,
-    pub(super) row: usize,
-    /// How many of either.
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-}
-
-impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P, UNIT, IN_LANE> {
-    /// # Safety
-    ///
-    /// The rows and columns lie inside the plane, and the plane inside both sides; `columns` is at most `IN_LANE * LANES`.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES) };
-        // A copy that nothing else points to: stores to the destination cannot change it, so it stays in registers.
-        let plane = *self.plane;
-        let Edge { column: first_column, row: first_row, columns, rows, .. } = self;
-        let units = IN_LANE * LANES;
-        debug_assert!(columns <= units && first_column + columns <= plane.columns && first_row + rows <= plane.rows);
-        if plane.prefetch {
-            // A store to part of a line reads the rest of it first.
-            for column in (first_column + EDGE_PREFETCH * units..plane.columns).take(columns) {
-                let to = plane.to.wrapping_add(first_row * UNIT + plane.destination_pitch.row(column));
-                // SAFETY: a prefetch may go anywhere.
-                unsafe { V::prefetch_to_write(to) };
-            }
-        }
-        for part in (0..rows).step_by(units) {
-            let rows = (rows - part).min(units);
-            // SAFETY: reads `columns` units of `rows` rows from `first_row + part` on and writes `rows` units of `columns`
-            // destination rows, all of the plane.
-            unsafe {
-                let to = plane.to.add((first_row + part) * UNIT);
-                let mut groups = MaybeUninit::uninit();
-                let source = (plane.from.add(first_column * UNIT), plane.source_pitch, first_row + part);
-                let groups = plane.lanes::<V, IN_LANE, LANES, P>(source, (rows, columns * UNIT), &mut groups);
-                let mut destination = RowsFrom::new(to, plane.destination_pitch, first_column);
-                for (group, lanes) in groups.iter().enumerate() {
-                    for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
-                        let column = group * IN_LANE + i;
-                        if column < columns {
-                            line.store_partial(destination.next_row::<V>(column).cast_mut(), rows * UNIT);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a perfect shuffle.
 ///
 /// # Safety
 ///
 /// Nothing but the features of `V`.
 #[inline(always)]
-unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(lanes: &[V; IN_LANE]) -> [V; IN_LANE] {
+pub(super) unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(
+    lanes: &[V; IN_LANE],
+) -> [V; IN_LANE] {
     let mut lines = *lanes;
     for _ in 0..IN_LANE.ilog2() {
         let old = lines;

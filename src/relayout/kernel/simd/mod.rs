@@ -11,6 +11,7 @@
 mod block;
 mod byte_shuffle;
 mod copy;
+mod edge;
 mod exchange_bits;
 mod interleave;
 mod leftover;

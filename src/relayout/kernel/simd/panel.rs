@@ -14,7 +14,8 @@ use super::super::super::plan::cost::{
 };
 use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
-use super::block::{Edge, Level, Transposition};
+use super::block::{Level, Transposition};
+use super::edge::Edge;
 use super::order::Permuted;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
@@ -178,7 +179,7 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         };
         // SAFETY: all columns and rows are of the plane, which is readable and writable by the caller's promise. With `streaming`, rows of a
         // panel begin `head` rows behind the first or a multiple of a line further on, where every destination row is aligned;
-        // the rows before `head` are fewer than a line, and go to `Edge`, which does not stream.
+        // the rows before `head` are fewer than a line, and go to `Edge`, which streams no less than lines.
         unsafe {
             if head > 0 {
                 let nothing = &mut PanelPrefetch::nothing(source_pitch);

@@ -4,8 +4,9 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::super::plan::cost::{LINE, STAGED_LINES};
-use super::block::{Edge, Level, Transposition};
+use super::block::{Level, Transposition};
 use super::copy::copy_run;
+use super::edge::Edge;
 use super::lines::copy_lines;
 use super::order::in_fours;
 use super::pitch::Pitch;

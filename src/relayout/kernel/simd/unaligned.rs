@@ -11,6 +11,7 @@ use super::super::super::plan::cost::{
 };
 use super::super::super::plan::nest::{MicroTile, Plane};
 use super::block::Transposition;
+use super::edge::StagedEdge;
 use super::leftover::{Leftover, drain};
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
@@ -68,12 +69,15 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Fill<P> for Blocks<'_, P
             let high = (rows.end - row).min(in_line);
             // SAFETY: a line of rows of the plane or fewer, and as many columns; so they are in the stage.
             unsafe {
-                let (from, to) = ((from.add(columns.start * UNIT), own.source_pitch, row), to.add(line * LINE));
+                let to = to.add(line * LINE);
                 if columns.len() == units && high == in_line {
+                    let from = (from.add(columns.start * UNIT), own.source_pitch, row);
                     own.block::<V, UNIT, IN_LANE, LANES, P, usize>(from, (to, pitch, 0), prefetch);
                 } else {
                     prefetch.issue::<V>(units);
-                    own.partial_block::<V, UNIT, IN_LANE, LANES>(from, (high, columns.len()), (to, pitch));
+                    let (plane, in_panel) = (self.0, row - rows.start);
+                    let (columns, rows, to) = (columns.clone(), row..row + high, (to, pitch));
+                    V::vectorize(StagedEdge::<P, UNIT, IN_LANE> { plane, from, columns, rows, in_panel, to });
                 }
             }
         }
