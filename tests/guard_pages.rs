@@ -353,6 +353,26 @@ fn rows_that_begin_inside_lines() {
     }
 }
 
+/// Every number of columns and rows behind the last whole block, to rows that begin lines and to rows that do not.
+#[test]
+fn edges_of_planes() {
+    let mut buffers = Buffers::new(1 << 17);
+    for (data_type, in_line) in
+        [(DataType::U8, 64), (DataType::BF16, 32), (DataType::F32, 16), (DataType::F64, 8), (DataType::C128, 4)]
+    {
+        for edge in 0..in_line {
+            // More than is interleaved, both ways.
+            let (rows, columns) = (in_line + 17 + edge, 2 * in_line + 17 - edge);
+            let desc = |strides: [u64; 2]| {
+                Side::strided(&BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap())
+            };
+            for pitch in [rows, rows.next_multiple_of(in_line)] {
+                buffers.copy(&desc([columns, 1]), &desc([1, pitch]));
+            }
+        }
+    }
+}
+
 /// Large planes, whose panels are staged and drained or joined, by every tuning.
 #[test]
 fn planes_that_are_tuned() {
