@@ -340,6 +340,10 @@ fn rows_that_begin_inside_lines() {
         (DataType::F32, 70, 33, 8),
         (DataType::F32, 25, 40, 25),
         (DataType::F32, 7, 40, 5),
+        // Whole lines, also to rows that begin lines.
+        (DataType::F32, 70, 33, 16),
+        (DataType::BF16, 90, 12, 64),
+        (DataType::U8, 33, 65, 64),
     ] {
         let desc = |strides: [u64; 3], base: u64| {
             let desc = BufferTensorDesc::new(data_type, &[rows, columns, run], Some(&strides)).unwrap();

@@ -1,6 +1,6 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
-use super::super::super::plan::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, RUN_PIECE};
+use super::super::super::plan::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, RUN_PIECE};
 use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
@@ -47,7 +47,11 @@ impl Operation for TransposeRuns<'_> {
                     _ => V::vectorize(UnalignedRuns { walk, plane, pitches: (rows, columns) }),
                 };
             }
+            let few_rows = columns.extent <= MOST_STREAMS && walk.knobs.l1_ways <= FEW_WAYS;
             match (rows.stride(), columns.stride()) {
+                (Some(source), Some(destination)) if walk.streaming && unit.is_multiple_of(LINE) && few_rows => {
+                    lines_in_source_order::<V>(walk, plane, (source, destination));
+                }
                 (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
                     for iteration in walk.iterations(unit * columns.extent * rows.extent) {
                         let sizes = (*unit, columns.extent, rows.extent);
@@ -112,6 +116,43 @@ unsafe fn in_source_order<const RUN: usize>(
                 for column in first..last {
                     // SAFETY: a run of the plane.
                     unsafe { copy_unit::<RUN>(&iteration, (column, row), (source, destination)) };
+                }
+            }
+        }
+    }
+}
+
+/// Transposes planes of whole lines past the cache: the source front to back, one run to each destination row.
+///
+/// # Safety
+///
+/// The unit of the plane is a multiple of a line, and so are the destination's pitches and its address; the pitches are those of the plane's source and
+/// destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
+    let Plane { unit: run, columns, rows, .. } = plane;
+    let (run, row_bytes) = (*run, columns.extent * *run);
+    // The hardware follows rows that are nearly one run.
+    let prefetch = walk.prefetch && source >= row_bytes + LINE;
+    let distance = walk.knobs.prefetch_distance.div_ceil(row_bytes).min(rows.extent);
+    for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows.extent) {
+        for row in 0..rows.extent {
+            let ahead = match (row + distance).checked_sub(rows.extent) {
+                None => Some(from.wrapping_add((row + distance) * source)),
+                Some(row) => later.map(|later| later.wrapping_add(row * source)),
+            };
+            let ahead = ahead.filter(|_| prefetch);
+            // SAFETY: runs of the plane, lines that begin as many whole lines behind an aligned one; a prefetch may go anywhere.
+            unsafe {
+                let (from, to) = (from.add(row * source), to.add(row * run));
+                for column in 0..columns.extent {
+                    for at in (0..run).step_by(LINE) {
+                        let (at, to) = (column * run + at, to.add(column * destination + at));
+                        if let Some(ahead) = ahead {
+                            V::prefetch(ahead.wrapping_add(at));
+                        }
+                        stream_line::<V>(from.add(at), from.add(at + LINE / 2), to);
+                    }
                 }
             }
         }
