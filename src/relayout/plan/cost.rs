@@ -134,6 +134,9 @@ pub(crate) const FEW_COLUMNS: usize = 4;
 /// Destination rows up to which whole lines are streamed to them in the order of the source, on a CPU with few ways: of 128 rows pieces are faster (Z4).
 pub(crate) const MOST_STREAMS: usize = 64;
 
+/// Bytes of source rows from which on the hardware does not follow two that are read in turns (Z4).
+pub(crate) const PAIRED_ROW: usize = 512;
+
 /// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed. By trial.
 pub(crate) const RUN_PIECE: usize = 256;
 

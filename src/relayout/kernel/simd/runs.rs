@@ -1,6 +1,8 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
-use super::super::super::plan::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, RUN_PIECE};
+use super::super::super::plan::cost::{
+    FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, PAIRED_ROW, RUN_PIECE,
+};
 use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, Plane};
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
@@ -47,9 +49,11 @@ impl Operation for TransposeRuns<'_> {
                     _ => V::vectorize(UnalignedRuns { walk, plane, pitches: (rows, columns) }),
                 };
             }
-            let few_rows = columns.extent <= MOST_STREAMS && walk.knobs.l1_ways <= FEW_WAYS;
+            // Two halves of a line are read from two rows in turns.
+            let is_followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
+            let in_order = is_followed && columns.extent <= MOST_STREAMS && walk.knobs.l1_ways <= FEW_WAYS;
             match (rows.stride(), columns.stride()) {
-                (Some(source), Some(destination)) if walk.streaming && unit.is_multiple_of(LINE) && few_rows => {
+                (Some(source), Some(destination)) if walk.streaming && in_order => {
                     lines_in_source_order::<V>(walk, plane, (source, destination));
                 }
                 (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
@@ -122,22 +126,25 @@ unsafe fn in_source_order<const RUN: usize>(
     }
 }
 
-/// Transposes planes of whole lines past the cache: the source front to back, one run to each destination row.
+/// Transposes planes of whole lines or halves past the cache: the source front to back, lines of each destination row in turns.
 ///
 /// # Safety
 ///
-/// The unit of the plane is a multiple of a line, and so are the destination's pitches and its address; the pitches are those of the plane's source and
-/// destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
+/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch and its address are multiples of a line; the pitches are those of
+/// the plane's source and destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
     let Plane { unit: run, columns, rows, .. } = plane;
-    let (run, row_bytes) = (*run, columns.extent * *run);
+    let (run, columns, rows) = (*run, columns.extent, rows.extent);
+    let row_bytes = run * columns;
+    // Where the second half of a line is read, and how many rows at a time.
+    let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     // The hardware follows rows that are nearly one run.
     let prefetch = walk.prefetch && source >= row_bytes + LINE;
-    let distance = walk.knobs.prefetch_distance.div_ceil(row_bytes).min(rows.extent);
-    for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows.extent) {
-        for row in 0..rows.extent {
-            let ahead = match (row + distance).checked_sub(rows.extent) {
+    let distance = walk.knobs.prefetch_distance.div_ceil(row_bytes).next_multiple_of(at_once).min(rows);
+    for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows) {
+        for row in (0..rows - rows % at_once).step_by(at_once) {
+            let ahead = match (row + distance).checked_sub(rows) {
                 None => Some(from.wrapping_add((row + distance) * source)),
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
@@ -145,14 +152,27 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
             // SAFETY: runs of the plane, lines that begin as many whole lines behind an aligned one; a prefetch may go anywhere.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
-                for column in 0..columns.extent {
+                for column in 0..columns {
                     for at in (0..run).step_by(LINE) {
-                        let (at, to) = (column * run + at, to.add(column * destination + at));
+                        let to = to.add(column * destination + at);
                         if let Some(ahead) = ahead {
-                            V::prefetch(ahead.wrapping_add(at));
+                            let line = column * (run * at_once) + at;
+                            let behind = if line < row_bytes { 0 } else { source - row_bytes };
+                            V::prefetch(ahead.wrapping_add(line + behind));
                         }
-                        stream_line::<V>(from.add(at), from.add(at + LINE / 2), to);
+                        let at = column * run + at;
+                        stream_line::<V>(from.add(at), from.add(at + half), to);
                     }
+                }
+            }
+        }
+        if !rows.is_multiple_of(at_once) {
+            let row = rows - 1;
+            for column in 0..columns {
+                // SAFETY: a run of the last row.
+                unsafe {
+                    let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
+                    copy_run::<V, false>(from, to, run, None);
                 }
             }
         }

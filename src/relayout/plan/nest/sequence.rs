@@ -1,6 +1,6 @@
 //! How much of the source is read front to back.
 
-use super::super::cost::{FOLLOWED, LINE, MOST_INTERLEAVED};
+use super::super::cost::{FOLLOWED, LINE, MOST_INTERLEAVED, PAIRED_ROW};
 use super::super::machine::{FEW_WAYS, Knobs};
 use super::{Direction, MicroKernel, NestLoop, Stride, WidthChange};
 
@@ -16,6 +16,8 @@ impl MicroKernel {
         let own = match self {
             MicroKernel::Copy { run, count } => after_each_other(*run, count),
             MicroKernel::Reverse { unit, extent, count } => after_each_other(unit.saturating_mul(*extent), count),
+            // Halves of lines are read from two rows in turns, or more.
+            MicroKernel::Transpose(plane) if plane.unit * 2 == LINE && plane.source_row() >= PAIRED_ROW => None,
             MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
                 let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
                 plane.rows.stride().and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
