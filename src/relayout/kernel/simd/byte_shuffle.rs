@@ -154,6 +154,11 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
                 _ => iteration.later_in_row(shuffle.source_row),
             };
             let later = next_plane.or_else(in_row);
+            if walk.streaming && shuffle.rows == 1 {
+                // The line in which the row ends is stored in part: by then it has come.
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch_to_write(iteration.to.wrapping_add(shuffle.row)) };
+            }
             for first in (0..shuffle.row).step_by(piece) {
                 for number in 0..shuffle.rows {
                     let row = Row {
@@ -209,6 +214,8 @@ impl Row<'_> {
             None => (at + V::BYTES, place + more, phase + rest),
             Some(phase) => (at + V::BYTES, place + more + shuffle.advance, phase),
         };
+        let next2 = |(at, place, phase): (usize, usize, usize)| next(at, place, phase);
+        let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
         // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to, `phase` the place of the byte in
         // it: below the period, so that a vector of the table is readable from there on. Source vectors are read whole while
         // `place + all_registers` is readable, and in part otherwise; whole vectors are written while they end before `end`.
@@ -223,23 +230,22 @@ impl Row<'_> {
                     Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
                     None => 0,
                 };
+                if in_threes && whole >= 3 {
+                    let (second, third) = (next(at, place, phase), next2(next(at, place, phase)));
+                    let steps = [0, second.1 - place, third.1 - place];
+                    let tables = [phase, second.2, third.2].map(|phase| V::load(shuffle.table.as_ptr().add(phase)));
+                    for _ in 0..whole / 3 {
+                        for (i, (step, table)) in steps.into_iter().zip(tables).enumerate() {
+                            self.vector::<V, REGISTERS, STREAMING>(at + i * V::BYTES, place + step, table);
+                        }
+                        at += 3 * V::BYTES;
+                        place += 3 * V::BYTES / shuffle.period * shuffle.advance;
+                    }
+                    continue;
+                }
                 for _ in 0..whole {
-                    if let Some(later) = self.later {
-                        // Source vectors of several rows move on by less than themselves: they are prefetched one after the other.
-                        let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
-                        V::prefetch(later.wrapping_add(place + register * shuffle.distance));
-                    }
-                    let mut registers = [V::zero(); REGISTERS];
-                    for (i, register) in registers.iter_mut().enumerate() {
-                        *register = V::load(from.add(place + i * shuffle.distance));
-                    }
-                    let line = V::shuffle(registers, V::load(shuffle.table.as_ptr().add(phase)));
-                    let to = to.add(at);
-                    if STREAMING {
-                        line.stream(to)
-                    } else {
-                        line.store(to)
-                    }
+                    let table = V::load(shuffle.table.as_ptr().add(phase));
+                    self.vector::<V, REGISTERS, STREAMING>(at, place, table);
                     (at, place, phase) = next(at, place, phase);
                 }
                 if whole == 0 {
@@ -253,6 +259,36 @@ impl Row<'_> {
                     (at, place, phase) = next(at, place, phase);
                 }
             }
+        }
+    }
+
+    /// Writes the vector at byte `at` of the row, whose first source vector begins at `place`.
+    ///
+    /// # Safety
+    ///
+    /// Vectors are readable at `place` and at each further source vector, and one is writable at `at`, aligned if it is streamed.
+    #[inline(always)]
+    unsafe fn vector<V: Vector, const REGISTERS: usize, const STREAMING: bool>(
+        &self,
+        at: usize,
+        place: usize,
+        table: V,
+    ) {
+        let shuffle = self.shuffle;
+        // SAFETY: the caller's promise; a prefetch may go anywhere.
+        unsafe {
+            if let Some(later) = self.later {
+                // Source vectors of several rows move on by less than themselves: they are prefetched one after the other.
+                let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
+                V::prefetch(later.wrapping_add(place + register * shuffle.distance));
+            }
+            let mut registers = [V::zero(); REGISTERS];
+            for (i, register) in registers.iter_mut().enumerate() {
+                *register = V::load(self.from.add(place + i * shuffle.distance));
+            }
+            let line = V::shuffle(registers, table);
+            let to = self.to.add(at);
+            if STREAMING { line.stream(to) } else { line.store(to) }
         }
     }
 

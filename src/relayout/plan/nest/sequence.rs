@@ -17,7 +17,7 @@ impl MicroKernel {
             MicroKernel::Copy { run, count } => after_each_other(*run, count),
             MicroKernel::Reverse { unit, extent, count } => after_each_other(unit.saturating_mul(*extent), count),
             // Halves of lines are read from two rows in turns, or more.
-            MicroKernel::Transpose(plane) if plane.unit * 2 == LINE && plane.source_row() >= PAIRED_ROW => None,
+            MicroKernel::Transpose(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
             MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
                 let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
                 plane.rows.stride().and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
