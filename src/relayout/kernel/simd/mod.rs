@@ -29,6 +29,7 @@ mod side_by_side;
 #[cfg(test)]
 mod software;
 mod stage;
+mod strips;
 mod transpose;
 mod unaligned;
 mod unaligned_runs;

@@ -16,13 +16,13 @@ use super::super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::super::super::plan::nest::{Axis, MicroTile, Plane};
 use super::block::{Level, Transposition};
 use super::edge::Edge;
-use super::order::Permuted;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::stage::{Gather, Scatter};
+use super::strips::Strips;
 use super::unaligned::Unaligned;
 use super::vector::{Operation, Vector};
-use super::walk::{Iteration, Walk};
+use super::walk::Walk;
 
 /// How many of so many rows with the pitch of an axis share a set of the L1 cache?
 fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
@@ -208,87 +208,6 @@ unsafe fn panels<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     }
 }
 
-/// Planes in the cache whose rows do not conflict in its sets: strip by strip, with nothing to prefetch and nothing to stage.
-// No pitches: two words that are stored one by one are loaded as a pair, which waits.
-struct Strips<'a, const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> {
-    walk: &'a Walk<'a>,
-    plane: &'a Plane,
-    in_groups: bool,
-}
-
-impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Operation for Strips<'_, UNIT, IN_LANE, IN_L1> {
-    /// # Safety
-    ///
-    /// In every iteration, the plane's span is readable on the source and writable on the destination.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Plane { columns, rows, .. } = self.plane;
-        // SAFETY: the same planes; the pitches are those of its axes.
-        unsafe {
-            match (rows.stride(), columns.stride()) {
-                (Some(source), Some(destination)) => self.strips::<V, LANES, usize>((source, destination)),
-                _ => self.strips::<V, LANES, &Axis>((rows, columns)),
-            }
-        }
-    }
-}
-
-impl<const UNIT: usize, const IN_LANE: usize, const IN_L1: bool> Strips<'_, UNIT, IN_LANE, IN_L1> {
-    /// # Safety
-    ///
-    /// The pitches are those of the plane's axes, source and destination. In every iteration, the plane's span is readable on the source and
-    /// writable on the destination.
-    #[inline(always)]
-    unsafe fn strips<V: Vector, const LANES: usize, P: Pitch>(&self, (source_pitch, destination_pitch): (P, P)) {
-        let &Strips { walk, plane, in_groups } = self;
-        let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-        for Iteration { from, to, .. } in walk.iterations(columns * rows * UNIT) {
-            let pitches = (source_pitch, destination_pitch);
-            let transposition = Transposition { in_groups, ..Transposition::new((from, to), plane, pitches) };
-            let (plane, in_line) = (&transposition, LINE / UNIT);
-            let permuted = !IN_L1 && walk.permutes_blocks::<V>();
-            let (wide, high) = if permuted { (columns / in_line, rows / in_line) } else { (0, 0) };
-            // SAFETY: whole blocks, then at most a line of columns of the rows that are left: all of the plane, readable and writable by the caller's promise.
-            unsafe {
-                for block in Permuted::new(wide * high) {
-                    plane.permuted_block::<V, UNIT, IN_LANE, LANES>(block / wide * in_line, block % wide * in_line);
-                }
-                for column in (0..columns).step_by(in_line) {
-                    let rows = if column < wide * in_line { high * in_line..rows } else { 0..rows };
-                    let prefetch = &mut PanelPrefetch::nothing(source_pitch);
-                    Strip::<P, UNIT, IN_LANE, false, IN_L1> { plane, column, rows, prefetch }.run::<V, LANES>();
-                }
-            }
-        }
-    }
-}
-
-impl<P: Pitch> Transposition<P> {
-    /// A line of rows by a line of columns that are in the L2 cache, wherever the block before was.
-    ///
-    /// # Safety
-    ///
-    /// The rows from `row` on and the columns from `column` on lie inside the plane, and the plane inside both sides.
-    #[inline(always)]
-    unsafe fn permuted_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
-        &self,
-        row: usize,
-        column: usize,
-    ) {
-        let own = Transposition { streaming: false, source_in: Level::L2, ..*self };
-        let (source, first_row) = own.source_pitch.begin_at(row);
-        for column in (column..column + LINE / UNIT).step_by(IN_LANE * LANES) {
-            let (destination, first_column) = own.destination_pitch.begin_at(column);
-            // SAFETY: a line of rows by a vector of columns of the plane.
-            unsafe {
-                let from = (own.from.add(column * UNIT + source), own.source_pitch, first_row);
-                let to = (own.to.add(row * UNIT + destination), own.destination_pitch, first_column);
-                own.block::<V, UNIT, IN_LANE, LANES, P, P>(from, to, &mut PanelPrefetch::nothing(own.source_pitch));
-            }
-        }
-    }
-}
-
 /// Some columns of some rows.
 ///
 /// # Safety
@@ -355,12 +274,12 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
 }
 
 /// At most a line of columns of some rows, block by block.
-struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> {
-    plane: &'a Transposition<P>,
+pub(super) struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> {
+    pub(super) plane: &'a Transposition<P>,
     /// The first column.
-    column: usize,
-    rows: Range<usize>,
-    prefetch: &'a mut PanelPrefetch<P>,
+    pub(super) column: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) prefetch: &'a mut PanelPrefetch<P>,
 }
 
 impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> Operation
