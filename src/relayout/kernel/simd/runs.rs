@@ -40,7 +40,9 @@ impl Operation for TransposeRuns<'_> {
             }
             // Runs are streamed as they are where they fill lines of the destination.
             let fill_lines = unit.is_multiple_of(LINE) || unit * 2 == LINE;
-            let lines_fit = columns.are_multiples_of(LINE) && walk.start.1.align_offset(LINE) == 0;
+            let lines_fit = columns.are_multiples_of(LINE)
+                && walk.start.1.align_offset(LINE) == 0
+                && walk.loops.iter().all(|step| step.moves_destination_by(LINE));
             if walk.streaming && !(fill_lines && lines_fit) {
                 return match (rows.stride(), columns.stride()) {
                     (Some(source), Some(destination)) => {
@@ -130,8 +132,8 @@ unsafe fn in_source_order<const RUN: usize>(
 ///
 /// # Safety
 ///
-/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch and its address are multiples of a line; the pitches are those of
-/// the plane's source and destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
+/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch is a multiple of a line, and every iteration begins at one; the
+/// pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
     let Plane { unit: run, columns, rows, .. } = plane;

@@ -1,10 +1,12 @@
-//! Planes that are long both ways and in the cache: in which order their blocks are transposed there.
+//! Strips of a plane, at most a line of columns wide, block by block; and planes in the cache, which are nothing but strips.
+
+use std::ops::Range;
 
 use super::super::super::plan::cost::LINE;
 use super::super::super::plan::nest::{Axis, Plane};
 use super::block::{Level, Transposition};
+use super::edge::Edge;
 use super::order::Permuted;
-use super::panel::Strip;
 use super::pitch::Pitch;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
@@ -89,5 +91,72 @@ impl<P: Pitch> Transposition<P> {
                 own.block::<V, UNIT, IN_LANE, LANES, P, P>(from, to, &mut PanelPrefetch::nothing(own.source_pitch));
             }
         }
+    }
+}
+
+/// At most a line of columns of some rows, block by block.
+pub(super) struct Strip<'a, P, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> {
+    pub(super) plane: &'a Transposition<P>,
+    /// The first column.
+    pub(super) column: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) prefetch: &'a mut PanelPrefetch<P>,
+}
+
+impl<P: Pitch, const UNIT: usize, const IN_LANE: usize, const STREAMING: bool, const IN_L1: bool> Operation
+    for Strip<'_, P, UNIT, IN_LANE, STREAMING, IN_L1>
+{
+    /// # Safety
+    ///
+    /// The column and the rows lie inside the plane, the plane inside both sides; if `plane.streaming` is set, the destination rows
+    /// are aligned to a line where `rows` begins.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let Strip { plane, column: first, rows, prefetch } = self;
+        let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
+        debug_assert!(first < plane.columns && rows.end <= plane.rows);
+        let columns = in_line.min(plane.columns - first);
+        let mut row = rows.start;
+        // Copies that nothing else points to: stores to the destination cannot change them, so they stay in registers.
+        debug_assert!(plane.streaming == STREAMING);
+        let source_in = match (STREAMING, IN_L1) {
+            (true, _) => Level::Memory,
+            (false, true) => Level::L1,
+            (false, false) => Level::L2,
+        };
+        let (own, mut issued) = (Transposition { streaming: STREAMING, source_in, ..*plane }, *prefetch);
+        // SAFETY: whole blocks are a line of columns by a line of rows of the plane, and begin whole lines behind `rows.start`; what is
+        // left goes to `Edge`, with as many columns and rows as there are.
+        unsafe {
+            while columns == in_line && row + in_line <= rows.end {
+                if STREAMING && own.next_near {
+                    let here = row + 2 * in_line <= rows.end;
+                    let (next, column) = if here { (row + in_line, first) } else { (rows.start, first + in_line) };
+                    let at = own.from.wrapping_add(column * UNIT);
+                    for i in 0..in_line {
+                        V::prefetch_near(at.wrapping_add(own.source_pitch.row(next + i)));
+                    }
+                }
+                for part in 0..in_line / units {
+                    let column = first + part * units;
+                    let (from, to) = (own.from.add(column * UNIT), own.to.add(row * UNIT));
+                    own.block::<V, UNIT, IN_LANE, LANES, P, P>(
+                        (from, own.source_pitch, row),
+                        (to, own.destination_pitch, column),
+                        &mut issued,
+                    );
+                }
+                row += in_line;
+            }
+            while row < rows.end {
+                for part in (0..columns).step_by(units) {
+                    issued.issue::<V>(units);
+                    let (rows, columns) = (in_line.min(rows.end - row), units.min(columns - part));
+                    V::vectorize(Edge::<P, UNIT, IN_LANE> { plane, column: first + part, row, columns, rows });
+                }
+                row += in_line;
+            }
+        }
+        *prefetch = issued;
     }
 }

@@ -307,6 +307,14 @@ impl NestLoop {
         }
     }
 
+    /// Does every iteration begin a multiple of so many bytes from the first on the destination?
+    pub(crate) fn moves_destination_by(&self, bytes: usize) -> bool {
+        match self {
+            NestLoop::Strided(stride) | NestLoop::Reversed(stride) => stride.destination.is_multiple_of(bytes),
+            NestLoop::Table(entries) => entries.iter().all(|(_, destination)| destination.is_multiple_of(bytes)),
+        }
+    }
+
     /// How far the last iteration begins in front of the first one on the destination.
     pub(crate) fn backwards(&self) -> usize {
         self.turned().1
