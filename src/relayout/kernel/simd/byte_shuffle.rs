@@ -210,11 +210,11 @@ impl Row<'_> {
         let mut at = first + head;
         let (mut place, mut phase) = (at / shuffle.period * shuffle.advance, at % shuffle.period);
         let (more, rest) = (V::BYTES / shuffle.period * shuffle.advance, V::BYTES % shuffle.period);
-        let next = |at: usize, place: usize, phase: usize| match (phase + rest).checked_sub(shuffle.period) {
+        let next = |(at, place, phase): (usize, usize, usize)| match (phase + rest).checked_sub(shuffle.period) {
             None => (at + V::BYTES, place + more, phase + rest),
             Some(phase) => (at + V::BYTES, place + more + shuffle.advance, phase),
         };
-        let next2 = |(at, place, phase): (usize, usize, usize)| next(at, place, phase);
+        // Then the fourth vector reads the table from where the first does.
         let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
         // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to, `phase` the place of the byte in
         // it: below the period, so that a vector of the table is readable from there on. Source vectors are read whole while
@@ -231,7 +231,8 @@ impl Row<'_> {
                     None => 0,
                 };
                 if in_threes && whole >= 3 {
-                    let (second, third) = (next(at, place, phase), next2(next(at, place, phase)));
+                    let second = next((at, place, phase));
+                    let third = next(second);
                     let steps = [0, second.1 - place, third.1 - place];
                     let tables = [phase, second.2, third.2].map(|phase| V::load(shuffle.table.as_ptr().add(phase)));
                     for _ in 0..whole / 3 {
@@ -246,7 +247,7 @@ impl Row<'_> {
                 for _ in 0..whole {
                     let table = V::load(shuffle.table.as_ptr().add(phase));
                     self.vector::<V, REGISTERS, STREAMING>(at, place, table);
-                    (at, place, phase) = next(at, place, phase);
+                    (at, place, phase) = next((at, place, phase));
                 }
                 if whole == 0 {
                     let line = self.partial::<V, REGISTERS>(from.add(place), readable - place, phase);
@@ -256,7 +257,7 @@ impl Row<'_> {
                     } else {
                         line.store_partial(to, bytes)
                     }
-                    (at, place, phase) = next(at, place, phase);
+                    (at, place, phase) = next((at, place, phase));
                 }
             }
         }

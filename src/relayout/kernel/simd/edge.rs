@@ -122,6 +122,13 @@ impl<P: Pitch> Transposition<P> {
     }
 }
 
+/// Are so many rows worth lanes of their own, with `above` rows in front of them to fill up the last? More than half a line are not: as many shuffles, and
+/// more stores. Not tuned.
+#[inline(always)]
+fn are_few<const UNIT: usize, const IN_LANE: usize>(rows: usize, above: usize) -> bool {
+    rows <= LINE / UNIT / 2 && above + rows >= IN_LANE
+}
+
 /// A block at the edge of a plane: at most a line of rows by `IN_LANE * LANES` columns.
 pub(super) struct Edge<'a, P, const UNIT: usize, const IN_LANE: usize> {
     pub(super) plane: &'a Transposition<P>,
@@ -146,7 +153,16 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P
         let Edge { column: first_column, row: first_row, columns, rows, .. } = self;
         let units = IN_LANE * LANES;
         debug_assert!(columns <= units && first_column + columns <= plane.columns && first_row + rows <= plane.rows);
-        if rows == LINE / UNIT && first_column + columns >= IN_LANE {
+        let whole_lines = rows == LINE / UNIT && first_column + columns >= IN_LANE;
+        if plane.prefetch && !(plane.streaming && whole_lines) {
+            // A store to part of a line reads the rest of it first.
+            for column in (first_column + EDGE_PREFETCH * units..plane.columns).take(columns) {
+                let to = plane.to.wrapping_add(first_row * UNIT + plane.destination_pitch.row(column));
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch_to_write(to) };
+            }
+        }
+        if whole_lines {
             let source = (plane.from, plane.source_pitch, first_row);
             let destination = (plane.to.wrapping_add(first_row * UNIT), plane.destination_pitch, first_column);
             // SAFETY: the columns of a line of rows.
@@ -155,8 +171,9 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P
                 plane.few_columns::<V, UNIT, IN_LANE, LANES, P>(source, destination, columns);
             };
         }
-        let few_rows = rows <= LINE / UNIT / 2 && first_row + rows >= IN_LANE && (rows >= IN_LANE || !plane.streaming);
-        if columns == units && few_rows {
+        // What was streamed a line above is not to be written again.
+        let above = if plane.streaming { 0 } else { first_row };
+        if columns == units && are_few::<UNIT, IN_LANE>(rows, above) {
             let rows = first_row..first_row + rows;
             let destination = (plane.to, plane.destination_pitch, first_column);
             // SAFETY: a vector of columns of these rows of the plane.
@@ -164,14 +181,6 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, P
                 let from = plane.from.add(first_column * UNIT);
                 plane.few_rows::<V, UNIT, IN_LANE, LANES, P>(from, rows, units, destination);
             };
-        }
-        if plane.prefetch {
-            // A store to part of a line reads the rest of it first.
-            for column in (first_column + EDGE_PREFETCH * units..plane.columns).take(columns) {
-                let to = plane.to.wrapping_add(first_row * UNIT + plane.destination_pitch.row(column));
-                // SAFETY: a prefetch may go anywhere.
-                unsafe { V::prefetch_to_write(to) };
-            }
         }
         for part in (0..rows).step_by(units) {
             let rows = (rows - part).min(units);
@@ -226,7 +235,7 @@ impl<P: Pitch, const UNIT: usize, const IN_LANE: usize> Operation for StagedEdge
             if rows.len() == in_line && columns.end >= IN_LANE {
                 let source = (from, plane.source_pitch, rows.start);
                 plane.few_columns::<V, UNIT, IN_LANE, LANES, usize>(source, (to, pitch, 0), columns);
-            } else if rows.len() <= in_line / 2 && in_panel + rows.len() >= IN_LANE {
+            } else if are_few::<UNIT, IN_LANE>(rows.len(), in_panel) {
                 let stage = (to.wrapping_sub(rows.start * UNIT), pitch, 0);
                 plane.few_rows::<V, UNIT, IN_LANE, LANES, usize>(first, rows, columns.len(), stage);
             } else {

@@ -40,10 +40,12 @@ impl Operation for TransposeRuns<'_> {
             }
             // Runs are streamed as they are where they fill lines of the destination.
             let fill_lines = unit.is_multiple_of(LINE) || unit * 2 == LINE;
-            let lines_fit = columns.are_multiples_of(LINE)
-                && walk.start.1.align_offset(LINE) == 0
-                && walk.loops.iter().all(|step| step.moves_destination_by(LINE));
-            if walk.streaming && !(fill_lines && lines_fit) {
+            let lines_fit = || {
+                columns.are_multiples_of(LINE)
+                    && walk.start.1.align_offset(LINE) == 0
+                    && walk.loops.iter().all(|step| step.moves_destination_by(LINE))
+            };
+            if walk.streaming && !(fill_lines && lines_fit()) {
                 return match (rows.stride(), columns.stride()) {
                     (Some(source), Some(destination)) => {
                         V::vectorize(UnalignedRuns { walk, plane, pitches: (source, destination) });
