@@ -62,16 +62,18 @@ impl Plane {
         if staged { knobs.staged_run } else { 0 }
     }
 
-    /// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast where some pitch is
-    /// no whole number of pages; shorter ones, which hold both halves of a line at once, gain from a stage there, and elsewhere with bytes alone.
+    /// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast unless both pitches
+    /// are whole pages, or narrow units go to rows that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere,
+    /// and in whole pages with bytes alone.
     fn pitches_want_a_stage(&self, units: usize, run: usize) -> bool {
         let whole_pages = self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
+        let long = self.destination_row() >= run;
         if units.saturating_mul(self.unit) >= LINE {
-            whole_pages
+            whole_pages || self.unit <= 2 && long && self.columns.are_multiples_of(PAGE / 2)
         } else if whole_pages {
             self.unit == 1
         } else {
-            self.unit <= 4 && self.destination_row() >= run
+            self.unit <= 4 && long
         }
     }
 
