@@ -144,7 +144,7 @@ impl fmt::Display for Error {
             }
             Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
             Error::DataTypeMismatch { expected, found } => {
-                write!(f, "the data type is {found}, but {expected} was expected")
+                write!(f, "the data type is {found}, but {expected} was expected: elements are moved, never converted")
             }
             Error::ElementBitsMismatch { expected, found } => {
                 write!(f, "an element is stored in {found} bits on one side and in {expected} bits on the other")
