@@ -79,12 +79,14 @@ fn what_was_measured() {
 fn how_padding_is_written() {
     let rows = |padding| explain("f32[32,31]:[31,1]", "f32[32,31]:[32,1]", padding);
     let tiles = explain("f32[15,2000]{1,0}", "f32[15,2000]{1,0:T(8,128)}", Padding::Fill(1));
+    let three = explain("f32[32,3,224,224]:NCHW", "f32[32,3,224,224]:nChw8c", Padding::Zero);
     let channels = explain("f32[32,67,112,112]:NCHW", "f32[32,67,112,112]:nChw8c", Padding::Zero);
     for (words, says) in [
         (rows(Padding::Keep), "padding: 124 bytes, kept\n"),
         (rows(Padding::Zero), "padding: 124 bytes, set to zero: all 4092 bytes of the destination are filled first"),
         (tiles, "padding: 10.8 KiB, 0x1 in every element: 3 boxes, written after the elements\n"),
-        (channels, "blocks of about 4.0 MiB are filled, each just before it is copied over\n"),
+        (channels, "set to zero: 1 box, 12.2 MiB with what lies between, written before the elements, in 27 blocks\n"),
+        (three, "blocks of about 4.0 MiB are filled, each just before it is copied over\n"),
     ] {
         assert!(words.contains(says), "{words}");
     }

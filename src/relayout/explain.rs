@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::checked;
-use crate::map::Loop;
+use crate::map::{CopyBox, Loop};
 
 use super::kernel::KernelLevel;
 use super::padding::Padding;
@@ -105,8 +105,15 @@ impl Relayout {
         let blocks = || usize::try_from(whole).ok().and_then(|size| self.blocks(size).ok().flatten());
         match (&self.fill, blocks()) {
             (Fill::Nothing, _) => what,
-            (Fill::Boxes { boxes, .. }, _) => {
+            (Fill::Boxes { boxes, first: false, .. }, _) => {
                 format!("{what}: {}, written after the elements", counted(boxes.len(), "box", "boxes"))
+            }
+            (Fill::Boxes { boxes, bytes, first: true, .. }, blocks) => {
+                let filled: u64 = boxes.iter().map(CopyBox::elements).fold(0, u64::saturating_add);
+                let filled = Size(filled.saturating_mul(u64::try_from(*bytes).unwrap_or(u64::MAX)));
+                let blocks = blocks.map_or(String::new(), |blocks| format!(", in {} blocks", blocks.len()));
+                let boxes = counted(boxes.len(), "box", "boxes");
+                format!("{what}: {boxes}, {filled} with what lies between, written before the elements{blocks}")
             }
             (Fill::Whole { .. }, Some(blocks)) => {
                 let block = Size(whole.checked_div(u64::try_from(blocks.len()).unwrap_or(1)).unwrap_or(whole));

@@ -16,7 +16,6 @@ use super::exec::elements::each_element;
 use super::exec::program::run_alone;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
-use super::plan::fill::Fill;
 use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
@@ -96,7 +95,7 @@ impl Relayout {
         if program.boxes.count() > MOST_EXCHANGED_BOXES {
             return refused("it falls into too many boxes");
         }
-        if matches!(self.fill, Fill::Whole { .. }) {
+        if self.fill.is_first() {
             return refused("its padding is no short list of boxes");
         }
         if self.source.check_injective().is_err() {

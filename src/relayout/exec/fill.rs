@@ -1,7 +1,7 @@
 //! Writing the padding of a destination.
 
 use crate::element::write_bits;
-use crate::map::Loop;
+use crate::map::{CopyBox, Loop};
 
 use super::super::kernel::Destination;
 use super::super::plan::fill::Fill;
@@ -10,24 +10,35 @@ use super::elements::each_element;
 /// What must be written before the elements are copied.
 #[inline]
 pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
-    if let Fill::Whole { elements, bits, pattern } = fill {
-        whole(buffer, *elements, *bits, *pattern);
+    match fill {
+        Fill::Whole { elements, bits, pattern } => whole(buffer, *elements, *bits, *pattern),
+        Fill::Boxes { boxes: filled, bytes, pattern, first: true } => {
+            boxes(filled, (*bytes, *pattern), buffer.into());
+        }
+        Fill::Nothing | Fill::Boxes { .. } => {}
     }
 }
 
 /// What is left to write after them, and how many bytes that were. The buffer was measured: all padding lies inside it.
-pub(crate) fn after(fill: &Fill, mut destination: Destination<'_>) -> u64 {
-    let Fill::Boxes { boxes, bytes, pattern } = fill else { return 0 };
+pub(crate) fn after(fill: &Fill, destination: Destination<'_>) -> u64 {
+    match fill {
+        Fill::Boxes { boxes: filled, bytes, pattern, first: false } => boxes(filled, (*bytes, *pattern), destination),
+        Fill::Nothing | Fill::Whole { .. } | Fill::Boxes { .. } => 0,
+    }
+}
+
+/// Sets all elements of `bytes` bytes in some boxes to `pattern`, and says how many bytes that were.
+fn boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) -> u64 {
     let mut written = 0_u64;
     for padding in boxes {
         let (outer, run) = match padding.loops.split_last() {
             Some((Loop::Strided { extent, destination: 1, .. }, outer)) => (outer, *extent),
             _ => (padding.loops.as_slice(), 1),
         };
-        let length = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(*bytes);
+        let length = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(bytes);
         each_element(outer, 0, padding.destination, &mut |_, to| {
-            let start = usize::try_from(to).unwrap_or(usize::MAX).saturating_mul(*bytes);
-            destination.fill(start..start.saturating_add(length), *bytes, *pattern);
+            let start = usize::try_from(to).unwrap_or(usize::MAX).saturating_mul(bytes);
+            destination.fill(start..start.saturating_add(length), bytes, pattern);
             written = written.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
         });
     }

@@ -194,6 +194,10 @@ pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 /// Bytes of a run of padding, on average, below which everything is filled first (Z5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
+/// Bytes between two shorter runs of padding that are filled with them and copied over; as many could be filled in the time that a run of its own takes.
+/// By trial (Z4).
+pub(crate) const FILL_AROUND: u64 = 1 << 10;
+
 /// Bytes that are filled and then copied over while they are in a cache. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
 
 use super::clip::{self, Room, Spanned};
-use super::cost::{LEAST_PADDING_RUN, MOST_PADDING_BOXES};
+use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 
 /// What is written besides the elements.
 #[derive(Debug, Clone)]
@@ -13,11 +15,12 @@ pub(crate) enum Fill {
     /// Nothing: there is no padding, or it is kept.
     Nothing,
     /// The whole destination is filled before elements are copied over it, block by block if it is large. This is for elements that
-    /// share bytes with their neighbours, for padding in runs shorter than a line or in very many boxes, and for copies of
+    /// share bytes with their neighbours, for padding in short runs everywhere or in very many boxes, and for copies of
     /// several passes, which copy the padding too.
     Whole { elements: u64, bits: u32, pattern: u128 },
-    /// The padding alone, after the elements.
-    Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128 },
+    /// The padding alone, after the elements; or `first` the padding and what lies between its short runs, which elements are then copied over,
+    /// block by block as well.
+    Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128, first: bool },
 }
 
 impl Fill {
@@ -28,9 +31,15 @@ impl Fill {
         let whole_bytes = bits.is_multiple_of(8).then(|| usize::try_from(bits / 8).ok()).flatten();
         if let Some(bytes) = whole_bytes.filter(|_| direct)
             && let Some(boxes) = map.padding_boxes(MOST_PADDING_BOXES)
-            && !has_short_runs(&boxes, bytes)
         {
-            return Fill::Boxes { boxes: boxes.iter().map(destination_box).collect(), bytes, pattern };
+            let own = || boxes.iter().map(|padding| destination_box(padding, padding.loops()));
+            if !has_short_runs(&boxes, bytes) {
+                return Fill::Boxes { boxes: own().collect(), bytes, pattern, first: false };
+            }
+            let joined: Vec<CopyBox> = boxes.iter().map(|padding| joined_box(padding, bytes)).collect();
+            if cost(&joined, bytes) < map.physical_elements() {
+                return Fill::Boxes { boxes: joined, bytes, pattern, first: true };
+            }
         }
         Fill::Whole { elements: map.physical_elements(), bits, pattern }
     }
@@ -51,15 +60,15 @@ impl Fill {
                 let elements = range.end.saturating_sub(range.start);
                 Fill::Whole { elements, bits: *bits, pattern: *pattern }
             }
-            Fill::Boxes { bytes, pattern, .. } => {
-                Fill::Boxes { boxes: clip::clipped(own, range, room)?, bytes: *bytes, pattern: *pattern }
+            Fill::Boxes { bytes, pattern, first, .. } => {
+                Fill::Boxes { boxes: clip::clipped(own, range, room)?, bytes: *bytes, pattern: *pattern, first: *first }
             }
         })
     }
 
-    /// Is the destination filled before elements are copied?
+    /// Is the destination, or some of it, filled before elements are copied?
     pub(crate) fn is_first(&self) -> bool {
-        matches!(self, Fill::Whole { .. })
+        matches!(self, Fill::Whole { .. } | Fill::Boxes { first: true, .. })
     }
 }
 
@@ -81,12 +90,42 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
 }
 
-/// A box of padding as one that can be clipped like the others: nothing moves on its source side.
-fn destination_box(padding: &OffsetBox) -> CopyBox {
-    let steps = padding.loops().iter();
+/// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source side.
+fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
+    let steps = loops.iter();
     let loops: Loops =
         steps.map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
     CopyBox { source: 0, destination: padding.base(), loops }
+}
+
+/// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. It ends with its last run, so it holds nothing but
+/// padding and elements.
+fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
+    let most = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
+    let (mut outer, mut run) = (padding.loops(), 1_u64);
+    while let Some((&(extent, stride), before)) = outer.split_last()
+        && stride.saturating_sub(run) <= most
+    {
+        // Does not saturate: the last place of the box lies in the buffer.
+        run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
+        outer = before;
+    }
+    let mut loops: SmallVec<[(u64, u64); 4]> = SmallVec::from_slice(outer);
+    loops.push((run, 1));
+    destination_box(padding, &loops)
+}
+
+/// The elements that are filled, and as many more for each run as could be filled meanwhile.
+fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
+    let around = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
+    boxes.iter().fold(0, |sum: u64, joined| {
+        let run = match joined.loops.last() {
+            Some(Loop::Strided { extent, .. }) => (*extent).max(1),
+            _ => 1,
+        };
+        let runs = joined.elements().checked_div(run).unwrap_or(0);
+        sum.saturating_add(joined.elements()).saturating_add(runs.saturating_mul(around))
+    })
 }
 
 #[cfg(test)]

@@ -26,14 +26,16 @@ fn words(text: &str, pattern: Option<u128>, direct: bool) -> String {
     match Fill::new(&map(text), pattern, direct) {
         Fill::Nothing => "nothing".to_owned(),
         Fill::Whole { elements, bits, pattern } => format!("{elements} of {bits} bits: {pattern}"),
-        Fill::Boxes { boxes, bytes, pattern } => {
+        Fill::Boxes { boxes, bytes, pattern, first } => {
             let elements: u64 = boxes.iter().map(CopyBox::elements).sum();
-            format!("{elements} of {bytes} bytes in {} boxes: {pattern}", boxes.len())
+            let when = if first { ", first" } else { "" };
+            format!("{elements} of {bytes} bytes in {} boxes: {pattern}{when}", boxes.len())
         }
     }
 }
 
-/// Alone in runs of a line on average; everything first if they are shorter, if elements share bytes, or in several passes.
+/// Alone in runs of a line on average; with what lies between its runs if they are shorter; everything first if they are everywhere, if elements share bytes,
+/// or in several passes.
 #[test]
 fn padding_is_written_alone_where_its_runs_are_long() {
     for (text, pattern, direct, says) in [
@@ -45,6 +47,15 @@ fn padding_is_written_alone_where_its_runs_are_long() {
         ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
         ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
         ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
+        // Thirteen of sixteen channels of every pixel, in the second block of channels only; all of a block that has no more.
+        ("f32[2,19,40,50]:nChw16c", Some(0), true, "63994 of 4 bytes in 1 boxes: 0, first"),
+        ("f32[2,19,40,50]:nChw16c", Some(0), false, "128000 of 32 bits: 0"),
+        ("f32[2,3,40,50]:nChw16c", Some(0), true, "64000 of 32 bits: 0"),
+        // A byte behind each row, which is long; or not, so that the rows between the first byte and the last are filled.
+        ("u8[9,2047]:[2048,1]", Some(0), true, "8 of 1 bytes in 1 boxes: 0, first"),
+        ("u8[9,1023]:[1024,1]", Some(0), true, "7169 of 1 bytes in 1 boxes: 0, first"),
+        ("u8[3,1023]:[1024,1]", Some(0), true, "1025 of 1 bytes in 1 boxes: 0, first"),
+        ("u8[2,1023]:[1024,1]", Some(0), true, "1 of 1 bytes in 1 boxes: 0, first"),
         // Every other element; one long element in two.
         ("f32[4]:[2]", Some(0), true, "7 of 32 bits: 0"),
         ("s4[4,200]:[400,1]", Some(1), true, "1400 of 4 bits: 1"),
@@ -68,12 +79,19 @@ fn padding_is_clipped_to_a_piece() {
     let clip = |fill: &Fill, range| fill.clipped(&fill.spanned(), &range, &mut Room::new());
     let boxes = fill("f32[4,84]:[100,1]", true);
     assert!(!boxes.is_first() && boxes.spanned().len() == 1);
-    let Some(Fill::Boxes { boxes, bytes: 4, pattern: 7 }) = clip(&boxes, 90..190) else { panic!("boxes") };
+    let Some(Fill::Boxes { boxes, bytes: 4, pattern: 7, first: false }) = clip(&boxes, 90..190) else {
+        panic!("boxes")
+    };
     let found: Vec<_> = boxes.iter().map(|padding| (padding.destination, padding.elements())).collect();
     assert_eq!(found, [(0, 10), (94, 6)]);
     let whole = fill("f32[4,85]:[100,1]", true);
     assert!(whole.is_first() && whole.spanned().is_empty());
     let Some(Fill::Whole { elements: 100, bits: 32, pattern: 7 }) = clip(&whole, 90..190) else { panic!("whole") };
+    let joined = fill("f32[2,19,40,50]:nChw16c", true);
+    assert!(joined.is_first() && joined.spanned().len() == 1);
+    let Some(Fill::Boxes { boxes, first: true, .. }) = clip(&joined, 0..40_000) else { panic!("joined") };
+    let found: Vec<_> = boxes.iter().map(|filled| (filled.destination, filled.elements())).collect();
+    assert_eq!(found, [(32_003, 7_997)]);
     let nothing = fill("f32[4,85]{1,0}", true);
     assert!(!nothing.is_first() && nothing.spanned().is_empty());
     assert!(matches!(clip(&nothing, 90..190), Some(Fill::Nothing)));
