@@ -758,6 +758,10 @@ fn padding_of_large_copies_is_written() {
         ("u16[1500000,3]{1,0}", "u16[1500000,3]{1,0:T(1,4)}"),
         ("f32[1001,1500]{0,1}", "f32[1001,1500]{1,0:T(8,128)}"),
         ("s4[3001,3003]{0,1:E(4)}", "s4[3001,3003]{1,0:T(64,128)(8,1)E(4)}"),
+        // Blocks of 16 channels, of which the second has three; a byte behind each row; two places in each row of tiles.
+        ("f32[8,3500,19]{1,2,0}", "f32[8,3500,19]{2,1,0:T(3500,16)}"),
+        ("u8[2700,2047]{1,0}", "u8[2700,2047]{1,0:T(1,2048)}"),
+        ("f32[800,1100]{1,0}", "f32[800,1100]{1,0:T(2,3)}"),
     ] {
         let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
         let source = noise(from.bytes(), 3);
@@ -773,6 +777,17 @@ fn padding_of_large_copies_is_written() {
                 .unwrap();
             literal_copy(&from, &to, &source, &mut expected, padding);
             assert!(destination == expected, "{padding:?}");
+            let mut destination = vec![1; to.bytes()];
+            for piece in relayout.partition(5).unwrap() {
+                piece.run(&source, &mut destination[piece.destination_range()]).unwrap();
+            }
+            assert!(destination == expected, "{padding:?} in pieces");
+            if padding != Padding::Keep {
+                let mut destination = Vec::with_capacity(to.bytes());
+                let written =
+                    relayout.run_uninit(&source, &mut destination.spare_capacity_mut()[..to.bytes()]).unwrap();
+                assert!(*written == expected, "{padding:?} into memory that holds nothing");
+            }
             assert_eq!(last, (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8) as u64);
         }
     }
