@@ -96,7 +96,7 @@ impl Relayout {
             return refused("it falls into too many boxes");
         }
         if self.fill.is_first() {
-            return refused("its padding is no short list of boxes");
+            return refused("its padding lies in short runs or in too many boxes");
         }
         if self.source.check_injective().is_err() {
             return refused("elements of the source lie at one place");
