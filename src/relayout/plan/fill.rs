@@ -32,9 +32,9 @@ impl Fill {
         if let Some(bytes) = whole_bytes.filter(|_| direct)
             && let Some(boxes) = map.padding_boxes(MOST_PADDING_BOXES)
         {
-            let own = || boxes.iter().map(|padding| destination_box(padding, padding.loops()));
             if !has_short_runs(&boxes, bytes) {
-                return Fill::Boxes { boxes: own().collect(), bytes, pattern, first: false };
+                let boxes = boxes.iter().map(|padding| destination_box(padding, padding.loops())).collect();
+                return Fill::Boxes { boxes, bytes, pattern, first: false };
             }
             let joined: Vec<CopyBox> = boxes.iter().map(|padding| joined_box(padding, bytes)).collect();
             if cost(&joined, bytes) < map.physical_elements() {
@@ -92,9 +92,8 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
 
 /// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source side.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
-    let steps = loops.iter();
     let loops: Loops =
-        steps.map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
+        loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
     CopyBox { source: 0, destination: padding.base(), loops }
 }
 
