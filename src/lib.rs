@@ -18,6 +18,8 @@ pub mod element;
 pub mod hlo;
 pub mod interop;
 pub mod map;
+#[cfg(feature = "named")]
+pub mod named;
 pub mod notation;
 pub mod relayout;
 pub mod shader;

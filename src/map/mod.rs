@@ -58,6 +58,7 @@ mod padding;
 mod places;
 mod refine;
 mod reversed;
+mod storage_rule;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -72,6 +73,7 @@ pub use inverse::INVERSE_WORK_LIMIT;
 pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
 pub use places::DigitPlace;
 pub use refine::Loop;
+pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::{Levels, TileEntries};

@@ -26,7 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("upload", &["element", "strided", "map", "relayout"]),
     ("shader", &["element", "map", "relayout"]),
     ("draw", &["element", "map", "bridge"]),
-    ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge"]),
+    ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
+    ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
     ("hlo", &["element", "tiled"]),
     // The rim: it sees everything, and nothing inside uses it.
     (

@@ -1,0 +1,101 @@
+//! `Values`: what the words of a rule stand for, and the value of its expressions.
+
+use crate::checked::{self, ELEMENTS};
+use crate::error::Error;
+
+use super::table::refused;
+
+/// The sizes of the axes, the bytes of an element, and the numbers after the name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Values<'t>(Vec<(&'t str, u64)>);
+
+impl<'t> Values<'t> {
+    pub(super) fn set(&mut self, word: &'t str, value: u64) {
+        match self.0.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((word, value)),
+        }
+    }
+
+    /// `256*up(N,8)`: numbers and words, `+ - * / %`, `up(x,y)`, `min(x,y)`, `max(x,y)` and parentheses.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`], and a refusal where it has no value: `16/es` for elements below a byte.
+    pub(super) fn evaluate(&self, text: &str) -> Result<u64, Error> {
+        let mut reader = Reader { values: self, rest: text };
+        let value = reader.sum()?;
+        if reader.rest.trim().is_empty() { Ok(value) } else { Err(no_value(text)) }
+    }
+}
+
+fn no_value(text: &str) -> Error {
+    refused(format!("`{text}` has no value for this type and these sizes"))
+}
+
+struct Reader<'r> {
+    values: &'r Values<'r>,
+    rest: &'r str,
+}
+
+impl Reader<'_> {
+    fn eat(&mut self, token: char) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(token);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn sum(&mut self) -> Result<u64, Error> {
+        let mut value = self.product()?;
+        loop {
+            if self.eat('+') {
+                value = checked::add(value, self.product()?, ELEMENTS)?;
+            } else if self.eat('-') {
+                value = value.checked_sub(self.product()?).ok_or_else(|| no_value(self.rest))?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn product(&mut self) -> Result<u64, Error> {
+        let mut value = self.factor()?;
+        loop {
+            let rest = self.rest;
+            if self.eat('*') {
+                value = checked::mul(value, self.factor()?, ELEMENTS)?;
+            } else if self.eat('/') {
+                value = value.checked_div(self.factor()?).ok_or_else(|| no_value(rest))?;
+            } else if self.eat('%') {
+                value = value.checked_rem(self.factor()?).ok_or_else(|| no_value(rest))?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn factor(&mut self) -> Result<u64, Error> {
+        if self.eat('(') {
+            let value = self.sum()?;
+            return if self.eat(')') { Ok(value) } else { Err(no_value(self.rest)) };
+        }
+        let rest = self.rest.trim_start();
+        let (word, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()));
+        self.rest = after;
+        if let Ok(number) = word.parse() {
+            return Ok(number);
+        }
+        if !self.eat('(') {
+            let known = self.values.0.iter().find(|(known, _)| *known == word);
+            return known.map(|&(_, value)| value).ok_or_else(|| no_value(rest));
+        }
+        let first = self.sum()?;
+        let second = if self.eat(',') { self.sum()? } else { return Err(no_value(rest)) };
+        match (word, self.eat(')')) {
+            ("min", true) => Ok(first.min(second)),
+            ("max", true) => Ok(first.max(second)),
+            ("up", true) if second > 0 => checked::round_up(first, second, ELEMENTS),
+            _ => Err(no_value(rest)),
+        }
+    }
+}
