@@ -111,7 +111,7 @@ fn every_sampled_place() {
             samples += 1;
         }
     }
-    assert_eq!(samples, 3_879);
+    assert_eq!(samples, 3_880);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_texts_of_the_sources_and_the_strides() {
             strided += 1;
         }
     }
-    assert_eq!((texts, strided), (148, 48));
+    assert_eq!((texts, strided), (148, 54));
 }
 
 /// Copies there, part by part, and back.
@@ -205,6 +205,11 @@ fn names_are_a_notation() {
 fn layouts_know_their_names() {
     for case in cases().iter().filter(|case| case.layout().parts().len() == 1) {
         let map = case.layout().to_index_map().unwrap();
+        let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap().to_index_map().unwrap();
+        if map == packed {
+            assert!(known_as(&map).iter().all(|known| known.axes.is_some()), "{}", case.text);
+            continue;
+        }
         let names: Vec<String> = known_as(&map).iter().map(ToString::to_string).collect();
         assert!(names.contains(&case.text), "{}: {names:?}", case.text);
         for known in known_as(&map) {
@@ -264,20 +269,20 @@ fn refusals_say_why() {
         ("qweight_u4:u4[16,64]", "gptq.qweight_u4 or awq.qweight_u4 or marlin.qweight_u4, found `qweight_u4`"),
         ("aiter.shuffle_weight_16x16:bf16[33,64]", "aiter.shuffle_weight_16x16 needs N % 16 = 0, and N is 33"),
         ("aiter.shuffle_weight_16x16:bf16[32,48]", "needs K % 32 = 0, and K is 48"),
-        ("aiter.shuffle_weight_16x16:f32[32,64]", "is for elements of 8-bit 16-bit, not f32"),
-        ("cutlass.TensorNCxHWx<32>:s8[2,33,3,5]", "cutlass.TensorNCxHWx needs C % x = 0, and C is 33"),
+        ("aiter.shuffle_weight_16x16:f32[32,64]", "is for 8-bit or 16-bit elements, not f32"),
+        ("cutlass.TensorNCxHWx<32>:s8[2,33,3,5]", "cutlass.TensorNCxHWx needs C % x = 0, and C is 33 and x is 32"),
         ("cutlass.TensorNCxHWx:s8[2,33,3,5]", "(x: 4 or 8 or 16 or 32 or 64) and `>`, found ``"),
         ("cudnn.NCHW_VECT_C<16>:s8[2,32,3,5]", "(v: 4 or 32) and `>`, found `<16>`"),
         ("flashinfer.shuffle_matrix_a<8>:u8[64,6]", "(32 or 16) and `>`, found `<8>`"),
         ("nvidia.sf_8x4<8>:f8e4m3fn[8,4]", "no number after this name, found `<8>`"),
         ("tensorrt.kDLA_HWC4:s8[1,2,2,20]", "needs C = 3 or 4, and C is 2"),
-        ("tensorrt.kCHW2:f32[1,4,2,3]", "tensorrt.kCHW2 is for elements of f16 bf16, not f32"),
+        ("tensorrt.kCHW2:f32[1,4,2,3]", "tensorrt.kCHW2 is for f16 or bf16 elements, not f32"),
         ("sglang.packed_vnni2:bf16[40,32]", "needs N % 32 = 16, and N is 40"),
         ("sglang.packed_vnni2:bf16[48,33]", "needs K % 32 = 0, and K is 33"),
         ("ncnn.elempack4:f32[2,3,4,5]", "ncnn.elempack4 has the axes C,H,W or H,W or W, and there are 4 sizes"),
         ("ggml.q8_0x4.qs<8>:s8[6,64]", "needs R % 4 = 0, and R is 6"),
         ("flashinfer.mla_paged:bf16[3,16,512]", "needs D = 576, and D is 512"),
-        ("vllm.key_cache_x:bf16[2,3,16,12]", "needs D % (16/es) = 0, and D is 12"),
+        ("vllm.key_cache_x:bf16[2,3,16,12]", "needs D % (16/es) = 0, and D is 12 and es is 2"),
         ("marlin.qweight_u4:u4[16,32]", "needs N % 64 = 0, and N is 32"),
         ("gptq.qweight_u4:u4[12,32]", "needs K % 8 = 0, and K is 12"),
         ("apple.ane_last_axis_64:s4[3,5]", "`64/es` has no value for this type and these sizes"),
@@ -296,6 +301,7 @@ fn refusals_say_why() {
 /// No sizes and no name make the reader panic, and what is read is within 64 bits.
 #[test]
 fn extreme_sizes_are_refused_or_exact() {
+    const TYPES: &[&str] = &["s8", "u8", "f16", "f32", "u4", "c128", "f8e4m3fn", "f8e8m0fnu"];
     let (huge, most) = (1_u64 << 62, u64::MAX);
     for row in rows() {
         let name = |numbers: &[u64]| {
@@ -304,7 +310,7 @@ fn extreme_sizes_are_refused_or_exact() {
         };
         let numbers: Vec<u64> = row.numbers.iter().map(|(_, values)| *values.last().unwrap()).collect();
         let axes = row.axes.split(',').count();
-        for &data_type in tensor_layout::DataType::ALL {
+        for data_type in TYPES.iter().map(|name| name.parse().unwrap()) {
             for size in [0, 1, 2, 31, 32, 64, 576, 4096, 1 << 32, huge, most] {
                 for rank in [0, axes.saturating_sub(1), axes, axes + 1] {
                     let mut sizes = vec![1; rank];

@@ -17,6 +17,12 @@ impl<'t> Values<'t> {
         }
     }
 
+    /// The words in an expression, with their values.
+    pub(super) fn spoken(&self, text: &str) -> impl Iterator<Item = &(&'t str, u64)> + use<'_, 't> {
+        let words: Vec<String> = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect();
+        self.0.iter().filter(move |(word, _)| words.iter().any(|spoken| spoken == word))
+    }
+
     /// `256*up(N,8)`: numbers and words, `+ - * / %`, `up(x,y)`, `min(x,y)`, `max(x,y)` and parentheses.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::map::IndexMap;
+use crate::map::{IndexMap, ToIndexMap};
+use crate::strided::BufferTensorDesc;
 
 use super::layout::NamedLayout;
 use super::table::{Row, rows};
@@ -30,6 +31,8 @@ impl fmt::Display for KnownAs {
 
 /// Every name in the table that a layout has, those on its own axes first. Layouts are compared, never texts: type, sizes, the
 /// place of every element, and the size of the buffer, unless this buffer ends after its last element.
+///
+/// What is row-major and packed has no names here: nearly every system has one, and none tells anything.
 ///
 /// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first: hipBLASLt's
 /// orders are AITER's with rows and columns exchanged.
@@ -67,6 +70,9 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
     let mut known = Vec::new();
     for order in orders {
         let Ok(turned) = map.permute(&order) else { continue };
+        if is_row_major(&turned) {
+            continue;
+        }
         let axes = (order != same).then_some(&order);
         for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type())) {
             let named = every_choice(row).into_iter().filter_map(|numbers| same_layout(row, &numbers, &turned).ok()?);
@@ -74,6 +80,11 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
         }
     }
     known
+}
+
+fn is_row_major(map: &IndexMap) -> bool {
+    let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).and_then(|packed| packed.to_index_map());
+    packed.is_ok_and(|packed| packed == *map)
 }
 
 /// The numbers a name may have, in all combinations.
@@ -88,7 +99,7 @@ pub(super) fn every_choice(row: &Row) -> Vec<Vec<u64>> {
 /// The layout of the row, if it is this one.
 fn same_layout(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Option<NamedLayout>, Error> {
     let (data_type, sizes) = (map.data_type(), map.sizes());
-    if row.unmet(&row.values(data_type, sizes, numbers), sizes)?.is_some() {
+    if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {
         return Ok(None);
     }
     let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
+use crate::checked::{self, BYTES};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -65,8 +66,11 @@ impl NamedLayout {
                 let sentence = || format!("{full} has the axes {}, and there are {rank} sizes", all(|row| row.axes));
                 refusal.get_or_insert_with(sentence);
             } else if !row.is_for(data_type) {
-                refusal = Some(format!("{full} is for elements of {}, not {data_type}", all(|row| row.types)));
-            } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers), sizes)? {
+                refusal = Some(format!(
+                    "{full} is for {} elements, not {data_type}",
+                    all(|row| row.types).replace(' ', " or ")
+                ));
+            } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers))? {
                 refusal = Some(format!("{full} {need}"));
             } else {
                 return NamedLayout::of_row(row, data_type, sizes, &numbers);
@@ -93,7 +97,9 @@ impl NamedLayout {
                 && !map.is_part()
                 && map.physical_elements() == map.min_elements()
             {
-                layout.desc = Some(BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?);
+                let desc = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
+                let alignment = checked::narrow(row.align, BYTES)?;
+                layout.desc = Some(if alignment > 1 { desc.with_base_offset_alignment(alignment)? } else { desc });
             }
         } else {
             let shape = rule.shape()?;
@@ -112,8 +118,7 @@ impl NamedLayout {
     /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`.
     #[must_use]
     pub fn name(&self) -> String {
-        let numbers: Vec<String> = self.numbers.iter().map(u64::to_string).collect();
-        if numbers.is_empty() { self.row.name.clone() } else { format!("{}<{}>", self.row.name, numbers.join(",")) }
+        with_numbers(&self.row.name, &self.numbers)
     }
 
     /// The layout as XLA's tiles, where these say it.
@@ -127,6 +132,30 @@ impl NamedLayout {
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
+}
+
+/// The name in full that a text means, which may be short: `tensorrt.kCHW32` for `kCHW32`, with its numbers if it takes any.
+///
+/// # Errors
+///
+/// [`Error::Parse`] for a name that is not in the table, with the nearest one, or for several, with all of them.
+///
+/// ```
+/// use tensor_layout::named::full_name;
+///
+/// assert_eq!(full_name("kCHW32")?, "tensorrt.kCHW32");
+/// assert!(full_name("kCHW64").unwrap_err().to_string().contains("the nearest is tensorrt.kCHW4"));
+/// assert!(full_name("NC4HW4").unwrap_err().to_string().contains("mnn.C4NHW4 or mnn.NC4HW4_per_batch"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn full_name(name: &str) -> Result<String, Error> {
+    let (rows, numbers) = read_name(name)?;
+    Ok(with_numbers(rows.first().map_or("", |row| row.name.as_str()), &numbers))
+}
+
+fn with_numbers(name: &str, numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", numbers.join(",")) }
 }
 
 /// The rows of a name with numbers, and the numbers.

@@ -30,6 +30,6 @@ mod table;
 mod tests;
 
 pub use known::{KnownAs, known_as};
-pub use layout::NamedLayout;
+pub use layout::{NamedLayout, full_name};
 pub use memory::Part;
 pub use table::{Row, rows};

@@ -136,18 +136,15 @@ impl Row {
         values
     }
 
-    /// The first need that is not met, with the sizes it speaks of: half a sentence.
-    pub(super) fn unmet(&self, values: &Values<'_>, sizes: &[u64]) -> Result<Option<String>, Error> {
+    /// The first need that is not met, with the numbers it is about: half a sentence.
+    pub(super) fn unmet(&self, values: &Values<'_>) -> Result<Option<String>, Error> {
         for need in self.needs.split(';').map(str::trim).filter(|need| !need.is_empty()) {
             let (sum, wanted) = need.split_once('=').unwrap_or((need, ""));
             let value = values.evaluate(sum)?;
             if !wanted.split(',').any(|wanted| wanted.trim().parse() == Ok(value)) {
-                let named = self.axes().rev().zip(sizes.iter().rev());
-                let spoken: Vec<String> = named
-                    .filter(|(axis, _)| sum.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == *axis))
-                    .map(|(axis, size)| format!("{axis} is {size}"))
-                    .collect();
-                return Ok(Some(format!("needs {}, and {}", need.replace(',', " or "), spoken.join(", "))));
+                let spoken: Vec<String> =
+                    values.spoken(sum).map(|(word, value)| format!("{word} is {value}")).collect();
+                return Ok(Some(format!("needs {}, and {}", need.replace(',', " or "), spoken.join(" and "))));
             }
         }
         Ok(None)
@@ -179,18 +176,27 @@ pub(super) fn find(name: &str) -> Result<Vec<&'static Row>, String> {
     }
 }
 
-/// How many letters must be changed, left out or put in (Levenshtein); capitals count as small letters.
+/// How many letters must be changed, left out, put in or exchanged with their neighbour; capitals count as small letters.
 fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    let at = |rows: &[Vec<usize>], i: usize, j: usize| rows.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
+    let mut before = None;
     for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(row.first_mut().unwrap_or(&mut 0), i.saturating_add(1));
-        let mut left = i.saturating_add(1);
-        for (cell, y) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let changed = diagonal.saturating_add(usize::from(!x.eq_ignore_ascii_case(&y)));
-            diagonal = *cell;
-            left = changed.min(left.saturating_add(1)).min(cell.saturating_add(1));
-            *cell = left;
+        let mut row = vec![i.saturating_add(1)];
+        let mut left = None;
+        for (j, y) in b.bytes().enumerate() {
+            let changed = at(&rows, i, j).saturating_add(usize::from(x != y));
+            let longer = at(&rows, i, j.saturating_add(1)).min(row.last().copied().unwrap_or(0)).saturating_add(1);
+            let mut least = changed.min(longer);
+            if before == Some(y) && left == Some(x) {
+                least = least.min(at(&rows, i.saturating_sub(1), j.saturating_sub(1)).saturating_add(1));
+            }
+            row.push(least);
+            left = Some(y);
         }
+        rows.push(row);
+        before = Some(x);
     }
-    row.last().copied().unwrap_or(0)
+    at(&rows, a.len(), b.len())
 }

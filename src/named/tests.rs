@@ -34,7 +34,7 @@ fn digits_and_tiles_say_the_same() {
         for row in rows().iter().filter(|row| row.name == name && row.has_rank(sizes.len()) && row.tiles != "-") {
             for numbers in super::known::every_choice(row) {
                 let values = row.values(data_type, &sizes, &numbers);
-                if row.unmet(&values, &sizes).unwrap().is_some() {
+                if row.unmet(&values).unwrap().is_some() {
                     continue;
                 }
                 let parts = Rule { row, values, data_type, sizes: sizes.clone() }.parts().unwrap();

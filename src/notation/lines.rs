@@ -133,16 +133,11 @@ impl Writer {
         vec![Line { notation, text: self.text(notation) }]
     }
 
-    /// The names of the layout on its own axes. What is row-major and packed has one for every system, which tells nothing.
+    /// The names of the layout on its own axes.
     #[cfg(feature = "named")]
     fn names(&self) -> Vec<String> {
-        let Ok(map) = &self.map else { return Vec::new() };
-        let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).and_then(|packed| packed.to_index_map());
-        if packed.is_ok_and(|packed| packed == *map) {
-            return Vec::new();
-        }
-        let own_axes = known_as(map).into_iter().filter(|known| known.axes.is_none());
-        own_axes.map(|known| known.to_string()).collect()
+        let known = self.map.as_ref().map(known_as).unwrap_or_default();
+        known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string()).collect()
     }
 
     fn text(&self, notation: Notation) -> Result<String, Error> {
@@ -180,11 +175,7 @@ impl Writer {
             Notation::Numpy => numpy::text(self.strided("NumPy array")?),
             Notation::DirectMl => directml::text(self.strided("DirectML tensor")?),
             #[cfg(feature = "named")]
-            Notation::Named => known_as(map)
-                .into_iter()
-                .find(|known| known.axes.is_none())
-                .map(|known| known.to_string())
-                .ok_or_else(|| no_name()),
+            Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
         }
     }
 
