@@ -93,7 +93,10 @@ impl Reader<'_> {
         }
         if !self.eat('(') {
             let known = self.values.0.iter().find(|(known, _)| *known == word);
-            return known.map(|&(_, value)| value).ok_or_else(|| no_value(rest));
+            return known.map(|&(_, value)| value).ok_or_else(|| match word {
+                "es" => refused("its rule counts bytes, and the elements are no whole bytes".into()),
+                _ => no_value(rest),
+            });
         }
         let first = self.sum()?;
         let second = if self.eat(',') { self.sum()? } else { return Err(no_value(rest)) };

@@ -1,7 +1,8 @@
 //! `Description`: what there is to say about one array.
 
 use serde_json::{Value, json};
-use tensor_layout::notation::{AnyLayout, Line, Notated};
+use tensor_layout::named::known_as;
+use tensor_layout::notation::{AnyLayout, Line, Notated, Notation};
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::index_text::write_list;
@@ -123,6 +124,14 @@ impl Description {
             .with("element_bits", self.element_bits)
             .with("base_offset", mapped.map(|mapped| mapped.map.base()))
             .with("notations", self.notations())
+            .with("known_as", self.known_as())
+    }
+
+    /// The names of the layout, those on other axes with these.
+    fn known_as(&self) -> Vec<String> {
+        let own = self.layout.to_string();
+        let known = self.map.as_ref().map(|mapped| known_as(&mapped.map)).unwrap_or_default();
+        known.iter().map(ToString::to_string).filter(|name| *name != own).collect()
     }
 
     /// Each notation with its text or the reason why there is none.
@@ -131,7 +140,8 @@ impl Description {
             let reason = line.reason();
             (line.notation.name().to_owned(), json!({ "text": line.text.ok(), "reason": reason }))
         };
-        Value::Object(self.layout.lines().into_iter().map(entry).collect())
+        let lines = self.layout.lines().into_iter().filter(|line| line.notation != Notation::Named);
+        Value::Object(lines.map(entry).collect())
     }
 
     pub(super) fn text(&self) -> String {
@@ -157,8 +167,11 @@ impl Description {
         }
         let notations = self.layout.lines();
         let heads = std::iter::once("  also       ").chain(std::iter::repeat("             "));
-        let others = notations.iter().filter(|line| line.notation != self.layout.notation());
+        let written = [self.layout.notation(), Notation::Named];
+        let others = notations.iter().filter(|line| !written.contains(&line.notation));
         lines.extend(heads.zip(others).map(|(head, line)| format!("{head}{line}")));
+        let heads = std::iter::once("  known as   ").chain(std::iter::repeat("             "));
+        lines.extend(heads.zip(self.known_as()).map(|(head, name)| format!("{head}{name}")));
         lines.join("\n")
     }
 }

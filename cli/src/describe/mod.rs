@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// The layouts, or `-` to read one a line from standard input. Tuples of XLA are described element by element.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
-    /// Only this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// Only this notation: xla, strides, order, onednn, cute, numpy, directml or named.
     #[arg(long = "as", value_name = "NOTATION")]
     only: Option<Notation>,
     /// Give bare sizes, such as f32[13,1], the layout a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e or v7x. A layout
