@@ -15,14 +15,12 @@ mod typed_sizes;
 pub mod bridge;
 pub mod draw;
 pub mod element;
-pub mod hlo;
 pub mod interop;
 pub mod map;
 #[cfg(feature = "named")]
 pub mod named;
 pub mod notation;
 pub mod relayout;
-pub mod shader;
 pub mod strided;
 pub mod tiled;
 pub mod upload;
