@@ -12,12 +12,8 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::digits::Chain;
-<<<<<<< HEAD
-use super::levels::Levels;
-use super::storage_rule::StorageRule;
-=======
 use super::levels::TileLevels;
->>>>>>> main
+use super::storage_rule::StorageRule;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
 ///
