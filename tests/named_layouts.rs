@@ -6,7 +6,8 @@ use serde_json::Value;
 use tensor_layout::named::{NamedLayout, known_as, rows};
 use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{ArrayShape, BufferTensorDesc, IndexMap, ToIndexMap};
+use tensor_layout::upload::{Buffer, Limits, Role, pack_buffer, validate};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
 struct Case {
     /// `tensorrt.kCHW32:s8[2,33,3,2]`.
@@ -271,10 +272,13 @@ fn refusals_say_why() {
         ("aiter.shuffle_weight_16x16:bf16[32,48]", "needs K % 32 = 0, and K is 48"),
         ("aiter.shuffle_weight_16x16:f32[32,64]", "is for 8-bit or 16-bit elements, not f32"),
         ("cutlass.TensorNCxHWx<32>:s8[2,33,3,5]", "cutlass.TensorNCxHWx needs C % x = 0, and C is 33 and x is 32"),
-        ("cutlass.TensorNCxHWx:s8[2,33,3,5]", "(x: 4 or 8 or 16 or 32 or 64) and `>`, found ``"),
-        ("cudnn.NCHW_VECT_C<16>:s8[2,32,3,5]", "(v: 4 or 32) and `>`, found `<16>`"),
-        ("flashinfer.shuffle_matrix_a<8>:u8[64,6]", "(32 or 16) and `>`, found `<8>`"),
-        ("nvidia.sf_8x4<8>:f8e4m3fn[8,4]", "no number after this name, found `<8>`"),
+        ("cutlass.TensorNCxHWx:s8[2,33,3,5]", "it takes: cutlass.TensorNCxHWx<x=4,8,16,32,64>, found ``"),
+        ("cudnn.NCHW_VECT_C<16>:s8[2,32,3,5]", "it takes: cudnn.NCHW_VECT_C<v=4,32>, found `<16>`"),
+        (
+            "flashinfer.shuffle_matrix_a<8>:u8[64,6]",
+            "flashinfer.shuffle_matrix_a<32> or flashinfer.shuffle_matrix_a<16>, found `<8>`",
+        ),
+        ("nvidia.sf_8x4<8>:f8e4m3fn[8,4]", "it takes: nvidia.sf_8x4, found `<8>`"),
         ("tensorrt.kDLA_HWC4:s8[1,2,2,20]", "needs C = 3 or 4, and C is 2"),
         ("tensorrt.kCHW2:f32[1,4,2,3]", "tensorrt.kCHW2 is for f16 or bf16 elements, not f32"),
         ("sglang.packed_vnni2:bf16[40,32]", "needs N % 32 = 16, and N is 40"),
@@ -327,4 +331,78 @@ fn extreme_sizes_are_refused_or_exact() {
             }
         }
     }
+}
+
+/// The repacks of llama.cpp that move bytes only: one copy a field, held against the loop over blocks.
+#[test]
+fn gguf_repacks_are_copies() {
+    let (rows, blocks) = (8_u64, 3_u64);
+    // Bytes of the scale and of the values of a block, and how many bytes of values are interleaved.
+    for (scale, values, interleave) in [(2_u64, 32_u64, 4_u64), (2, 32, 8), (2, 16, 4), (1, 16, 4)] {
+        let block = scale + values;
+        let source: Vec<u8> = (0..rows * blocks * block).map(|byte| (byte * 89 + byte / 256) as u8).collect();
+        let mut wanted = vec![0; source.len()];
+        for (group, b) in (0..rows / 4).flat_map(|group| (0..blocks).map(move |b| (group, b))) {
+            let to = ((group * blocks + b) * 4 * block) as usize;
+            for r in 0..4 {
+                let from = (((group * 4 + r) * blocks + b) * block) as usize;
+                for byte in 0..scale as usize {
+                    wanted[to + r as usize * scale as usize + byte] = source[from + byte];
+                }
+                for k in 0..values {
+                    let place = 4 * scale + k / interleave * 4 * interleave + r * interleave + k % interleave;
+                    wanted[to + place as usize] = source[from + (scale + k) as usize];
+                }
+            }
+        }
+        // By the table for Q8_0, by digits for the others.
+        let bytes = |digits: [Vec<(u64, u64)>; 2], base: u64| {
+            IndexMap::from_digits(DataType::U8, 8, &digits).unwrap().with_base(base).unwrap()
+        };
+        let field = |length, at| bytes([vec![(rows, block * blocks)], vec![(blocks, block), (length, 1)]], at);
+        let four = |length, at, run| {
+            let row = vec![(rows / 4, 4 * block * blocks), (4, run)];
+            bytes([row, vec![(blocks, 4 * block), (length / run, 4 * run), (run, 1)]], at)
+        };
+        let copies =
+            [(field(scale, 0), four(scale, 0, scale)), (field(values, scale), four(values, 4 * scale, interleave))];
+        let mut repacked = vec![0; source.len()];
+        for (from, to) in &copies {
+            Relayout::new(from, to).unwrap().run(&source, &mut repacked).unwrap();
+        }
+        assert_eq!(repacked, wanted, "{block} bytes a block, interleaved by {interleave}");
+        if block == 34 {
+            let name = format!("ggml.q8_0x4.qs<{interleave}>");
+            let named = NamedLayout::new(&name, DataType::S8, &[rows, 32 * blocks]).unwrap().to_index_map().unwrap();
+            assert!(named.same_places(&copies[1].1).unwrap(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn buffers_are_aligned_and_zeroed() {
+    let scales: Notated = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse().unwrap();
+    let at = |offset| validate(&scales, &Buffer::new(4096, offset, Role::Input), &Limits::none());
+    assert_eq!(at(8).unwrap_err().codes(), ["offset_unaligned"]);
+    let report = at(16).unwrap();
+    assert!(report.zero_padding && report.alignment_asked == 16);
+    let pitch: Notated = "d3d12.row_pitch_256:f32[3,100]".parse().unwrap();
+    let report = validate(&pitch, &Buffer::new(4096, 512, Role::Input), &Limits::none()).unwrap();
+    assert!(!report.zero_padding && report.alignment_asked == 512);
+    assert!(validate(&pitch, &Buffer::new(4096, 256, Role::Input), &Limits::none()).is_err());
+
+    // Two tensors of scales, and one that demands nothing in front: the zeros of a copy, and nothing else.
+    let odd: Notated = "u8[5]:[1]".parse().unwrap();
+    let packed = pack_buffer([&odd, &scales, &scales], &Limits::none()).unwrap();
+    assert_eq!(packed.offsets, [0, 16, 16 + 3072]);
+    let mut buffer = vec![0xff; usize::try_from(packed.len).unwrap()];
+    packed.write_zeros(&mut buffer).unwrap();
+    assert_eq!(packed.write_zeros(&mut [0; 8]).unwrap_err().code(), "buffer_too_short");
+    let plain = BufferTensorDesc::packed(DataType::F8E4M3FN, &[200, 10]).unwrap();
+    let mut copied = vec![0xff; buffer.len()];
+    for &offset in &packed.offsets[1..] {
+        let copy = Relayout::new(&plain, &scales).unwrap();
+        copy.run(&[0xff; 2000], &mut copied[usize::try_from(offset).unwrap()..][..3072]).unwrap();
+    }
+    assert_eq!(buffer, copied);
 }

@@ -35,22 +35,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut table =
         Table::new(&[("name", Align::Left), ("axes", Align::Left), ("types", Align::Left), ("memory", Align::Left)]);
     for row in found {
-        table.row(vec![name(row), row.axes.into(), row.types.into(), row.memory.into()]);
+        table.row(vec![row.name_with_numbers(), row.axes.into(), row.types.into(), row.memory.into()]);
     }
     for line in table.lines() {
         output.line(line)?;
     }
     Ok(Verdict::Well)
-}
-
-/// `ggml.q8_0x4.qs<bl=4,8>`.
-fn name(row: &Row) -> String {
-    let numbers = row.numbers.iter().map(|(word, values)| {
-        let values: Vec<String> = values.iter().map(u64::to_string).collect();
-        if word.is_empty() { values.join(",") } else { format!("{word}={}", values.join(",")) }
-    });
-    let numbers: Vec<String> = numbers.collect();
-    if numbers.is_empty() { row.name.clone() } else { format!("{}<{}>", row.name, numbers.join(";")) }
 }
 
 /// What the table says, in words.
@@ -71,12 +61,12 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
 }
 
 fn object(row: &Row) -> Object {
-    let object = Object::default().with("name", name(row));
+    let object = Object::default().with("name", row.name_with_numbers());
     cells(row).into_iter().fold(object, |object, (key, cell)| object.with(key, cell))
 }
 
 fn everything(row: &Row) -> String {
     let line = |(key, cell): (&str, String)| format!("\n  {key:<9}{cell}");
     let lines = cells(row).into_iter().filter(|(_, cell)| !cell.is_empty() && cell != "-");
-    name(row) + &lines.map(line).collect::<String>()
+    row.name_with_numbers() + &lines.map(line).collect::<String>()
 }

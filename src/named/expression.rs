@@ -23,14 +23,14 @@ impl<'t> Values<'t> {
         self.0.iter().filter(move |(word, _)| words.iter().any(|spoken| spoken == word))
     }
 
-    /// `256*up(N,8)`: numbers and words, `+ - * / %`, `up(x,y)`, `min(x,y)`, `max(x,y)` and parentheses.
+    /// `256*N up 2048`: numbers and words, `* / %`, then `+ -`, then `up` (rounded up to a multiple) and `max`; and parentheses.
     ///
     /// # Errors
     ///
     /// [`Error::Overflow`], and a refusal where it has no value: `16/es` for elements below a byte.
     pub(super) fn evaluate(&self, text: &str) -> Result<u64, Error> {
         let mut reader = Reader { values: self, rest: text };
-        let value = reader.sum()?;
+        let value = reader.whole()?;
         if reader.rest.trim().is_empty() { Ok(value) } else { Err(no_value(text)) }
     }
 }
@@ -45,18 +45,31 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn eat(&mut self, token: char) -> bool {
+    fn eat(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
+    fn whole(&mut self) -> Result<u64, Error> {
+        let mut value = self.sum()?;
+        loop {
+            if self.eat("up ") {
+                value = checked::round_up(value, self.sum()?.max(1), ELEMENTS)?;
+            } else if self.eat("max ") {
+                value = value.max(self.sum()?);
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
     fn sum(&mut self) -> Result<u64, Error> {
         let mut value = self.product()?;
         loop {
-            if self.eat('+') {
+            if self.eat("+") {
                 value = checked::add(value, self.product()?, ELEMENTS)?;
-            } else if self.eat('-') {
+            } else if self.eat("-") {
                 value = value.checked_sub(self.product()?).ok_or_else(|| no_value(self.rest))?;
             } else {
                 return Ok(value);
@@ -68,11 +81,11 @@ impl Reader<'_> {
         let mut value = self.factor()?;
         loop {
             let rest = self.rest;
-            if self.eat('*') {
+            if self.eat("*") {
                 value = checked::mul(value, self.factor()?, ELEMENTS)?;
-            } else if self.eat('/') {
+            } else if self.eat("/") {
                 value = value.checked_div(self.factor()?).ok_or_else(|| no_value(rest))?;
-            } else if self.eat('%') {
+            } else if self.eat("%") {
                 value = value.checked_rem(self.factor()?).ok_or_else(|| no_value(rest))?;
             } else {
                 return Ok(value);
@@ -81,30 +94,17 @@ impl Reader<'_> {
     }
 
     fn factor(&mut self) -> Result<u64, Error> {
-        if self.eat('(') {
-            let value = self.sum()?;
-            return if self.eat(')') { Ok(value) } else { Err(no_value(self.rest)) };
+        if self.eat("(") {
+            let value = self.whole()?;
+            return if self.eat(")") { Ok(value) } else { Err(no_value(self.rest)) };
         }
         let rest = self.rest.trim_start();
         let (word, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()));
         self.rest = after;
-        if let Ok(number) = word.parse() {
-            return Ok(number);
-        }
-        if !self.eat('(') {
-            let known = self.values.0.iter().find(|(known, _)| *known == word);
-            return known.map(|&(_, value)| value).ok_or_else(|| match word {
-                "es" => refused("its rule counts bytes, and the elements are no whole bytes".into()),
-                _ => no_value(rest),
-            });
-        }
-        let first = self.sum()?;
-        let second = if self.eat(',') { self.sum()? } else { return Err(no_value(rest)) };
-        match (word, self.eat(')')) {
-            ("min", true) => Ok(first.min(second)),
-            ("max", true) => Ok(first.max(second)),
-            ("up", true) if second > 0 => checked::round_up(first, second, ELEMENTS),
-            _ => Err(no_value(rest)),
-        }
+        let known = || self.values.0.iter().find(|(known, _)| *known == word).map(|&(_, value)| value);
+        word.parse().ok().or_else(known).ok_or_else(|| match word {
+            "es" => refused("its rule counts bytes, and the elements are no whole bytes".into()),
+            _ => no_value(rest),
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! `NamedLayout`: a name with a type and sizes.
 
 use std::fmt;
-use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use crate::checked::{self, BYTES};
@@ -10,10 +9,9 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, Slice};
-use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
+use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
 
-use super::expression::Values;
 use super::memory::{Part, Rule};
 use super::table::{Row, find, refused};
 
@@ -154,8 +152,7 @@ pub fn full_name(name: &str) -> Result<String, Error> {
 }
 
 fn with_numbers(name: &str, numbers: &[u64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", numbers.join(",")) }
+    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(numbers)) }
 }
 
 /// The rows of a name with numbers, and the numbers.
@@ -175,20 +172,8 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     match numbers.as_ref().map(fitting) {
         Some(fitting) if !fitting.is_empty() => Ok((fitting, numbers.unwrap_or_default())),
         _ => {
-            let choice = |values: &Vec<u64>| values.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ");
-            let choices = |row: &&Row| {
-                let numbers = row.numbers.iter().map(|(word, values)| match *word {
-                    "" => choice(values),
-                    word => format!("{word}: {}", choice(values)),
-                });
-                numbers.collect::<Vec<_>>().join(", ")
-            };
-            let choices: Vec<String> = rows.iter().map(choices).collect();
-            let expected = match choices.join(" or ") {
-                choices if choices.is_empty() => "no number after this name".to_owned(),
-                choices => format!("`<`, the numbers of this name ({choices}) and `>`"),
-            };
-            Err(wrong(name.len(), expected))
+            let takes: Vec<String> = rows.iter().map(|row| row.name_with_numbers()).collect();
+            Err(wrong(name.len(), format!("the numbers that it takes: {}", takes.join(" or "))))
         }
     }
 }
@@ -215,8 +200,7 @@ impl FromStr for NamedLayout {
 
 impl fmt::Display for NamedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sizes: Vec<String> = self.sizes.iter().map(u64::to_string).collect();
-        write!(f, "{}:{}[{}]", self.name(), self.data_type, sizes.join(","))
+        write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes))
     }
 }
 
@@ -241,71 +225,35 @@ impl Rule<'_> {
     /// The tiles of the rule.
     fn shape(&self) -> Result<ArrayShape, Error> {
         let inside = self.row.tiles.trim_start_matches('{').trim_end_matches('}');
-        let (order, tiles) = inside.split_once(':').unwrap_or((inside, ""));
+        let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));
         let mut minor_to_major = Vec::new();
-        for word in order.split(',') {
+        for word in axes.split(',') {
             match word {
                 ".." => minor_to_major.extend((0..self.row.leading(self.sizes.len())).rev()),
                 word => minor_to_major.push(self.axis(word)?),
             }
         }
-        let mut layout = Layout::new(&minor_to_major)?;
-        let (tiles, tail) = tiles.split_once('L').map_or((tiles, None), |(tiles, tail)| (tiles, Some(tail)));
-        let tiles = tiles.strip_prefix('T').unwrap_or("");
-        let tiles = groups(tiles).map(|entries| tile(entries, &self.values)).collect::<Result<Vec<_>, _>>()?;
-        layout = layout.with_tiles(&tiles);
-        if let Some(tail) = tail.and_then(|tail| groups(tail).next()) {
-            layout = layout.with_tail_padding_alignment(self.values.evaluate(tail)?)?;
+        // The same text with numbers for the expressions.
+        let mut text = String::new();
+        for piece in tiles.split_inclusive(['(', ',', ')']) {
+            match piece.split_at_checked(piece.len().saturating_sub(1)) {
+                Some(("" | "T" | "L" | "*", _)) | None => text.push_str(piece),
+                Some((sum, mark)) => {
+                    text.push_str(&self.values.evaluate(sum)?.to_string());
+                    text.push_str(mark);
+                }
+            }
         }
         if self.data_type.bits() < 8 {
-            layout = layout.with_element_bits(self.data_type.bits());
+            text.push_str(&format!("E({})", self.data_type.bits()));
         }
-        ArrayShape::new(self.data_type, &self.sizes, layout)
+        let colon = if text.is_empty() { "" } else { ":" };
+        let order: Vec<String> = minor_to_major.iter().map(usize::to_string).collect();
+        format!("{}[{}]{{{}{colon}{text}}}", self.data_type, list(&self.sizes), order.join(",")).parse()
     }
 }
 
-/// What is inside of each pair of outer parentheses.
-fn groups(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let inside = rest.strip_prefix('(')?;
-        let (group, after) = inside.split_at_checked(end(inside, ')')?)?;
-        rest = after.get(1..).unwrap_or("");
-        Some(group)
-    })
-}
-
-/// The first place of a character that is not inside of parentheses.
-fn end(text: &str, wanted: char) -> Option<usize> {
-    let mut open = 0_u32;
-    text.find(|c| {
-        let found = c == wanted && open == 0;
-        match c {
-            '(' => open = open.saturating_add(1),
-            ')' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        found
-    })
-}
-
-fn at_least_one(entry: u64) -> Result<NonZeroU64, Error> {
-    NonZeroU64::new(entry).ok_or_else(|| refused("a tile would have no elements".into()))
-}
-
-fn tile(entries: &str, values: &Values<'_>) -> Result<Tile, Error> {
-    let (mut list, mut rest) = (Vec::new(), Some(entries));
-    while let Some(text) = rest {
-        let (entry, after) = match end(text, ',').and_then(|comma| text.split_at_checked(comma)) {
-            Some((entry, after)) => (entry, after.get(1..)),
-            None => (text, None),
-        };
-        list.push(if entry == "*" {
-            TileSize::Combine
-        } else {
-            TileSize::Size(at_least_one(values.evaluate(entry)?)?)
-        });
-        rest = after;
-    }
-    Tile::from_entries(&list)
+/// `2,33,3,2`.
+fn list(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }

@@ -97,6 +97,17 @@ pub(super) fn refused(reason: String) -> Error {
 }
 
 impl Row {
+    /// The name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
+    #[must_use]
+    pub fn name_with_numbers(&self) -> String {
+        let number = |(word, values): &(&str, Vec<u64>)| {
+            let values: Vec<String> = values.iter().map(u64::to_string).collect();
+            if word.is_empty() { values.join(",") } else { format!("{word}={}", values.join(",")) }
+        };
+        let numbers: Vec<String> = self.numbers.iter().map(number).collect();
+        if numbers.is_empty() { self.name.clone() } else { format!("{}<{}>", self.name, numbers.join(";")) }
+    }
+
     /// The axes with a name.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.axes.split(',').filter(|axis| *axis != "..")
@@ -167,36 +178,12 @@ pub(super) fn find(name: &str) -> Result<Vec<&'static Row>, String> {
         [_] => Ok(found),
         [_, _, ..] => Err(format!("one of the layouts of this name: {}", names.join(" or "))),
         [] => {
+            let lower = name.to_ascii_lowercase();
             let spellings = rows()
                 .iter()
                 .flat_map(|row| others(row).chain([row.name.as_str(), short(row)]).map(move |word| (word, row)));
-            let nearest = spellings.min_by_key(|(word, _)| distance(word, name));
+            let nearest = spellings.min_by_key(|(word, _)| strsim::osa_distance(&word.to_ascii_lowercase(), &lower));
             Err(format!("the name of a layout: the nearest is {}", nearest.map_or("", |(_, row)| row.name.as_str())))
         }
     }
-}
-
-/// How many letters must be changed, left out, put in or exchanged with their neighbour; capitals count as small letters.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    let at = |rows: &[Vec<usize>], i: usize, j: usize| rows.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
-    let mut before = None;
-    for (i, x) in a.bytes().enumerate() {
-        let mut row = vec![i.saturating_add(1)];
-        let mut left = None;
-        for (j, y) in b.bytes().enumerate() {
-            let changed = at(&rows, i, j).saturating_add(usize::from(x != y));
-            let longer = at(&rows, i, j.saturating_add(1)).min(row.last().copied().unwrap_or(0)).saturating_add(1);
-            let mut least = changed.min(longer);
-            if before == Some(y) && left == Some(x) {
-                least = least.min(at(&rows, i.saturating_sub(1), j.saturating_sub(1)).saturating_add(1));
-            }
-            row.push(least);
-            left = Some(y);
-        }
-        rows.push(row);
-        before = Some(x);
-    }
-    at(&rows, a.len(), b.len())
 }
