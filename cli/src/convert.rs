@@ -14,7 +14,7 @@ use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{PIECE, Pieces};
 use crate::progress;
-use crate::table::long_bytes;
+use crate::table::{long_bytes, wrapped};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -111,7 +111,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     };
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
-        output.line(plan.explain().trim_end())?;
+        output.line(wrapped(plan.explain().trim_end(), 100))?;
     }
     let mut object = Object::default()
         .with("from", from.text.as_str())

@@ -1,6 +1,6 @@
-//! Aligned columns, and numbers of bytes for people.
+//! Aligned columns, wrapped lines, and numbers of bytes as text.
 
-/// Which way a column leans.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -40,6 +40,30 @@ impl<'a> Table<'a> {
     }
 }
 
+/// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words allow it. Lines
+/// that continue another one are indented by four more blanks.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let (mut current, mut length) = (" ".repeat(indent), indent);
+        for (position, word) in line.trim_start().split(' ').enumerate() {
+            let letters = word.chars().count();
+            if position > 0 && length + 1 + letters > columns {
+                lines.push(std::mem::replace(&mut current, " ".repeat(indent + 4)));
+                length = indent + 4;
+            } else if position > 0 {
+                current.push(' ');
+                length += 1;
+            }
+            current.push_str(word);
+            length += letters;
+        }
+        lines.push(current);
+    }
+    lines.join("\n")
+}
+
 /// `96`, `4.0 KiB`, `1.5 GiB`.
 pub(crate) fn short_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -62,7 +86,7 @@ pub(crate) fn long_bytes(bytes: u64) -> String {
     }
 }
 
-/// How much of `whole` is not `part`, in percent: `37.5%`.
+/// The share of `whole` that is not `part`, in percent: `37.5%`.
 pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0.0%".into();
