@@ -119,7 +119,7 @@ fn nhwc(model: &Model) -> Result<Array2<f32>, Box<dyn Error>> {
     let weights2 = moved(&model.conv2.0, "f32[32,16,3,3]:OIHW", "f32[32,16,3,3]:HWIO")?;
     let images = Array4::from_shape_vec((360, 8, 8, 1), images)?;
     let features = conv(conv(images, weights1, &model.conv1.1)?, weights2, &model.conv2.1)?;
-    // The features lie in another order, so the dense layer's weights go there, too.
+    // The features are stored in another order, so the dense layer's weights are converted too.
     let weights = moved(&model.dense.0, "f32[10,32,2,2]:NCHW", "f32[10,32,2,2]:NHWC")?;
     dense(features, weights, &model.dense.1)
 }
@@ -181,7 +181,7 @@ fn max_pool<D: Dimension>(input: &Array<f32, D>, rows: usize) -> Array<f32, D> {
     Zip::from(part(0, 0)).and(part(0, 1)).and(part(1, 0)).and(part(1, 1)).map_collect(largest)
 }
 
-/// Features times weights, both flattened in the order in which they lie in memory.
+/// Features times weights, both flattened in the order of memory.
 fn dense<D: Dimension>(
     features: Array<f32, D>,
     weights: Vec<f32>,

@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap(), axes };
         if !case.axes.is_empty() {
-            // No other crate is asked to go backwards, and the means stay those of the suite.
+            // Other crates do not run reversed cases, so that the means stay those of the suite.
             run_case(&case, options, Vec::new());
             continue;
         }
@@ -261,7 +261,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// `*` stands for anything.
+/// `*` matches any text.
 fn matches_glob(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

@@ -52,7 +52,7 @@ impl FromStr for Fill {
             ("zero", _) => Ok(Fill(Padding::Zero)),
             (_, Some(digits)) => match u128::from_str_radix(digits, 16) {
                 Ok(pattern) if !digits.starts_with('+') => Ok(Fill(Padding::Fill(pattern))),
-                _ => Err("expected up to 32 hexadecimal digits behind 0x".into()),
+                _ => Err("expected up to 32 hexadecimal digits after 0x".into()),
             },
             _ => Err("expected `zero` or a pattern such as 0x7fc00000".into()),
         }
@@ -197,7 +197,7 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, us
     };
     if data != expected {
         return Ok(Err(format!(
-            "holds {} behind its header, but its shape takes {}",
+            "has {} after its header, but its shape takes {}",
             long_bytes(data),
             long_bytes(expected)
         )));

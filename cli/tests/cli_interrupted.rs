@@ -201,7 +201,7 @@ fn a_disk_that_fails_leaves_the_old_file_and_no_half_of_a_new_one() {
         };
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(said(&output).contains("cannot be brought to the disk: Input/output error"), "{}", said(&output));
+        assert!(said(&output).contains("cannot be synced to the disk: Input/output error"), "{}", said(&output));
         assert_ne!(fs::read(out).unwrap(), b"old");
     }
     fs::remove_dir_all(folder).unwrap();

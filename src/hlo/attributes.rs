@@ -25,7 +25,7 @@ pub(super) fn closing_bracket(text: &str) -> Option<usize> {
 pub(super) struct Attributes<'a> {
     /// The computations that are called, without their `%`.
     pub(super) calls: Vec<&'a str>,
-    /// `op_name="..."` of the metadata, as written.
+    /// `op_name="..."` of the metadata, with the backslashes of the text.
     pub(super) op_name: Option<&'a str>,
     /// `source_file` of the metadata.
     pub(super) source_file: Option<&'a str>,
@@ -96,7 +96,25 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The value of a field, a string without its quotes, and what stands behind it. `None` for a string without an end.
+/// A string without the backslashes before its quotes and before other backslashes.
+pub(super) fn unescaped(text: &str) -> String {
+    let (mut plain, mut escaped) = (String::with_capacity(text.len()), false);
+    for letter in text.chars() {
+        if escaped && !matches!(letter, '"' | '\'' | '\\') {
+            plain.push('\\');
+        }
+        escaped = letter == '\\' && !escaped;
+        if !escaped {
+            plain.push(letter);
+        }
+    }
+    if escaped {
+        plain.push('\\');
+    }
+    plain
+}
+
+/// The value of a field, a string without its quotes, and the rest of the text. `None` for a string without an end.
 fn field_value(text: &str) -> Option<(&str, &str)> {
     if let Some(string) = text.strip_prefix('"') {
         let mut escaped = false;

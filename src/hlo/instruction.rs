@@ -126,7 +126,7 @@ impl Instruction {
             source,
             number: if opcode == "parameter" { inside.trim().parse().ok() } else { attributes.index },
             calls: attributes.calls.into_iter().map(str::to_owned).collect(),
-            op_name: attributes.op_name.map(str::to_owned),
+            op_name: attributes.op_name.map(attributes::unescaped),
             fusion_kind: attributes.kind.map(str::to_owned),
             custom_call_target: attributes.target.map(str::to_owned),
             operand_aliases: attributes.aliasing.and_then(|text| operand_aliases(text).ok()).unwrap_or_default(),

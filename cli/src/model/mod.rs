@@ -1,4 +1,4 @@
-//! `model`: every tensor of a model described, checked, laid out, and brought back.
+//! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod checkpoint;
 mod glob;
@@ -35,7 +35,7 @@ use trip::Answer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts lie beside it. If its metadata names
+    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts are in the same folder. If its metadata names
     /// layouts, the tensors are read in these.
     #[arg(value_name = "FILE.safetensors")]
     file: PathBuf,
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     };
     let verdict = findings.print(written.as_ref(), output)?;
     if let Some(name) = unwritten {
-        output.complain(&format!("nothing was written: `{name}` was read back and is not the same"))?;
+        output.complain(&format!("nothing was written: `{name}` was read back and differs"))?;
     }
     Ok(verdict)
 }

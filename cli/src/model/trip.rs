@@ -9,10 +9,10 @@ use tensor_layout::{Error, IndexMap};
 use crate::output::Stop;
 use crate::pieces::Pieces;
 
-/// What came of converting a tensor there and back.
+/// The result of converting a tensor and converting it back.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// There was no plan, or it would have taken too much, namely so much.
+    /// There was no plan, or it would have taken this much memory or padding.
     NotTried(String),
     Tried {
         identical: bool,

@@ -35,7 +35,12 @@ pub struct BufferAssignment {
     spaces: BTreeMap<u64, Space>,
     allocations: u64,
     unreadable: u64,
+    /// Whether the program is one for a TPU: only its allocations have pages.
+    on_tpu: bool,
 }
+
+/// The TPU's compiler rounds the temporaries of the main memory up to blocks of this size.
+const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Space {
@@ -82,6 +87,7 @@ struct Allocation {
     is_result: bool,
     is_temporary: bool,
     is_constant: bool,
+    is_paged: bool,
 }
 
 impl BufferAssignment {
@@ -124,6 +130,7 @@ impl BufferAssignment {
 
     fn enter(&mut self, allocation: Allocation) {
         self.allocations = self.allocations.saturating_add(1);
+        self.on_tpu |= allocation.is_paged;
         let bytes = u128::from(allocation.bytes);
         let total = &mut self.spaces.entry(allocation.space).or_default().total;
         let add = |total: &mut u128, counts: bool| *total = total.saturating_add(if counts { bytes } else { 0 });
@@ -145,10 +152,25 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory.
+    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are whole blocks of 16 KiB, as the
+    /// compiler reports them.
+    ///
+    /// ```
+    /// use tensor_layout::hlo::BufferAssignment;
+    ///
+    /// let dump = "BufferAssignment:\nallocation 0: size 16896, page 0, preallocated-temp:\n";
+    /// assert_eq!(BufferAssignment::read(dump.as_bytes())?.total(0).temp_bytes, 32_768);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn total(&self, space: u64) -> MemoryTotal {
-        self.spaces.get(&space).map(|space| space.total).unwrap_or_default()
+        let mut total = self.spaces.get(&space).map(|space| space.total).unwrap_or_default();
+        if self.on_tpu && space == 0 {
+            let rounded = total.temp_bytes.checked_next_multiple_of(TPU_BLOCK).unwrap_or(total.temp_bytes);
+            total.peak_bytes = total.peak_bytes.saturating_add(rounded - total.temp_bytes);
+            total.temp_bytes = rounded;
+        }
+        total
     }
 
     /// The memory spaces that occur, in ascending order.
@@ -200,6 +222,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
         match part.split_once(' ') {
             Some(("color", number)) => allocation.space = Cursor::new(number).number("a memory space")?,
             Some(("parameter", _)) => allocation.is_argument = true,
+            Some(("page", _)) => allocation.is_paged = true,
             _ => {}
         }
         allocation.is_result |= part == "maybe-live-out";

@@ -17,6 +17,8 @@ pub(super) struct Fusion {
     /// The parameters of which every element is needed only for the element of the result at its place, in
     /// ascending order.
     pub(super) elementwise: Vec<u32>,
+    /// Whether a convolution is part of it.
+    pub(super) has_convolution: bool,
 }
 
 /// What XLA's `AliasInfo` and `HloDataflowAnalysis` find out about fusions: which results must lie over an operand, as
@@ -37,7 +39,8 @@ pub(super) fn fusions(module: &Module) -> Vec<Fusion> {
         let size = computation.nodes.len().saturating_add(place(module.parts(root).len()));
         let steps = Cell::new(size.saturating_mul(8).saturating_add(1000));
         let inside = Inside { module, computation, fusions: &found, steps };
-        let fusion = Fusion { in_place: inside.in_place(root), elementwise: inside.elementwise() };
+        let has_convolution = computation.nodes.clone().any(|id| module.opcode(id) == "convolution");
+        let fusion = Fusion { in_place: inside.in_place(root), elementwise: inside.elementwise(), has_convolution };
         if let Some(entry) = found.get_mut(place(number)) {
             *entry = fusion;
         }

@@ -84,7 +84,8 @@ pub(super) struct Node {
     op_name: u32,
     source: u32,
     line: u32,
-    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`].
+    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`] and
+    /// [`Module::is_output_fusion`].
     pub(super) number: u32,
 }
 
@@ -200,8 +201,11 @@ impl Module {
         if place(opcode) == self.roles.len() {
             self.roles.push(Role::of(&instruction.opcode));
         }
-        let marked = matches!(instruction.fusion_kind.as_deref(), Some("kLoop" | "kInput"))
-            || instruction.custom_call_target.as_deref() == Some("ConcatBitcast");
+        let flag = match (instruction.fusion_kind.as_deref(), instruction.custom_call_target.as_deref()) {
+            (Some("kLoop" | "kInput"), _) | (_, Some("ConcatBitcast")) => 1,
+            (Some("kOutput"), _) => 2,
+            _ => 0,
+        };
         let node = Node {
             name_end: checked::narrow(self.names.len(), "the bytes of all names in a dump")?,
             operands_end: checked::narrow(self.operands.len(), COUNT)?,
@@ -213,7 +217,7 @@ impl Module {
             line: checked::narrow(instruction.line, "the number of a line")?,
             number: match instruction.number {
                 Some(number) => u32::try_from(number).unwrap_or(NONE),
-                None => u32::from(marked),
+                None => flag,
             },
         };
         self.nodes.push(node);
@@ -326,6 +330,11 @@ impl Module {
     /// Is a fusion of the kind `kLoop` or `kInput`, a custom call a `ConcatBitcast`?
     pub(super) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
+    }
+
+    /// Whether an instruction is a fusion of the kind `kOutput`.
+    pub(super) fn is_output_fusion(&self, id: u32) -> bool {
+        self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
     }
 
     /// The operands; [`NONE`] for a name that the computation does not define before.

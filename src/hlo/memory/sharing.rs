@@ -79,6 +79,11 @@ impl Allowed<'_> {
             Role::Elementwise => Some(Allowed::All),
             Role::Sort => Some(Allowed::OwnPosition),
             Role::Fusion if module.is_marked(id) => Some(Allowed::Some(&called(module, fusions, id)?.elementwise)),
+            // An operand that the convolution does not read, such as the other side of an addition to its result.
+            Role::Fusion if module.is_output_fusion(id) => {
+                let fusion = called(module, fusions, id).filter(|fusion| fusion.has_convolution)?;
+                Some(Allowed::Some(&fusion.elementwise))
+            }
             _ => None,
         }
     }
