@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tensor_layout::hlo::LiveBuffer;
+use tensor_layout_hlo::LiveBuffer;
 
 /// Buffers that differ in the numbers of their names only.
 pub(super) struct Group<'a> {

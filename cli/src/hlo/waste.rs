@@ -1,8 +1,8 @@
 //! The last part of `hlo`: padding, by buffer and by memory.
 
 use tensor_layout::Error;
-use tensor_layout::hlo::{BufferTable, SpaceTotal};
 use tensor_layout::tiled::memory_space_name;
+use tensor_layout_hlo::{BufferTable, SpaceTotal};
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
