@@ -108,6 +108,7 @@ fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     if target == Target::Wgsl {
         return Ok(pass.wgsl().to_owned());
     }
-    let reason = format!("this build has no translator to {target}; install it with `cargo install --path cli --features naga`");
+    let reason =
+        format!("this build has no translator to {target}; install it with `cargo install --path cli --features naga`");
     Err(Error::NotExpressible { target: "program in another language than WGSL", reason })
 }

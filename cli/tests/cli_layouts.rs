@@ -474,7 +474,10 @@ fn check_without_a_buffer_says_how_large_it_must_be() {
 #[test]
 fn describe_says_what_a_notation_loses() {
     let column = run(&["describe", "f32[13,1]{0,1:T(1,128)}"]).stdout;
-    assert!(column.contains("CuTe               f32(13,1):(1,0)  (without the last 460 bytes of padding)\n"), "{column}");
+    assert!(
+        column.contains("CuTe               f32(13,1):(1,0)  (without the last 460 bytes of padding)\n"),
+        "{column}"
+    );
     assert!(column.contains("oneDNN tag         f32[13,1]:Ab128a\n"), "{column}");
     assert!(column.contains("\"TotalTensorSizeInBytes\":512}"), "{column}");
     for line in column.lines().filter(|line| line.contains("DirectML  ")) {
@@ -489,14 +492,22 @@ fn describe_says_what_a_notation_loses() {
 fn describe_gives_each_reason_once() {
     let text = run(&["describe", "f32[16,256]{1,0:T(8,128)}"]).stdout;
     assert_eq!(text.matches("is cut into digits of 2 x 8").count(), 1, "{text}");
-    assert!(text.contains("  not as     sizes and strides, axis order, NumPy, DirectML: for the same reason\n"), "{text}");
+    assert!(
+        text.contains("  not as     sizes and strides, axis order, NumPy, DirectML: for the same reason\n"),
+        "{text}"
+    );
     let pitch = run(&["describe", "f16[1,3,3,2]:[24,1,8,3]"]).stdout;
-    assert_eq!(pitch.lines().filter(|line| line.contains("not as") || line.starts_with("             ")).count(), 6, "{pitch}");
+    assert_eq!(
+        pitch.lines().filter(|line| line.contains("not as") || line.starts_with("             ")).count(),
+        6,
+        "{pitch}"
+    );
 }
 
 /// No line of `convert --explain` is wider than a terminal.
 #[test]
 fn the_plan_of_a_copy_is_wrapped() {
-    let plan = run(&["convert", "--explain", "--from", "f32[1000,3000]", "--to", "f32[1000,3000]{0,1:T(8,128)}"]).stdout;
+    let plan =
+        run(&["convert", "--explain", "--from", "f32[1000,3000]", "--to", "f32[1000,3000]{0,1:T(8,128)}"]).stdout;
     assert!(plan.lines().count() > 5 && plan.lines().all(|line| line.chars().count() <= 100), "{plan}");
 }

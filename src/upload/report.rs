@@ -154,7 +154,11 @@ impl fmt::Display for UploadReport {
     /// One line for every number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "limits           {}", self.limits)?;
-        writeln!(f, "elements         {} logical, {} spanned, {}", self.logical_elements, self.span_elements, self.data_type)?;
+        writeln!(
+            f,
+            "elements         {} logical, {} spanned, {}",
+            self.logical_elements, self.span_elements, self.data_type
+        )?;
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
         writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;

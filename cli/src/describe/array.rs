@@ -188,7 +188,8 @@ impl Description {
 
     /// The bytes that the buffer of `text` has less than that of this layout, in words; empty if there are none.
     fn loss(&self, text: &str) -> String {
-        let bytes = text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());
+        let bytes =
+            text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());
         match bytes {
             Ok(bytes) if bytes < self.physical_size_in_bytes => {
                 format!("  (without the last {} bytes of padding)", self.physical_size_in_bytes - bytes)

@@ -13,7 +13,11 @@ use crate::table::{Align, Table, long_bytes, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
-const NOT_IN_THE_TEXT: &str = "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
+/// A memory whose peak is smaller than the largest peak by this factor gets no table.
+const NEGLIGIBLE: u128 = 10_000;
+
+const NOT_IN_THE_TEXT: &str =
+    "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
 
 pub(super) fn print_tables(
     live: Option<&LiveMemory>,
@@ -27,8 +31,17 @@ pub(super) fn print_tables(
             if !live.is_scheduled() {
                 output.line("the module is not scheduled: instructions are taken in the order of the text\n")?;
             }
-            for space in live.spaces().iter().filter(|space| space.total.peak_bytes > 0) {
+            let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
+            let used = || live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
+            for space in used().filter(|space| space.total.peak_bytes >= largest / NEGLIGIBLE) {
                 print_space(live, space, assignment, rows, output)?;
+            }
+            let small_ones: Vec<String> = used()
+                .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
+                .map(|space| format!("{} {}", space_name(space.space), short_bytes(small(space.total.peak_bytes))))
+                .collect();
+            if !small_ones.is_empty() {
+                output.line(format_args!("Other memories: {}.", small_ones.join(", ")))?;
             }
             if live.unknown_operands() > 0 {
                 output.line(format_args!(
@@ -62,8 +75,12 @@ pub(super) fn print_tables(
 
 /// The largest temporaries of a memory that the text does not mention.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
-    let mut table =
-        Table::new(&[("bytes", Align::Right), ("offset", Align::Right), ("value", Align::Left), ("shape", Align::Left)]);
+    let mut table = Table::new(&[
+        ("bytes", Align::Right),
+        ("offset", Align::Right),
+        ("value", Align::Left),
+        ("shape", Align::Left),
+    ]);
     for value in assignment.largest_temporaries(space).iter().take(rows) {
         table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
     }
@@ -129,7 +146,7 @@ fn print_space(
     if groups.len() > rows {
         let count: u64 = groups.iter().skip(rows).map(|group| group.count).sum();
         let bytes = small(groups.iter().skip(rows).map(Group::bytes).sum());
-        output.line(format_args!("and {count} more arrays of {}", short_bytes(bytes)))?;
+        output.line(format_args!("and {count} more: {}", short_bytes(bytes)))?;
     }
     output.line("")
 }

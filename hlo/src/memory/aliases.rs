@@ -188,6 +188,33 @@ impl Aliases {
         if role == Role::While {
             self.join_all(module, (id, 0), (first, 0), true);
         }
+        if role == Role::Update {
+            self.join_brought(module, schedule, id);
+        }
+    }
+
+    /// The operands that an `async-update` brings to an `async-start` without any, as for a SparseCore: they are the parameters of
+    /// the computation that the start calls, and its root is element 1 of the update.
+    fn join_brought(&mut self, module: &Module, schedule: &Schedule, id: u32) {
+        let Some((&start, brought)) = module.operands(id).split_first().filter(|(_, brought)| !brought.is_empty())
+        else {
+            return;
+        };
+        let parts = module.parts(id);
+        for (&part, &operand) in parts.at(&[0]).map_or(&[][..], |held| parts.elements(held)).iter().zip(brought) {
+            self.join_all(module, (id, part), (operand, 0), false);
+        }
+        let Some(&called) = module.calls(start).first().filter(|&&called| schedule.is_placed_by(called, start)) else {
+            return;
+        };
+        let nodes = module.computations.get(place(called)).map_or(0..0, |found| found.nodes.clone());
+        for parameter in nodes.filter(|&node| module.role(node) == Role::Parameter) {
+            let operand = module.node(parameter).and_then(|node| brought.get(place(node.number)));
+            self.join_all(module, (parameter, 0), (operand.copied().unwrap_or(NONE), 0), false);
+        }
+        if let (Some(root), Some(result)) = (module.root(called), parts.at(&[1])) {
+            self.join_all(module, (root, 0), (id, result), false);
+        }
     }
 
     /// Results that lie over a parameter.

@@ -39,7 +39,7 @@ pub struct BufferAssignment {
     on_tpu: bool,
 }
 
-/// The TPU's compiler rounds the temporaries of the main memory up to blocks of this size.
+/// The TPU's compiler reports the temporaries of the main memory in blocks of this size, and less than one as none.
 const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -152,8 +152,8 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are whole blocks of 16 KiB, as the
-    /// compiler reports them.
+    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16 KiB, and less
+    /// than one block is none, as the compiler reports them.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -166,8 +166,9 @@ impl BufferAssignment {
     pub fn total(&self, space: u64) -> MemoryTotal {
         let mut total = self.spaces.get(&space).map(|space| space.total).unwrap_or_default();
         if self.on_tpu && space == 0 {
-            let rounded = total.temp_bytes.checked_next_multiple_of(TPU_BLOCK).unwrap_or(total.temp_bytes);
-            total.peak_bytes = total.peak_bytes.saturating_add(rounded - total.temp_bytes);
+            let blocks = if total.temp_bytes < TPU_BLOCK { 0 } else { total.temp_bytes.div_ceil(TPU_BLOCK) };
+            let rounded = blocks.saturating_mul(TPU_BLOCK);
+            total.peak_bytes = total.peak_bytes.saturating_sub(total.temp_bytes).saturating_add(rounded);
             total.temp_bytes = rounded;
         }
         total
