@@ -1,6 +1,6 @@
-//! A small convolutional network reads handwritten digits three times: with its buffers in NCHW, in NHWC, and in blocks
-//! of eight channels. Each run computes on its own layout from the first image to the last sum, so all three are right
-//! only if every element of every weight and image was moved to the right place.
+//! A small convolutional network reads handwritten digits three times: with its buffers in NCHW, in NHWC, and
+//! in blocks of eight channels. Each run computes on its own layout from the first image to the last sum, so
+//! all three are right only if every element of every weight and image was moved to the right place.
 //!
 //! `cargo run --release --example digits`
 
@@ -124,8 +124,8 @@ fn nhwc(model: &Model) -> Result<Array2<f32>, Box<dyn Error>> {
     dense(features, weights, &model.dense.1)
 }
 
-/// Blocks of eight channels: a tap is eight numbers times an 8 x 8 matrix. The one channel of the images is padded with
-/// seven of zeros.
+/// Blocks of eight channels: a tap is eight numbers times an 8 x 8 matrix. The one channel of the images is
+/// padded with seven of zeros.
 fn blocked(model: &Model) -> Result<Array2<f32>, Box<dyn Error>> {
     let conv = |input: Array5<f32>, weights: Vec<f32>, bias: &Vec<f32>| -> Result<_, Box<dyn Error>> {
         let (images, blocks, height, width, _) = input.dim();

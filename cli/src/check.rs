@@ -18,9 +18,10 @@ use crate::whole_number::whole_number;
 pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
     layout: String,
-    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal-tensor
-    /// (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with a swizzle), webnn or
-    /// none. If the device requires other strides, the nearest that it accepts are suggested.
+    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
+    /// metal-tensor (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with
+    /// a swizzle), webnn or none. If the device requires other strides, the nearest that it accepts are
+    /// suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer; without it, the smallest length that will do is printed.
@@ -138,7 +139,8 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
     Ok(Verdict::well_if(errors.is_empty()))
 }
 
-/// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or one past 64 bits.
+/// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or
+/// one past 64 bits.
 fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Option<u64> {
     let report = match description {
         Ok(report) => report,

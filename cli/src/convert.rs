@@ -18,10 +18,12 @@ use crate::table::{long_bytes, wrapped};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a line.
+    /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a
+    /// line.
     #[arg(long, value_name = "LAYOUT")]
     from: String,
-    /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between them.
+    /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between
+    /// them.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
     /// What padding holds: zero, or the bits of one element as 0x...
@@ -30,7 +32,8 @@ pub(crate) struct Arguments {
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
-    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or
+    /// directml.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
     /// The input: raw bytes, or a .npy file by its name.
@@ -170,7 +173,8 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are not in the layout.
+/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are
+/// not in the layout.
 fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
     let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();

@@ -36,8 +36,8 @@ use tensor_layout::relayout::KernelLevel;
 ///
 /// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
 /// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
-/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in bytes) or
-/// {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
+/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
+/// bytes) or {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
 ///
 /// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]
@@ -62,8 +62,8 @@ enum Command {
     Check(check::Arguments),
     /// Every tensor of a safetensors model described, checked, converted, and converted back.
     Model(model::Arguments),
-    /// The layout of a view: reshaped, permuted, sliced or broadcast without moving data. Several steps apply in their
-    /// order.
+    /// The layout of a view: reshaped, permuted, sliced or broadcast without moving data. Several steps apply
+    /// in their order.
     View(view::Arguments),
     /// Whether two layouts store every element at the same offset.
     Same(same::Arguments),
@@ -71,7 +71,8 @@ enum Command {
     Hlo(hlo::Arguments),
     /// A picture of a layout in memory, as text or SVG.
     Draw(draw::Arguments),
-    /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to another.
+    /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
+    /// another.
     Shader(shader::Arguments),
 }
 

@@ -1,5 +1,5 @@
-//! Files that are complete or absent, whenever the power fails: written under a temporary name in the same folder,
-//! synced, renamed, and then the folder is synced.
+//! Files that are complete or absent, whenever the power fails: written under a temporary name in the same
+//! folder, synced, renamed, and then the folder is synced.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -37,7 +37,8 @@ impl NewFile {
         file.close()?.finish()
     }
 
-    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is computed.
+    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is
+    /// computed.
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.temporary.target, &error))
     }
@@ -49,8 +50,8 @@ impl NewFile {
 
     /// Brings everything to the disk and closes the file: from now on it is only read.
     ///
-    /// That the disk is full or broken may show no earlier. And pages that are still to be written would count as memory
-    /// of the caller, who maps them.
+    /// That the disk is full or broken may show no earlier. And pages that are still to be written would
+    /// count as memory of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
         let NewFile { mut writer, temporary } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
@@ -98,8 +99,8 @@ impl Drop for Temporary {
     }
 }
 
-/// A new file in the folder of `target`, with a name that no one else has: not a program on another machine that sees the folder and
-/// has the same number, nor one that was killed.
+/// A new file in the folder of `target`, with a name that no one else has: not a program on another machine
+/// that sees the folder and has the same number, nor one that was killed.
 fn create_beside(target: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     // More than any folder holds of them.
     const TRIES: u32 = 1000;
@@ -125,7 +126,8 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// Brings the names in a folder to the disk: which file a name means after the power failed is known only then.
+/// Brings the names in a folder to the disk: which file a name means after the power failed is known only
+/// then.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     match File::open(folder).and_then(|opened| opened.sync_all()) {

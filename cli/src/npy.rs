@@ -16,7 +16,8 @@ pub(crate) struct Header {
     pub(crate) sizes: Vec<u64>,
 }
 
-/// Reads the header, and where the data begins; an error is the end of a sentence that begins with the file's name.
+/// Reads the header, and where the data begins; an error is the end of a sentence that begins with the file's
+/// name.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     let rest = file.strip_prefix(MAGIC).ok_or("is not a .npy file: it does not begin with \\x93NUMPY")?;
     let cut = || "ends inside its header".to_owned();
@@ -73,7 +74,8 @@ impl Header {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
 
-    /// The header of a file in this layout, which must be packed with the last or the first index as the fastest.
+    /// The header of a file in this layout, which must be packed with the last or the first index as the
+    /// fastest.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {
         for fortran_order in [false, true] {
             let header = Header { data_type: map.data_type(), fortran_order, sizes: map.sizes().to_vec() };

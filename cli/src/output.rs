@@ -134,7 +134,8 @@ impl Output {
     }
 }
 
-/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to be waited for.
+/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to
+/// be waited for.
 pub(crate) fn each_line(
     output: &mut Output,
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,

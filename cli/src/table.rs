@@ -23,7 +23,8 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The header and the rows, without blanks at the ends of lines and without columns that are empty in every row.
+    /// The header and the rows, without blanks at the ends of lines and without columns that are empty in
+    /// every row.
     pub(crate) fn lines(&self) -> Vec<String> {
         let header: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
@@ -43,8 +44,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words allow it. Lines
-/// that continue another one are indented by four more blanks.
+/// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words
+/// allow it. Lines that continue another one are indented by four more blanks.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {

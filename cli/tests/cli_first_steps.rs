@@ -37,7 +37,8 @@ fn the_first_steps_print_what_they_show() {
     assert!(commands > 10, "{commands}");
 }
 
-/// README.md: its commands are those that CI runs, its picture is the one that its command draws, and it stays short.
+/// README.md: its commands are those that CI runs, its picture is the one that its command draws, and it
+/// stays short.
 #[test]
 fn the_readme_shows_what_its_commands_do() {
     let page = include_str!("../../README.md");

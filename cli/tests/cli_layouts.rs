@@ -385,7 +385,7 @@ fn describe_takes_every_shape() {
     assert_eq!(run(&["describe", "--as", "cute", "(f32[3])"]).status, 1);
 }
 
-/// Item 8: lines of standard input wherever a layout is asked for.
+/// Item 8: lines of standard input wherever a layout is requested.
 #[test]
 fn layouts_from_standard_input() {
     let same = run_with_input(

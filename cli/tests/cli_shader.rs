@@ -60,7 +60,7 @@ fn programs_are_printed_pass_by_pass() {
     }
     let general = run(&[&call[..], &["--form", "general", "--fill", "0x7fc0"]].concat()).stdout;
     assert!(
-        general.contains("// form: general, which was asked for")
+        general.contains("// form: general, which was requested")
             && (general.contains("0x7fc07fc0u") || general.contains("2143322048u")),
         "{general}"
     );

@@ -1,4 +1,5 @@
-//! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its index written last.
+//! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its
+//! index written last.
 
 mod command_line;
 #[path = "command_line/safetensors_file.rs"]

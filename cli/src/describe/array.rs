@@ -163,7 +163,8 @@ impl Description {
         lines.join("\n")
     }
 
-    /// The other notations: the texts, each with the padding that it loses, and the reasons why there is none, each once.
+    /// The other notations: the texts, each with the padding that it loses, and the reasons why there is
+    /// none, each once.
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowered.reason.as_deref());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
@@ -186,7 +187,8 @@ impl Description {
         (written, refused.iter().map(sentence).collect())
     }
 
-    /// The bytes that the buffer of `text` has less than that of this layout, in words; empty if there are none.
+    /// The bytes that the buffer of `text` has less than that of this layout, in words; empty if there are
+    /// none.
     fn loss(&self, text: &str) -> String {
         let bytes =
             text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());

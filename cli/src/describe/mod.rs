@@ -19,13 +19,15 @@ pub(crate) use lowered::Lowered;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layouts, or `-` to read one from each line of standard input. XLA tuples are described element by element.
+    /// The layouts, or `-` to read one from each line of standard input. XLA tuples are described element by
+    /// element.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
     /// Print only this notation: xla, strides, order, onednn, cute, numpy or directml.
     #[arg(long = "as", value_name = "NOTATION")]
     only: Option<Notation>,
-    /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e or v7x.
+    /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e
+    /// or v7x.
     #[arg(long, value_name = "GENERATION")]
     tpu: Option<TpuGeneration>,
 }

@@ -90,7 +90,8 @@ fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output
     output.line("")
 }
 
-/// One memory: its totals, by the buffer assignment if there is one, and the arrays that are alive at the peak.
+/// One memory: its totals, by the buffer assignment if there is one, and the arrays that are alive at the
+/// peak.
 fn print_space(
     live: &LiveMemory,
     space: &SpaceUse,

@@ -33,12 +33,12 @@ pub(crate) struct Arguments {
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.
     #[arg(long, default_value = "0", value_name = "N", requires = "svg", value_parser = whole_number::<u64>)]
     space: u64,
-    /// The compiler's buffer assignment, which is exact. By default it is read from the folder of the dump, where
-    /// --xla_dump_to writes it: ...buffer-assignment.txt.
+    /// The compiler's buffer assignment, which is exact. By default it is read from the folder of the dump,
+    /// where --xla_dump_to writes it: ...buffer-assignment.txt.
     #[arg(long, value_name = "FILE")]
     buffer_assignment: Option<PathBuf>,
-    /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e, v5p, v6e
-    /// or v7x. The sizes of result tuples depend on it.
+    /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e,
+    /// v5p, v6e or v7x. The sizes of result tuples depend on it.
     #[arg(long, value_name = "GENERATION")]
     tpu: Option<TpuGeneration>,
 }

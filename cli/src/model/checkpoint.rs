@@ -76,7 +76,8 @@ impl PartFile {
 }
 
 impl Checkpoint {
-    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says which parts.
+    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says
+    /// which parts.
     pub(super) fn open(path: &Path, share: Option<Share>) -> Result<Checkpoint, Stop> {
         let is_index = path.extension().is_some_and(|ending| ending == "json");
         if !is_index {

@@ -104,7 +104,8 @@ pub(super) struct Report<'a> {
     pub(super) is_sharded: bool,
 }
 
-/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and replaced, before it is.
+/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and
+/// replaced, before it is.
 pub(super) struct Findings {
     lines: Vec<String>,
     /// The last object of `--json`.

@@ -24,8 +24,8 @@ impl FromStr for Exception {
     }
 }
 
-/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most options that are
-/// given twice: so a general one may come first and a special one after it.
+/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most
+/// options that are given twice: so a general one may come first and a special one after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rules {
     all: Rule,

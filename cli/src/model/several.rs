@@ -15,8 +15,8 @@ pub(super) fn usual() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
 }
 
-/// Runs `work` on every item, on this many threads, and returns the results in the order of the items. After the first failure
-/// no work begins; of several the one of the first item is given.
+/// Runs `work` on every item, on this many threads, and returns the results in the order of the items. After
+/// the first failure no work begins; of several the one of the first item is given.
 pub(super) fn at_once<T: Sync, R: Send>(
     items: &[T],
     threads: usize,

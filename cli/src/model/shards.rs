@@ -1,20 +1,21 @@
 //! `NewShards`: where a sharded model is written, part by part, and its index last.
 //!
-//! A model is complete when its index is there. So the index is written after all parts have their names, and a folder that
-//! has one already is not touched part by part:
+//! A model is complete when its index is there. So the index is written after all parts have their names, and
+//! a folder that has one already is not touched part by part:
 //!
-//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old index goes, the
-//!   parts get their names, and the new index comes. What fails before leaves the old model; what fails in between leaves
-//!   none, and never parts of two models under one index.
-//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an index is. After
-//!   that it checks whether all parts exist, and if so writes the index. The last job to rename its part finds all of them,
-//!   so the index is written; several jobs may write it, each under a temporary name of its own and all the same bytes. A job that is run again
-//!   does its parts again, or finds the model complete.
-//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length must be right, and it
-//!   must not be older than its source. So no part of another model, of other rules or of an earlier source is taken for
-//!   one of these.
-//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks again and
-//!   converts nothing.
+//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old
+//!   index goes, the parts get their names, and the new index comes. What fails before leaves the old model;
+//!   what fails in between leaves none, and never parts of two models under one index.
+//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an
+//!   index is. After that it checks whether all parts exist, and if so writes the index. The last job to
+//!   rename its part finds all of them, so the index is written; several jobs may write it, each under a
+//!   temporary name of its own and all the same bytes. A job that is run again does its parts again, or finds
+//!   the model complete.
+//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length
+//!   must be right, and it must not be older than its source. So no part of another model, of other rules or
+//!   of an earlier source is taken for one of these.
+//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks
+//!   again and converts nothing.
 
 use std::fs;
 use std::io;
@@ -45,7 +46,8 @@ pub(super) enum Progress {
 }
 
 impl NewShards {
-    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not there.
+    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not
+    /// there.
     pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
         let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
         let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };

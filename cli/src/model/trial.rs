@@ -1,4 +1,5 @@
-//! Every tensor of a file converted and converted back: through the new file, or through memory that is not kept.
+//! Every tensor of a file converted and converted back: through the new file, or through memory that is not
+//! kept.
 
 use std::path::Path;
 
@@ -19,8 +20,8 @@ use super::trip::Answer;
 /// A plan for each tensor of a file, in its order, or the reason why there is none.
 pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
-/// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed than the
-/// largest takes.
+/// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed
+/// than the largest takes.
 pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let answer = |plan: &Result<Plan<'_>, _>| match plan {
         Ok(plan) => try_out(plan, bar),

@@ -39,7 +39,8 @@ pub struct BufferAssignment {
     on_tpu: bool,
 }
 
-/// The TPU's compiler reports the temporaries of the main memory in blocks of this size, and less than one as none.
+/// The TPU's compiler reports the temporaries of the main memory in blocks of this size, and less than one as
+/// none.
 const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -121,7 +122,7 @@ impl BufferAssignment {
                     }
                 }
             } else if !text.is_empty() {
-                // The tables behind the allocations repeat what was read.
+                // The tables after the allocations repeat what was read.
                 open = None;
             }
         }
@@ -152,8 +153,8 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16 KiB, and less
-    /// than one block is none, as the compiler reports them.
+    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16
+    /// KiB, and less than one block is none, as the compiler reports them.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -189,8 +190,8 @@ impl BufferAssignment {
         self.spaces.keys().copied()
     }
 
-    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at the same
-    /// time: those at overlapping offsets are not.
+    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at
+    /// the same time: those at overlapping offsets are not.
     #[must_use]
     pub fn largest_temporaries(&self, space: u64) -> &[AssignedValue] {
         self.spaces.get(&space).map_or(&[], |space| &space.largest)
@@ -217,7 +218,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let Some((_, behind)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(behind);
     let mut allocation = Allocation { bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
-    // Shapes stand between bars, with commas of their own.
+    // Shapes are between bars, with commas of their own.
     let outside = behind.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {

@@ -54,24 +54,26 @@ pub struct LiveMemory<'a> {
     /// When temporaries are needed, for each buffer in ascending order and without overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
-    /// The computations with instructions: the first of these, and the number of the computation, in ascending order.
+    /// The computations with instructions: the first of these, and the number of the computation, in
+    /// ascending order.
     pub(super) computations: Vec<(u32, u32)>,
 }
 
 impl Module {
-    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as where its end
-    /// is missing.
+    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as
+    /// where its end is missing.
     ///
     /// It follows XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`) as far as the text
-    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions are
-    /// taken in the order of the text.
+    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions
+    /// are taken in the order of the text.
     #[must_use]
     pub fn live_memory(&self) -> Option<LiveMemory<'_>> {
         self.live_memory_on(None)
     }
 
-    /// The same for a TPU of this generation. Only the sizes of the tables of tuples depend on it, and the text does not
-    /// say it: without a generation, they are those of v4 and v5e, or of v2 and v3, which the text shows.
+    /// The same for a TPU of this generation. Only the sizes of the tables of tuples depend on it, and the
+    /// text does not say it: without a generation, they are those of v4 and v5e, or of v2 and v3, which the
+    /// text shows.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -146,8 +148,8 @@ impl Spaces {
         Spaces { numbers, on_tpu: generation.is_some() || has(|array| array.is_tiled), table_block }
     }
 
-    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks; elsewhere a pointer
-    /// takes 8.
+    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks; elsewhere a
+    /// pointer takes 8.
     fn table(&self, elements: u64) -> u64 {
         if self.on_tpu {
             elements.saturating_mul(4).checked_next_multiple_of(self.table_block).unwrap_or(u64::MAX)
@@ -156,7 +158,7 @@ impl Spaces {
         }
     }
 
-    /// The bytes of a part, and the number of the space it lies in.
+    /// The bytes of a part, and the number of the space it is in.
     fn size(&self, module: &Module, kind: PartKind) -> (u64, u32) {
         let (bytes, space) = match kind {
             PartKind::Nothing => (0, 0),
@@ -206,7 +208,7 @@ impl LiveMemory<'_> {
         self.buffers.get(place(number)).copied().unwrap_or_default()
     }
 
-    /// The events, space by space in the order of their times; what ends stands before what begins.
+    /// The events, space by space in the order of their times; what ends is before what begins.
     fn events(&self, only: Option<u32>) -> Vec<Event> {
         let mut events = Vec::new();
         for used in &self.uses {
@@ -234,7 +236,7 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        // Behind the last event of a space nothing is in use.
+        // After the last event of a space nothing is in use.
         let mut now = 0_u128;
         for event in self.events(None) {
             let bytes = u128::from(self.buffer(event.buffer).bytes);
@@ -326,8 +328,8 @@ impl LiveMemory<'_> {
         self.schedule.order.get(place(time)).map(|&id| self.place(id))
     }
 
-    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and results
-    /// included. The first time is 0.
+    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and
+    /// results included. The first time is 0.
     #[must_use]
     pub fn profile(&self, space: u64) -> Vec<(u32, u128)> {
         let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {

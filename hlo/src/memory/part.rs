@@ -6,8 +6,8 @@ use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;
 
-/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its elements.
-/// A part is known by its place in this order; the shape itself has place 0.
+/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its
+/// elements. A part is known by its place in this order; the shape itself has place 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     parts: Vec<Part>,
@@ -26,7 +26,7 @@ struct Part {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKind {
-    /// The table of pointers to so many elements.
+    /// The table of pointers to this many elements.
     Tuple(u32),
     /// An array: its number among the different arrays.
     Array(u32),

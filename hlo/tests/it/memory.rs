@@ -1,4 +1,5 @@
-//! Live memory of HLO modules, against the figures of the compiler itself and against programs small enough to count.
+//! Live memory of HLO modules, against the figures of the compiler itself and against programs small enough
+//! to count.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,8 @@ fn recorded() -> Vec<(String, [u128; 4])> {
         .collect()
 }
 
-/// Arguments, results and aliased results are exact, the peak of the main memory is within 10 % of what the compiler takes.
+/// Arguments, results and aliased results are exact, the peak of the main memory is within 10 % of what the
+/// compiler takes.
 #[test]
 fn totals_are_those_of_the_compilers_memory_analysis() {
     let recorded = recorded();
@@ -56,7 +58,8 @@ fn totals_are_those_of_the_compilers_memory_analysis() {
         );
         let peak = arguments + results - aliased + temporaries;
         let off = total.peak_bytes.abs_diff(peak);
-        // In the smallest programs the alignment of buffers (64 bytes on a CPU, 16 KiB on a TPU) is most of it.
+        // In the smallest programs the alignment of buffers (64 bytes on a CPU, 16 KiB on a TPU) is most of
+        // it.
         let alignment = if name.contains("tpu") { 1 << 14 } else { 1 << 10 };
         assert!(
             off * 10 <= peak || (peak < 1 << 20 && off <= alignment),
@@ -156,8 +159,8 @@ ENTRY %e (p: f32[100]) -> f32[1] {
   ROOT %out = f32[1]{0} slice(%filled), slice={[0:1]}
 }
 ";
-    // The state, and in the body the row. The counter lies in the memory of the result; the table of the state is
-    // not needed any more once its elements are taken.
+    // The state, and in the body the row. The counter is in the memory of the result; the table of the state
+    // is not needed any more once its elements are taken.
     assert_eq!(figures(text), [400, 4, 0, 4000 + 40]);
     let module = read(text);
     let live = module.live_memory().unwrap();
@@ -299,7 +302,7 @@ fn the_table_of_a_module_is_that_of_the_stream() {
     }
 }
 
-/// Texts that nobody's compiler writes: each would take hours if some step took the product of two lengths.
+/// Texts that no one's compiler writes: each would take hours if some step took the product of two lengths.
 #[test]
 fn hostile_modules_take_no_longer_than_their_length() {
     let count = 60_000;
@@ -422,7 +425,8 @@ proptest! {
     }
 }
 
-/// The tables of result tuples by generation: 1,024 bytes on v2 and v3, 512 on v4 and v5e, 32 on v5p, v6e and v7x.
+/// The tables of result tuples by generation: 1,024 bytes on v2 and v3, 512 on v4 and v5e, 32 on v5p, v6e and
+/// v7x.
 #[test]
 fn tables_of_tuples_depend_on_the_generation() {
     use tensor_layout::tiled::TpuGeneration::{V2, V3, V4, V5e, V5p, V6e, V7x};
@@ -521,8 +525,9 @@ ENTRY %e (p: f32[1024]) -> f32[1024] {
     assert_eq!((memory.total().peak_bytes, memory.peak_of_all_spaces(), peaks), (16_384, 16_384, 20_480));
 }
 
-/// An `async-start` without operands, whose `async-update` brings them, as libtpu writes the work of a SparseCore: the operand, the
-/// parameter of the called computation and element 0 of the update are one buffer, and so are the root, element 1 and the result.
+/// An `async-start` without operands, whose `async-update` brings them, as libtpu writes the work of a
+/// SparseCore: the operand, the parameter of the called computation and element 0 of the update are one
+/// buffer, and so are the root, element 1 and the result.
 #[test]
 fn operands_that_an_update_brings_are_counted_once() {
     let text = "HloModule m, is_scheduled=true
