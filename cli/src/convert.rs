@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// them.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
-    /// What padding holds: zero, or the bits of one element as 0x...
+    /// The value of padding: zero, or the bits of one element as 0x...
     #[arg(long, default_value = "zero", value_name = "PATTERN")]
     fill: Fill,
     /// Print the plan; without files nothing else is done.

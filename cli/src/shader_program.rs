@@ -26,7 +26,7 @@ pub(crate) struct ProgramArguments {
     /// cargo install --path cli --features naga.
     #[arg(long, visible_alias = "language", value_name = "NAME", requires = "from", default_value = "wgsl")]
     target: Target,
-    /// What padding is set to: zero, or the bits of one element as 0x...; kept, if left out.
+    /// The value of padding: zero, or the bits of one element as 0x...; kept, if left out.
     #[arg(long, requires = "from", value_name = "PATTERN")]
     fill: Option<Fill>,
 }

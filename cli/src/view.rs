@@ -8,7 +8,7 @@ use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout, or `-` to read one a line from standard input.
+    /// The layout, or `-` to read one from each line of standard input.
     layout: String,
     #[command(flatten)]
     steps: Steps,

@@ -54,16 +54,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The
-    /// job that finds all parts there writes the index.
+    /// job that finds all parts writes the index.
     #[arg(long, value_name = "NUMBER/OF")]
     part: Option<Share>,
-    /// Convert nothing: write the index of a sharded model if all its parts are there.
+    /// Convert nothing: write the index of a sharded model if all its parts exist.
     #[arg(long, requires = "out", conflicts_with = "part")]
     index: bool,
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
+    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
     /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none.
     #[arg(long, value_name = "NAME", default_value = "directml")]
     limits: String,
