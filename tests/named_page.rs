@@ -21,11 +21,11 @@ const PICTURES: &[(&str, &str)] = &[
     ("kCHW4", "tensorrt.kCHW4:f16[1,6,2,3]"),
     ("kHWC8", "tensorrt.kHWC8:f16[1,3,2,3]"),
     ("shuffle_weight_16x16", "aiter.shuffle_weight_16x16:bf16[16,32]"),
-    ("tile", "tenstorrent.tile:bf16[20,24]"),
     ("elempack4", "ncnn.elempack4:f16[6,3,1]"),
     ("weights", "xnnpack.f32_gemm_goi.weights<4,2>:f32[6,5]"),
     ("gptq", "gptq.qweight_u4:u4[16,4]"),
     ("awq", "awq.qweight_u4:u4[2,16]"),
+    ("key_cache_x", "vllm.key_cache_x:f32[1,2,3,8]"),
 ];
 
 fn root() -> PathBuf {
@@ -96,12 +96,14 @@ fn table() -> String {
             page += &line(row);
         }
         page.push('\n');
-        for group in section.chunk_by(|a, b| notes(a) == notes(b)) {
-            let names: Vec<String> = group.iter().map(|row| format!("`{}`", short(row))).collect();
-            let whose = if group.len() == section.len() { String::new() } else { format!("{}: ", distinct(&names)) };
-            for note in notes(&group[0]) {
-                writeln!(page, "* {whose}{note}").unwrap();
-            }
+        let mut every: Vec<String> = section.iter().flat_map(notes).collect();
+        every.sort_by_key(|note| ORDER.iter().position(|word| note.starts_with(word)));
+        for note in distinct(&every) {
+            let rows: Vec<&Row> = section.iter().filter(|row| notes(row).contains(&note)).collect();
+            let names: Vec<String> = rows.iter().map(|row| format!("`{}`", short(row))).collect();
+            let whose =
+                if rows.len() == section.len() { String::new() } else { format!("{}: ", distinct(&names).join(", ")) };
+            writeln!(page, "* {whose}{note}").unwrap();
         }
         for (file, text) in PICTURES.iter().filter(|(_, text)| {
             section
@@ -114,10 +116,18 @@ fn table() -> String {
     page
 }
 
-fn distinct(names: &[String]) -> String {
-    let mut names = names.to_vec();
-    names.dedup();
-    names.join(", ")
+/// What the notes of a section begin with, in their order.
+const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Read", "Not checked"];
+
+/// Each text once.
+fn distinct(texts: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    texts.iter().for_each(|text| {
+        if !found.contains(text) {
+            found.push(text.clone())
+        }
+    });
+    found
 }
 
 fn short(row: &Row) -> &str {

@@ -3,8 +3,6 @@
 use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 
-use super::table::refused;
-
 /// The sizes of the axes, the bytes of an element, and the numbers after the name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values<'t>(Vec<(&'t str, u64)>);
@@ -33,6 +31,11 @@ impl<'t> Values<'t> {
         let value = reader.whole()?;
         if reader.rest.trim().is_empty() { Ok(value) } else { Err(no_value(text)) }
     }
+}
+
+/// A refusal of what a name is given.
+pub(super) fn refused(reason: String) -> Error {
+    Error::NotExpressible { target: "named layout", reason }
 }
 
 fn no_value(text: &str) -> Error {

@@ -12,8 +12,9 @@ use crate::strided::{BufferTensorDesc, Slice};
 use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
 
+use super::expression::refused;
 use super::memory::{Part, Rule};
-use super::table::{Row, find, refused};
+use super::table::{Row, find};
 
 /// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///

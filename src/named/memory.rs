@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::Slice;
 
-use super::expression::Values;
-use super::table::{Row, refused};
+use super::expression::{Values, refused};
+use super::table::Row;
 
 /// Some of the indices of a tensor, and where they are stored.
 ///

@@ -91,11 +91,6 @@ fn parse(table: &'static str) -> Vec<Row> {
     rows
 }
 
-/// A refusal of what a name is given.
-pub(super) fn refused(reason: String) -> Error {
-    Error::NotExpressible { target: "named layout", reason }
-}
-
 impl Row {
     /// The name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
     #[must_use]

@@ -88,7 +88,9 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             None => shape,
         })),
         // The error of a text that begins like an XLA shape is that of the shape.
-        Err(shape) if text.trim_start().starts_with(['(', 't', 'o']) => Err(shape),
+        Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
+            Err(shape)
+        }
         Err(_) => Err(error),
     }
 }
