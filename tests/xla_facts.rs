@@ -357,6 +357,7 @@ fn arrays_without_a_bound_keep_their_parts() {
 /// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an element.
 #[test]
 fn complex128_is_laid_out_like_complex64() {
+    use TpuGeneration::{V3, V5e};
     for (generation, picked, bytes) in [
         (V5e, "c128[]{:T(128)}", 2_048),
         (V5e, "c128[7]{0:T(128)}", 2_048),
