@@ -382,6 +382,10 @@ fn complex128_is_laid_out_like_complex64() {
     ] {
         let bare = array(picked.split_once('{').unwrap().0);
         let found = bare.with_tpu_layout(generation).unwrap();
-        assert_eq!((found.to_string().as_str(), found.physical_size_in_bytes().unwrap()), (picked, bytes), "{generation}");
+        assert_eq!(
+            (found.to_string().as_str(), found.physical_size_in_bytes().unwrap()),
+            (picked, bytes),
+            "{generation}"
+        );
     }
 }
