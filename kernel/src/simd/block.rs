@@ -96,7 +96,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         // A copy that nothing else points to: stores cannot change it, so it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
-        let (wide, high) = if how.permuted && !how.staged { (column_count / in_line, row_count / in_line) } else { (0, 0) };
+        let (wide, high) =
+            if how.permuted && !how.staged { (column_count / in_line, row_count / in_line) } else { (0, 0) };
         // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to `edge`.
         unsafe {
             for block in Permuted::new(wide * high) {

@@ -173,7 +173,11 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 for (group, lanes) in groups.iter().enumerate() {
                     for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                         let place = group * IN_LANE + i;
-                        line.store(if how.staged { to.add(*panel.columns.add(column + place)) } else { stage.add(place * LINE) });
+                        line.store(if how.staged {
+                            to.add(*panel.columns.add(column + place))
+                        } else {
+                            stage.add(place * LINE)
+                        });
                     }
                 }
                 for i in 0..if how.staged { 0 } else { columns } {

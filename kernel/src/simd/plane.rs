@@ -149,9 +149,11 @@ impl TransposePlanes<'_> {
             }
             for (columns, rows) in all.clone() {
                 let mut next = match walk.prefetch.then(|| later.next()).flatten() {
-                    Some((from, _)) if way.whole_source => {
-                        PanelPrefetch::run(from, &plane.rows, (self.plane.source_row() * plane.rows.extent).div_ceil(LINE))
-                    }
+                    Some((from, _)) if way.whole_source => PanelPrefetch::run(
+                        from,
+                        &plane.rows,
+                        (self.plane.source_row() * plane.rows.extent).div_ceil(LINE),
+                    ),
                     Some((from, (columns, rows))) => {
                         let lines = (columns.len() * unit).div_ceil(LINE);
                         PanelPrefetch::new(from.wrapping_add(columns.start * unit), &plane.rows, rows, lines)
@@ -334,7 +336,9 @@ impl Buffers<'_> {
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
             // SAFETY: the rows of the stage follow each other, as those of the plane do.
-            return unsafe { drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0]) };
+            return unsafe {
+                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
+            };
         }
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {

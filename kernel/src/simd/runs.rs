@@ -1,8 +1,8 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
+use super::block::Panel;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
-use super::block::Panel;
 use super::lines::first_and_last;
 use super::order::opaque;
 use super::plane::TransposePlanes;

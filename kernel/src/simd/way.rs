@@ -107,8 +107,8 @@ impl Way {
         };
         let row_bytes = rows * unit;
         // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a panel is high.
-        let joined =
-            plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
+        let joined = plane.columns.stride() == Some(row_bytes)
+            && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
         let most = lines * LINE / unit;
         let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
