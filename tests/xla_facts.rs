@@ -240,7 +240,8 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
     assert!(rows > 700);
 }
 
-/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it reports.
+/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it
+/// reports.
 #[test]
 fn tpu_orders_are_those_the_compiler_chooses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
@@ -354,7 +355,8 @@ fn arrays_without_a_bound_keep_their_parts() {
     assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
 }
 
-/// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an element.
+/// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an
+/// element.
 #[test]
 fn complex128_is_laid_out_like_complex64() {
     use TpuGeneration::{V3, V5e};

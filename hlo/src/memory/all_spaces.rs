@@ -7,9 +7,9 @@ use super::report::{BufferUse, SpaceUse};
 use super::uses::Use;
 
 impl LiveMemory<'_> {
-    /// The most that all memory spaces together hold at one time, parameters, results and constants included: the
-    /// `peak_memory_in_bytes` of JAX's memory analysis. A copy from one memory to another does not count twice, because the compiler
-    /// takes this figure before it places arrays in faster memories.
+    /// The most that all memory spaces together hold at one time, parameters, results and constants included:
+    /// the `peak_memory_in_bytes` of JAX's memory analysis. A copy from one memory to another does not count
+    /// twice, because the compiler takes this figure before it places arrays in faster memories.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;
