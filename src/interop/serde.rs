@@ -1,5 +1,5 @@
-//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from. Reading
-//! checks everything that the constructors check.
+//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from.
+//! Reading checks everything that the constructors check.
 //!
 //! | what | form |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
 //!
-//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand. What was measured for it
-//! is kept as its `Tuning`.
+//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand. What
+//! was measured for it is kept as its `Tuning`.
 //!
 //! ```
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -27,12 +27,14 @@
 //! ```
 
 mod limits;
+#[cfg(feature = "relayout")]
 mod padding;
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::str::FromStr;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use ::serde::ser::{Serialize, Serializer};
@@ -42,6 +44,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
 use crate::notation::Notated;
+#[cfg(feature = "relayout")]
 use crate::relayout::Tuning;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
@@ -102,8 +105,10 @@ by_text!(
     LayoutClass,
     Notated,
     FeatureLevel,
-    Tuning,
 );
+
+#[cfg(feature = "relayout")]
+by_text!(Tuning);
 
 impl Serialize for Dims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
