@@ -172,7 +172,8 @@ impl BufferTensorDesc {
 }
 
 /// The numbers as `u64`: the only integers that do not fit an `i128` are too large for a `u64` as well.
-fn naturals<T: Copy + TryInto<i128>>(
+#[inline]
+pub(super) fn naturals<T: Copy + TryInto<i128>>(
     what: &'static str,
     one_of_them: &'static str,
     numbers: &[T],

@@ -18,6 +18,7 @@ mod destination;
 mod iterations;
 mod level;
 mod machine;
+mod plain;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
@@ -32,4 +33,5 @@ pub(super) use destination::{Destination, all_written};
 pub(super) use level::Available;
 pub use level::KernelLevel;
 pub(super) use machine::Machine;
+pub(super) use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};
 pub(super) use portable::{bit_rows, width};

@@ -10,6 +10,7 @@ pub(super) mod fill;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "much of it is for kernels over vectors"))]
 pub(super) mod machine;
 pub(super) mod nest;
+pub(super) mod once;
 pub(super) mod passes;
 pub(super) mod program;
 pub(super) mod select;
