@@ -13,8 +13,7 @@ use tensor_layout::{BufferTensorDesc, DataType};
 
 mod counting;
 
-const TYPES: [DataType; 6] =
-    [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
+const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
 
 /// Sizes, strides of both sides, and where index 0 is on both.
 #[derive(Debug, Clone)]
@@ -50,7 +49,7 @@ fn strides(sizes: &[usize], order: &[usize], gaps: &[usize], signs: u8, base: us
 
 fn case() -> impl Strategy<Value = Case> {
     (0..=8_usize).prop_flat_map(|rank| {
-        let most = [1, 700, 40, 14, 8, 5, 4, 3, 3][rank];
+        let most = [1_usize, 700, 40, 14, 8, 5, 4, 3, 3][rank];
         let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
         let gaps = || prop::collection::vec(prop_oneof![4 => Just(0_usize), 1 => 0..3_usize], rank);
         let lists = (prop::collection::vec(prop_oneof![8 => 1..=most, 1 => Just(0_usize)], rank), order.clone(), order);

@@ -1,11 +1,12 @@
 //! A copy that is run once: what two strided sides need is a loop nest, which takes less time than a plan.
 
+use strided_copy::{Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, WriteOnly};
+
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
-use super::kernel::{Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, WriteOnly};
 use super::plan::once;
 use super::relayout::Relayout;
 
@@ -124,7 +125,8 @@ where
     // An axis that both sides walk backwards is walked forwards.
     let one_side = |(a, b): (&[usize], &[usize])| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
     let (first, second) = (source.reversed.as_slice(), destination.reversed.as_slice());
-    let axes: Vec<usize> = [(first, second), (second, first)].into_iter().flat_map(one_side as fn(_) -> Vec<_>).collect();
+    let axes: Vec<usize> =
+        [(first, second), (second, first)].into_iter().flat_map(one_side as fn(_) -> Vec<_>).collect();
     Relayout::reversing(&source.desc, &destination.desc, &axes)?.run_memory(from, to)
 }
 

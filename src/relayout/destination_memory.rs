@@ -1,6 +1,7 @@
 //! What is known of the memory that a copy writes.
 
-use super::plan::machine::STREAMING_FROM;
+use strided_copy::knobs::STREAMING_FROM;
+
 use super::relayout::Relayout;
 
 /// Whether the destination is in the cache when a copy begins, which decides how it is stored to. It changes how fast a copy is,

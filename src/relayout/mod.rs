@@ -33,7 +33,7 @@ mod exec;
 mod explain;
 mod in_order;
 mod in_place;
-mod kernel;
+mod level;
 mod measured;
 mod padding;
 #[cfg(feature = "rayon")]
@@ -49,10 +49,14 @@ pub use axis_piece::AxisPiece;
 pub use copy::{Strided, copy, copy_strided};
 pub use descriptor_pairs::DescriptorPair;
 pub use destination_memory::DestinationMemory;
-pub use kernel::{KernelLevel, WriteOnly};
+pub use level::KernelLevel;
 pub use padding::Padding;
 pub use passes::CopyPass;
 pub use piece::Piece;
 pub use plans::{Plans, Settings};
 pub use relayout::Relayout;
+pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,9 @@ use crate::strided::BufferTensorDesc;
 
 use super::destination_memory::DestinationMemory;
 use super::exec;
-use super::kernel::{Available, Destination, KernelLevel, Machine, PlainNest};
+use strided_copy::{Available, Destination, Machine, PlainNest};
+
+use super::level::KernelLevel;
 use super::padding::Padding;
 use super::plan::fill::{Fill, has_padding};
 use super::plan::once;
@@ -145,7 +147,7 @@ impl Relayout {
             fill: Fill::Nothing,
             passes,
             plain,
-            level: Available::in_use(),
+            level: KernelLevel::available_in_use(),
             machine,
             tuning: Tuning::default(),
             trials: Vec::new(),
@@ -212,7 +214,7 @@ impl Relayout {
     /// available level up to `level`.
     #[must_use]
     pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        Relayout { level: Available::up_to(level), plain: None, ..self }
+        Relayout { level: level.available(), plain: None, ..self }
     }
 
     /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left to itself, a copy goes by

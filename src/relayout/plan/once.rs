@@ -1,13 +1,12 @@
 //! A loop nest that belongs to no program: the kernel for it, and how it is stored.
 
 use smallvec::SmallVec;
+use strided_copy::nest::{NestLoop, NestLoops, Stride};
+use strided_copy::{Call, Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, StreamFence};
 
 use crate::map::Loop;
 
-use super::super::kernel::{
-    Available, Call, Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, StreamFence,
-};
-use super::nest::{NestLoop, NestLoops, Stride};
+use super::super::level::KernelLevel;
 use super::program::{Program, Traffic};
 use super::select;
 
@@ -60,8 +59,7 @@ pub(crate) fn run(nest: &PlainNest, machine: &Machine, source: &[u8], destinatio
     let mut loops = NestLoops::new();
     let mut once = 1_u64;
     for step in nest.loops() {
-        let stride =
-            Stride { extent: step.extent, source: step.source.unsigned_abs(), destination: step.destination };
+        let stride = Stride { extent: step.extent, source: step.source.unsigned_abs(), destination: step.destination };
         loops.push(if step.source < 0 { NestLoop::Reversed(stride) } else { NestLoop::Strided(stride) });
         // What is repeated stays in the cache.
         if step.source != 0 {
@@ -72,7 +70,7 @@ pub(crate) fn run(nest: &PlainNest, machine: &Machine, source: &[u8], destinatio
     let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
     let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(&machine.knobs);
     let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
-    let level = Available::in_use();
+    let level = KernelLevel::available_in_use();
     let fence = (streaming || destination.is_write_only()).then(|| StreamFence::new(level));
     Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs: &knobs }.run(&planned);
 }
