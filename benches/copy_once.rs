@@ -11,7 +11,7 @@
 use std::hint::black_box;
 
 use tensor_layout::relayout::{Plans, Relayout, Settings, Strided, copy, copy_strided};
-use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
@@ -71,13 +71,19 @@ fn main() {
     println!("{}", ["source", "destination", "bytes", "loop", "copy", "copy_strided", "run", "hit"].join(separator));
     for line in SHAPES.lines().filter(|line| !line.is_empty()) {
         let (from, to) = line.split_once('\t').expect("two layouts");
-        let (from, to): (BufferTensorDesc, BufferTensorDesc) = (from.parse().unwrap(), to.parse().unwrap());
+        let (from, to) = (desc(from), desc(to));
         let times = times(&from, &to);
         let bytes = from.logical_elements() * u64::from(from.data_type().bits()) / 8;
         let quoted = |desc: &BufferTensorDesc| if csv { format!("\"{desc}\"") } else { desc.to_string() };
         let times = times.map(|time| format!("{time:.1}"));
         println!("{}", [vec![quoted(&from), quoted(&to), bytes.to_string()], times.to_vec()].concat().join(separator));
     }
+}
+
+/// A descriptor; sizes alone are packed.
+fn desc(text: &str) -> BufferTensorDesc {
+    let packed = |shape: ArrayShape| BufferTensorDesc::packed(shape.data_type(), shape.sizes()).unwrap();
+    text.parse().unwrap_or_else(|_| packed(text.parse().unwrap()))
 }
 
 fn times(from: &BufferTensorDesc, to: &BufferTensorDesc) -> [f64; 5] {

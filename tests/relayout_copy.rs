@@ -9,11 +9,17 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{
     DestinationMemory, Padding, Plans, Relayout, Settings, Strided, WriteOnly, copy, copy_strided,
 };
-use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 mod counting;
 
 const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
+
+/// A descriptor; sizes alone are packed.
+fn desc(text: &str) -> BufferTensorDesc {
+    let packed = |shape: ArrayShape| BufferTensorDesc::packed(shape.data_type(), shape.sizes()).unwrap();
+    text.parse().unwrap_or_else(|_| packed(text.parse().unwrap()))
+}
 
 /// Sizes, strides of both sides, and where index 0 is on both.
 #[derive(Debug, Clone)]
@@ -128,7 +134,6 @@ proptest! {
 
 #[test]
 fn errors_are_those_of_a_kept_plan() {
-    let desc = |text: &str| text.parse::<BufferTensorDesc>().unwrap();
     let pairs = [
         ("f32[2,3]", "f32[2,3]:[1,1]"),
         ("f32[2,3]", "f32[3,2]"),
@@ -171,7 +176,7 @@ fn copies_up_to_rank_8_allocate_nothing() {
         ("f32[1,64,60,60]:[230400,3600,60,1]", "f32[1,64,60,60]:[230400,1,3840,64]"),
     ];
     for (from, to) in pairs {
-        let (from, to): (BufferTensorDesc, BufferTensorDesc) = (from.parse().unwrap(), to.parse().unwrap());
+        let (from, to) = (desc(from), desc(to));
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];
         let mut destination = vec![0; usize::try_from(to.min_size_in_bytes()).unwrap()];
         let (result, allocations) = counting::count(|| copy(&from, &to, &source, &mut destination[..]));

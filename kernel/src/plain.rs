@@ -16,6 +16,14 @@ pub struct PlainLoop {
 impl PlainLoop {
     /// One iteration.
     pub const ONCE: PlainLoop = PlainLoop { extent: 1, source: 0, destination: 0 };
+
+    /// Does the loop outside it begin each iteration where this one ends?
+    #[inline]
+    pub fn goes_on_in(&self, outer: &PlainLoop) -> bool {
+        let extent = isize::try_from(self.extent).ok();
+        self.destination.checked_mul(self.extent) == Some(outer.destination)
+            && extent.and_then(|extent| extent.checked_mul(self.source)) == Some(outer.source)
+    }
 }
 
 /// The most loops of a [`PlainNest`].
@@ -23,25 +31,21 @@ pub const MOST_PLAIN_LOOPS: usize = 8;
 
 /// A loop nest around a run of bytes. Its end was computed with checked arithmetic when it was made.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainNest {
+pub struct PlainNest<'a> {
     run: usize,
     /// Where the first iteration begins, source and destination.
     start: (usize, usize),
-    /// Outer to inner, after as many single iterations as there are loops less than the most.
-    loops: [PlainLoop; MOST_PLAIN_LOOPS],
-    count: usize,
+    /// Outer to inner.
+    loops: &'a [PlainLoop],
     /// One past the last byte of both sides.
     end: (usize, usize),
 }
 
-impl PlainNest {
-    /// `None` for more than [`MOST_PLAIN_LOOPS`] loops, for one without iterations, for an empty run, and for iterations that begin
-    /// before byte 0 or end after the last address.
+impl<'a> PlainNest<'a> {
+    /// The nest of these loops, outer to inner. `None` for more than [`MOST_PLAIN_LOOPS`], for one without iterations, for an empty run,
+    /// and for iterations that begin before byte 0 or end after the last address.
     #[inline]
-    pub fn new(run: usize, start: (usize, usize), loops: &[PlainLoop]) -> Option<PlainNest> {
-        let mut all = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
-        let unused = MOST_PLAIN_LOOPS.checked_sub(loops.len())?;
-        all.get_mut(unused..)?.copy_from_slice(loops);
+    pub fn new(run: usize, start: (usize, usize), loops: &'a [PlainLoop]) -> Option<PlainNest<'a>> {
         let (mut least, mut end) = (start.0, start);
         for step in loops {
             let last = step.extent.checked_sub(1)?;
@@ -54,26 +58,30 @@ impl PlainNest {
             end.1 = end.1.checked_add(last.checked_mul(step.destination)?)?;
         }
         let end = (end.0.checked_add(run)?, end.1.checked_add(run)?);
-        (run > 0).then_some(PlainNest { run, start, loops: all, count: loops.len(), end })
+        (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end })
     }
 
     /// The bytes of a run.
+    #[must_use]
     pub fn bytes_of_run(&self) -> usize {
         self.run
     }
 
     /// Where the first iteration begins, source and destination.
+    #[must_use]
     pub fn start(&self) -> (usize, usize) {
         self.start
     }
 
     /// The loops, outer to inner.
-    pub fn loops(&self) -> &[PlainLoop] {
-        &self.loops[MOST_PLAIN_LOOPS - self.count..]
+    #[must_use]
+    pub fn loops(&self) -> &'a [PlainLoop] {
+        self.loops
     }
 
     /// How many runs are copied.
     #[inline]
+    #[must_use]
     pub fn runs(&self) -> usize {
         self.loops.iter().map(|step| step.extent).fold(1, usize::saturating_mul)
     }
@@ -96,7 +104,7 @@ impl PlainNest {
         // the source is readable, the destination is writable and nobody else's, so they do not overlap.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
-            if self.count == 0 {
+            if self.loops.is_empty() {
                 return std::ptr::copy_nonoverlapping(from, to, self.run);
             }
             match self.run {
@@ -121,8 +129,8 @@ impl PlainNest {
     /// `copy` may be called with all of them.
     #[inline(always)]
     unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
-        let [outer @ .., middle, inner] = &self.loops;
-        let outer = &outer[(MOST_PLAIN_LOOPS - self.count).min(outer.len())..];
+        let (inner, outer) = self.loops.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
+        let (middle, outer) = outer.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
         let mut begun = [0_usize; MOST_PLAIN_LOOPS];
         loop {
             let (mut row_from, mut row_to) = (from, to);

@@ -152,12 +152,13 @@ type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 #[inline]
 fn run(
     element: usize,
-    axes: impl Iterator<Item = Axis>,
+    axes: impl DoubleEndedIterator<Item = Axis>,
     start: (usize, usize),
     from: &[u8],
     to: Destination<'_>,
 ) -> bool {
-    match nest(element, axes, start) {
+    let mut list = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
+    match nest(element, axes, start, &mut list) {
         Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
             if once::is_plain(&nest, once::MOST_PLAIN_RUNS) {
                 nest.run(from, to);
@@ -175,13 +176,18 @@ fn run(
 /// what is packed on both sides as one run. `Some(None)` without elements; `None` if some number does not fit, or if two indices of
 /// the destination may share a place.
 #[inline]
-fn nest(element: usize, axes: impl Iterator<Item = Axis>, start: (usize, usize)) -> Option<Option<PlainNest>> {
+fn nest(
+    element: usize,
+    axes: impl DoubleEndedIterator<Item = Axis>,
+    start: (usize, usize),
+    list: &mut [PlainLoop; MOST_PLAIN_LOOPS],
+) -> Option<Option<PlainNest<'_>>> {
     let unit = isize::try_from(element).ok()?;
-    let mut list = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
-    let (mut count, mut empty) = (0_usize, false);
+    // Outer to inner, at the end of the list.
+    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
     let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
     let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
-    for (extent, (source, destination)) in axes {
+    for (extent, (source, destination)) in axes.rev() {
         let extent = extent?;
         if extent <= 1 {
             empty |= extent == 0;
@@ -196,46 +202,38 @@ fn nest(element: usize, axes: impl Iterator<Item = Axis>, start: (usize, usize))
         }
         let step = PlainLoop { extent, source, destination: destination.unsigned_abs() };
         // Inserted where it belongs: axes are few, and nearly always in order.
-        let mut place = count;
-        while let Some(outer) = place.checked_sub(1).and_then(|outer| list.get(outer).copied())
-            && outer.destination < step.destination
+        first = first.checked_sub(1)?;
+        let mut place = first;
+        while let Some(&inner) = list.get(place.checked_add(1)?)
+            && inner.destination > step.destination
         {
-            *list.get_mut(place)? = outer;
-            place = place.checked_sub(1)?;
+            *list.get_mut(place)? = inner;
+            place = place.checked_add(1)?;
         }
         *list.get_mut(place)? = step;
-        count = count.checked_add(1)?;
     }
     if empty {
         return Some(None);
     }
-    let (mut run, mut merged) = (element, 0_usize);
-    // From the innermost outwards, into the end of the list.
-    let mut loops = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
-    let mut span = element;
-    for step in list.get(..count)?.iter().rev() {
+    // Merged from the innermost outwards, in place: what was merged is never longer than what was looked at.
+    let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
+    for place in (first..MOST_PLAIN_LOOPS).rev() {
+        let step = *list.get(place)?;
         if step.destination < span {
             return None;
         }
         span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(step.destination)?)?;
-        let inner = MOST_PLAIN_LOOPS.checked_sub(merged).and_then(|place| loops.get_mut(place));
-        match inner {
+        match list.get_mut(outermost) {
             None if step.destination == run && step.source == isize::try_from(run).ok()? => {
                 run = run.checked_mul(step.extent)?;
             }
-            Some(inner)
-                if inner.destination.checked_mul(inner.extent) == Some(step.destination)
-                    && isize::try_from(inner.extent).ok().and_then(|n| n.checked_mul(inner.source))
-                        == Some(step.source) =>
-            {
-                inner.extent = inner.extent.checked_mul(step.extent)?;
-            }
+            Some(inner) if inner.goes_on_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
             _ => {
-                merged = merged.checked_add(1)?;
-                *loops.get_mut(MOST_PLAIN_LOOPS.checked_sub(merged)?)? = *step;
+                outermost = outermost.checked_sub(1)?;
+                *list.get_mut(outermost)? = step;
             }
         }
     }
     let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
-    PlainNest::new(run, start, loops.get(MOST_PLAIN_LOOPS.checked_sub(merged)?..)?).map(Some)
+    PlainNest::new(run, start, list.get(outermost..)?).map(Some)
 }

@@ -9,12 +9,12 @@ use crate::strided::BufferTensorDesc;
 
 use super::destination_memory::DestinationMemory;
 use super::exec;
-use strided_copy::{Available, Destination, Machine, PlainNest};
+use strided_copy::{Available, Destination, Machine};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
 use super::plan::fill::{Fill, has_padding};
-use super::plan::once;
+use super::plan::once::Plain;
 use super::plan::passes::Passes;
 use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
@@ -54,7 +54,7 @@ pub struct Relayout {
     pub(super) fill: Fill,
     pub(super) passes: Passes,
     /// The whole copy where it is small and sets no padding: `run` looks no further.
-    pub(super) plain: Option<PlainNest>,
+    pub(super) plain: Option<Plain>,
     pub(super) level: Available,
     pub(super) machine: &'static Machine,
     pub(super) tuning: Tuning,
@@ -135,7 +135,7 @@ impl Relayout {
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
         let plain = match &passes {
-            Passes::Direct(program) => once::plain(program),
+            Passes::Direct(program) => Plain::new(program),
             Passes::Staged(_) => None,
         };
         Ok(Relayout {
@@ -295,7 +295,7 @@ impl Relayout {
     ///
     /// [`Error::BufferTooShort`], before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        if let Some(nest) = &self.plain
+        if let Some(nest) = self.plain.as_ref().and_then(Plain::nest)
             && nest.is_inside(source.len(), destination.len())
         {
             nest.run(source, destination.into());

@@ -111,6 +111,7 @@ impl SignedDesc {
     }
 
     /// The descriptor, if no axis runs backwards.
+    #[cfg(any(feature = "dlpack", feature = "pjrt"))]
     pub(crate) fn forwards(self) -> Result<BufferTensorDesc, Error> {
         match self.reversed.first() {
             Some(&axis) => Err(Error::Negative { what: "strides", axis }),

@@ -60,7 +60,7 @@ fn what_leaves_the_addresses_is_no_nest() {
     assert!(PlainNest::new(1, (usize::MAX, 0), &[]).is_none());
     assert!(PlainNest::new(1, (0, 0), &[step(usize::MAX, 2, 0)]).is_none());
     assert!(PlainNest::new(1, (0, 0), &[step(3, 1, usize::MAX)]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[PlainLoop::ONCE; 9]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[PlainLoop::ONCE; MOST_PLAIN_LOOPS + 1]).is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use strided_copy::nest::{NestLoop, NestLoops, Stride};
-use strided_copy::{Call, Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, StreamFence};
+use strided_copy::{Call, Destination, Machine, PlainLoop, PlainNest, StreamFence};
 
 use crate::map::Loop;
 
@@ -11,7 +11,7 @@ use super::program::{Program, Traffic};
 use super::select;
 
 /// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
-pub(crate) fn is_plain(nest: &PlainNest, most: usize) -> bool {
+pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
     nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
 }
 
@@ -22,40 +22,55 @@ const MOST_PLAIN_BYTES: usize = 1 << 18;
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 
-/// The one box of a program as a plain nest, if it is small and of whole bytes.
-pub(crate) fn plain(program: &Program) -> Option<PlainNest> {
-    let bits = program.widths.source;
-    if program.widths.change().is_some() || !bits.is_multiple_of(8) || program.boxes.count() != 1 || program.streaming {
-        return None;
+/// A whole copy that is small, as a plain nest that is made again for each run.
+#[derive(Debug, Clone)]
+pub(crate) struct Plain {
+    run: usize,
+    start: (usize, usize),
+    loops: SmallVec<[PlainLoop; 4]>,
+}
+
+impl Plain {
+    /// The one box of a program, if it is small and of whole bytes.
+    pub(crate) fn new(program: &Program) -> Option<Plain> {
+        let bits = program.widths.source;
+        let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
+        if other || program.boxes.count() != 1 {
+            return None;
+        }
+        let element = usize::try_from(bits.div_euclid(8)).ok()?;
+        let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element);
+        let copy = program.boxes.iter().next()?;
+        let (mut run, mut loops) = (element, SmallVec::new());
+        for step in copy.loops().iter().rev() {
+            let (extent, source, destination, sign) = match *step {
+                Loop::Strided { extent, source, destination } => (extent, source, destination, 1),
+                Loop::Reversed { extent, source, destination } => (extent, source, destination, -1),
+                Loop::Table(_) => return None,
+            };
+            let extent = usize::try_from(extent).ok()?;
+            let source = isize::try_from(bytes(source)?).ok()?.checked_mul(sign)?;
+            let destination = bytes(destination)?;
+            // The loops are in order of the destination: only the last can be packed on both sides.
+            if loops.is_empty() && destination == run && source == isize::try_from(run).ok()? {
+                run = run.checked_mul(extent)?;
+            } else {
+                loops.insert(0, PlainLoop { extent, source, destination });
+            }
+        }
+        let plain = Plain { run, start: (bytes(copy.source())?, bytes(copy.destination())?), loops };
+        plain.nest().is_some_and(|nest| is_plain(&nest, MOST_PLANNED_RUNS)).then_some(plain)
     }
-    let element = usize::try_from(bits.div_euclid(8)).ok()?;
-    let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element);
-    let copy = program.boxes.iter().next()?;
-    let (mut run, mut loops) = (element, SmallVec::<[PlainLoop; MOST_PLAIN_LOOPS]>::new());
-    for step in copy.loops() {
-        let (extent, source, destination, sign) = match *step {
-            Loop::Strided { extent, source, destination } => (extent, source, destination, 1),
-            Loop::Reversed { extent, source, destination } => (extent, source, destination, -1),
-            Loop::Table(_) => return None,
-        };
-        let source = isize::try_from(bytes(source)?).ok()?.checked_mul(sign)?;
-        loops.push(PlainLoop { extent: usize::try_from(extent).ok()?, source, destination: bytes(destination)? });
+
+    #[inline]
+    pub(crate) fn nest(&self) -> Option<PlainNest<'_>> {
+        PlainNest::new(self.run, self.start, &self.loops)
     }
-    // The loops are in order of the destination: only the last can be packed on both sides.
-    if let Some(&last) = loops.last()
-        && last.destination == run
-        && last.source == isize::try_from(run).ok()?
-    {
-        run = run.checked_mul(last.extent)?;
-        loops.pop();
-    }
-    let nest = PlainNest::new(run, (bytes(copy.source())?, bytes(copy.destination())?), &loops)?;
-    is_plain(&nest, MOST_PLANNED_RUNS).then_some(nest)
 }
 
 /// Copies with the kernel that a plan would choose.
 #[inline(never)]
-pub(crate) fn run(nest: &PlainNest, machine: &Machine, source: &[u8], destination: Destination<'_>) {
+pub(crate) fn run(nest: &PlainNest<'_>, machine: &Machine, source: &[u8], destination: Destination<'_>) {
     let mut loops = NestLoops::new();
     let mut once = 1_u64;
     for step in nest.loops() {
