@@ -3,7 +3,7 @@
 
 #[cfg(target_endian = "big")]
 compile_error!(
-    "tensor-layout has been tested on little-endian targets only, and its answers have to be right: see docs/PLATFORMS.md"
+    "tensor-layout has been tested on little-endian targets only, and its answers have to be right: see docs/TRUST.md"
 );
 
 mod checked;

@@ -154,22 +154,23 @@ impl fmt::Display for UploadReport {
     /// One line for every number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "limits           {}", self.limits)?;
-        writeln!(f, "elements         {} ({} spanned, {})", self.logical_elements, self.span_elements, self.data_type)?;
+        writeln!(
+            f,
+            "elements         {} logical, {} spanned, {}",
+            self.logical_elements, self.span_elements, self.data_type
+        )?;
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
         writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
         writeln!(f, "padding to zero  {:?}", self.padding)?;
         if self.gap_bits > 0 {
-            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "they are left alone" };
-            let (bits, other) = (self.gap_bits, "other tensors' if this one is a slice");
-            writeln!(f, "between elements {bits} bits, {other}: {kept}")?;
+            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
+            let (bits, other) = (self.gap_bits, "which belong to other tensors if this one is a slice");
+            writeln!(f, "gaps             {bits} bits, {other}: {kept}")?;
         }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
-        write!(f, "alignment        {} asked, ", self.alignment_asked)?;
-        match self.alignment_had {
-            Some(had) => writeln!(f, "{had} had")?,
-            None => writeln!(f, "any had")?,
-        }
+        let found = self.alignment_had.map_or_else(|| "any".to_owned(), |found| found.to_string());
+        writeln!(f, "alignment        required {}, found {found}", self.alignment_asked)?;
         write!(f, "index width      {}", self.index_width)?;
         if let Some(pieces) = &self.pieces {
             write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
