@@ -1,11 +1,13 @@
-//! What one small copy costs: `relayout::copy`, `copy_strided` and a kept plan beside a plain loop nest over the axes.
+//! What one small copy costs: `relayout::copy`, `copy_strided` and a kept plan beside a plain loop nest over
+//! the axes.
 //!
 //! ```text
 //! cargo bench --bench copy_once -- [--csv]
 //! ```
 //!
-//! Forty shapes from 8 bytes to 64 KiB. All figures are nanoseconds, the fastest batch; `loop` walks the axes in the order of their
-//! indices and copies elements, or rows where they are packed on both sides. `hit` is a look-up in `Plans`.
+//! Forty shapes from 8 bytes to 64 KiB. All figures are nanoseconds, the fastest batch; `loop` walks the axes
+//! in the order of their indices and copies elements, or rows where they are packed on both sides. `hit` is a
+//! look-up in `Plans`.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;

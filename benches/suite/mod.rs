@@ -210,8 +210,8 @@ fn trials(case: &Case, relayout: Relayout, source: &[u8], destination: &mut [u8]
     (0..trials.len()).map(seconds).fold(f64::INFINITY, f64::min) / seconds(0)
 }
 
-/// What non-temporal stores take beside ordinary ones, by what the destination was before: never touched (the pages are handed out while it
-/// is written), and written a moment ago.
+/// What non-temporal stores take beside ordinary ones, by what the destination was before: never touched (the
+/// pages are handed out while it is written), and written a moment ago.
 fn destinations() {
     println!(
         "case,bytes_moved,fresh_ordinary,fresh_non_temporal,fresh_ratio,reused_ordinary,reused_non_temporal,reused_ratio"

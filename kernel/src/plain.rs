@@ -1,4 +1,5 @@
-//! Copies that are over before a kernel is chosen: a loop nest as nested `for` loops, one run of bytes after the other.
+//! Copies that are over before a kernel is chosen: a loop nest as nested `for` loops, one run of bytes after
+//! the other.
 
 use crate::destination::Destination;
 
@@ -42,8 +43,9 @@ pub struct PlainNest<'a> {
 }
 
 impl<'a> PlainNest<'a> {
-    /// The nest of these loops, outer to inner. `None` for more than [`MOST_PLAIN_LOOPS`], for one without iterations, for an empty run,
-    /// and for iterations that begin before byte 0 or end after the last address.
+    /// The nest of these loops, outer to inner. `None` for more than [`MOST_PLAIN_LOOPS`], for one without
+    /// iterations, for an empty run, and for iterations that begin before byte 0 or end after the last
+    /// address.
     #[inline]
     pub fn new(run: usize, start: (usize, usize), loops: &'a [PlainLoop]) -> Option<PlainNest<'a>> {
         let (mut least, mut end) = (start.0, start);
@@ -100,8 +102,9 @@ impl<'a> PlainNest<'a> {
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
-        // SAFETY: `new` has checked that no iteration begins before byte 0, and that none ends after `end`, which is inside both buffers:
-        // the source is readable, the destination is writable and nobody else's, so they do not overlap.
+        // SAFETY: `new` has checked that no iteration begins before byte 0, and that none ends after `end`,
+        // which is inside both buffers: the source is readable, the destination is writable and nobody
+        // else's, so they do not overlap.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops.is_empty() {

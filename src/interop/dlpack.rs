@@ -1,11 +1,13 @@
 //! DLPack's `DLTensor`, field for field, and conversions both ways.
 //!
-//! Shape and strides count elements. Strides may be negative: [`DlFields::to_signed`] names those axes beside the descriptor. Types
-//! below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An
-//! element of several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
+//! Shape and strides count elements. Strides may be negative: [`DlFields::to_signed`] names those axes beside
+//! the descriptor. Types below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED`
+//! says otherwise. An element of several lanes becomes an axis of its own, the last. Source: dlpack.h,
+//! version 1.3.
 //!
-//! From version 1.2 on `strides` is null for tensors without axes only; [`DlLayout`] writes it always. A null from an older producer is
-//! read as packed row-major. The stride of an axis of size 1 may be any number and is ignored, and so is `data` of a tensor without elements.
+//! From version 1.2 on `strides` is null for tensors without axes only; [`DlLayout`] writes it always. A null
+//! from an older producer is read as packed row-major. The stride of an axis of size 1 may be any number and
+//! is ignored, and so is `data` of a tensor without elements.
 //!
 //! ```
 //! use tensor_layout::interop::dlpack::{BorrowedDlTensor, DlDevice, DlLayout, DlTensor};
@@ -206,14 +208,16 @@ impl DlFields<'_> {
         self.to_signed()?.forwards()
     }
 
-    /// The descriptor, and the axes whose stride is negative. The first element is `byte_offset` after `data`; the descriptor's buffer
-    /// begins at `data`, or at the lowest address if an axis runs backwards past it.
+    /// The descriptor, and the axes whose stride is negative. The first element is `byte_offset` after
+    /// `data`; the descriptor's buffer begins at `data`, or at the lowest address if an axis runs backwards
+    /// past it.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another number of strides
-    /// than of sizes; [`Error::Negative`] for a negative size; [`Error::NotExpressible`] for a byte offset that is no whole number of
-    /// elements, and a type below a byte that is padded to one; [`Error::Overflow`].
+    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
+    /// number of strides than of sizes; [`Error::Negative`] for a negative size; [`Error::NotExpressible`]
+    /// for a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
+    /// [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -241,7 +245,8 @@ impl DlFields<'_> {
         if lanes == 0 {
             return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
         }
-        // Numbers that do not fit `i128` are refused below by their own names; sizes and strides are `i64` here.
+        // Numbers that do not fit `i128` are refused below by their own names; sizes and strides are `i64`
+        // here.
         let list = |numbers: &[i64], factor: u16, last: u16| -> SmallVec<[i128; 8]> {
             let all = numbers.iter().map(|&number| i128::from(number).saturating_mul(factor.into()));
             all.chain((lanes > 1).then_some(last.into())).collect()
@@ -264,7 +269,8 @@ impl DlFields<'_> {
 }
 
 impl DlTensor {
-    /// The fields of a raw structure, for a caller that looks at them first; `flags` are those of `DLManagedTensorVersioned`, 0 without one.
+    /// The fields of a raw structure, for a caller that looks at them first; `flags` are those of
+    /// `DLManagedTensorVersioned`, 0 without one.
     ///
     /// # Errors
     ///
@@ -273,7 +279,8 @@ impl DlTensor {
     ///
     /// # Safety
     ///
-    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change for `'a`. `data` is not touched.
+    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change for
+    /// `'a`. `data` is not touched.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};

@@ -148,10 +148,11 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order; [`Error::ZeroTile`];
-    /// [`Error::TrailingCombine`]; [`Error::Negative`] for a negative byte stride, which [`to_signed`](Self::to_signed) takes;
-    /// [`Error::NotExpressible`] for one that is no whole number of elements; [`Error::Overflow`] for other negative numbers, and if the
-    /// elements or their places pass 64 bits.
+    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order;
+    /// [`Error::ZeroTile`]; [`Error::TrailingCombine`]; [`Error::Negative`] for a negative byte stride, which
+    /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is no whole number of
+    /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64
+    /// bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};

@@ -7,10 +7,13 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
-use super::plan::once;
+use super::exec::once;
+use super::level::KernelLevel;
+use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::relayout::Relayout;
 
-/// One side of [`copy_strided`]: how far apart neighbours are on each axis, and where index 0 is stored, both in elements.
+/// One side of [`copy_strided`]: how far apart neighbours are on each axis, and where index 0 is stored, both
+/// in elements.
 ///
 /// ```
 /// use tensor_layout::relayout::Strided;
@@ -27,17 +30,20 @@ pub struct Strided<'a, T> {
     pub offset: usize,
 }
 
-/// Copies once what [`Relayout::new`] would plan: every element of one layout to the other, padding left alone.
+/// Copies once what [`Relayout::new`] would plan: every element of one layout to the other, padding left
+/// alone.
 ///
-/// Two descriptors of whole bytes need no plan and, up to rank 8, no allocation: packed data is one `memcpy`, rows are a loop, and a few
-/// hundred elements are copied one by one. Other layouts are planned. Whoever copies the same pair again and again keeps a
-/// [`Relayout`], or [`Plans`](super::Plans).
+/// Two descriptors of whole bytes need no plan and, up to rank 8, no allocation: packed data is one `memcpy`,
+/// rows are a loop, and a few hundred elements are copied one by one. Other layouts are planned. Whoever
+/// copies the same pair again and again keeps a [`Relayout`], or [`Plans`](super::Plans).
 ///
-/// `to` is a `&mut [u8]`, or memory that holds nothing yet: a `&mut [MaybeUninit<u8>]`, of which only the elements are written.
+/// `to` is a `&mut [u8]`, or memory that holds nothing yet: a `&mut [MaybeUninit<u8>]`, of which only the
+/// elements are written.
 ///
 /// # Errors
 ///
-/// As for [`Relayout::new`] and [`Relayout::run`]; [`Error::PaddingKept`] as for [`Relayout::run_write_only`] if `to` holds nothing yet.
+/// As for [`Relayout::new`] and [`Relayout::run`]; [`Error::PaddingKept`] as for [`Relayout::run_write_only`]
+/// if `to` holds nothing yet.
 ///
 /// ```
 /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
@@ -74,13 +80,13 @@ pub fn copy<'a>(
     Relayout::new(source, destination)?.run_memory(from, to)
 }
 
-/// As [`copy`], over sizes and strides of the integer types that the caller has; strides may be negative on both sides. Describing the
-/// two sides takes longer than a small copy.
+/// As [`copy`], over sizes and strides of the integer types that the caller has; strides may be negative on
+/// both sides. Describing the two sides takes longer than a small copy.
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`Error::Negative`] if an axis that runs backwards
-/// reaches past the start of its buffer.
+/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`Error::Negative`] if
+/// an axis that runs backwards reaches past the start of its buffer.
 ///
 /// ```
 /// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};
@@ -148,7 +154,8 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
 /// One axis: its size and the strides of both sides, in elements, where they fit.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
-/// Copies without a plan. `false`, and nothing is written, for whatever a plan has to decide or an error has to name.
+/// Copies without a plan. `false`, and nothing is written, for whatever a plan has to decide or an error has
+/// to name.
 #[inline]
 fn run(
     element: usize,
@@ -160,10 +167,11 @@ fn run(
     let mut list = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
     match nest(element, axes, start, &mut list) {
         Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
-            if once::is_plain(&nest, once::MOST_PLAIN_RUNS) {
+            if is_plain(&nest, MOST_PLAIN_RUNS) {
                 nest.run(from, to);
             } else {
-                once::run(&nest, Machine::this(), from, to);
+                let knobs = &Machine::this().knobs;
+                once::run(&nest, (KernelLevel::available_in_use(), knobs), from, to);
             }
             true
         }
@@ -172,9 +180,9 @@ fn run(
     }
 }
 
-/// The loop nest of a copy: loops by falling stride of the destination, which runs forwards, those that continue each other merged, and
-/// what is packed on both sides as one run. `Some(None)` without elements; `None` if some number does not fit, or if two indices of
-/// the destination may share a place.
+/// The loop nest of a copy: loops by falling stride of the destination, which runs forwards, those that
+/// continue each other merged, and what is packed on both sides as one run. `Some(None)` without elements;
+/// `None` if some number does not fit, or if two indices of the destination may share a place.
 #[inline]
 fn nest(
     element: usize,

@@ -29,10 +29,11 @@ pub struct Settings {
     pub memory: DestinationMemory,
 }
 
-/// The plans of the pairs of descriptors that an engine copies again and again. Where there is no room for another, the plan that was not
-/// used for longest goes.
+/// The plans of the pairs of descriptors that an engine copies again and again. Where there is no room for
+/// another, the plan that was not used for longest goes.
 ///
-/// It is one thread's. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock is held for the look-up alone.
+/// It is one thread's. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock is held for
+/// the look-up alone.
 ///
 /// ```
 /// use tensor_layout::{relayout::{Plans, Settings}, BufferTensorDesc};
@@ -98,7 +99,8 @@ impl Plans {
         Ok(&kept.plan)
     }
 
-    /// Makes a plan and keeps it: at `place`, in new room, or in that of the plan that was not used for longest.
+    /// Makes a plan and keeps it: at `place`, in new room, or in that of the plan that was not used for
+    /// longest.
     #[cold]
     fn insert(
         &mut self,

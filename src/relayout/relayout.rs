@@ -9,13 +9,14 @@ use crate::strided::BufferTensorDesc;
 
 use super::destination_memory::DestinationMemory;
 use super::exec;
+use strided_copy::knobs::STREAMING_FROM;
 use strided_copy::{Available, Destination, Machine};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
 use super::plan::fill::{Fill, has_padding};
-use super::plan::once::Plain;
 use super::plan::passes::Passes;
+use super::plan::plain::Plain;
 use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
 
@@ -217,8 +218,23 @@ impl Relayout {
         Relayout { level: level.available(), plain: None, ..self }
     }
 
-    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left to itself, a copy goes by
-    /// what is said of its [destination](Self::with_destination).
+    /// The same copy into memory of which more is known. Into memory that is
+    /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
+    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    #[must_use]
+    pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
+        let from = match memory {
+            DestinationMemory::Unknown => self.machine.knobs.streaming_from,
+            DestinationMemory::Fresh => STREAMING_FROM,
+            DestinationMemory::Reused => u64::MAX,
+        };
+        let mut passes = self.passes;
+        passes.stream_from(from);
+        Relayout { passes, memory, ..self }
+    }
+
+    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left
+    /// to itself, a copy goes by what is said of its [destination](Self::with_destination).
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);

@@ -88,12 +88,12 @@ impl Relayout {
         Ok(all_written(own, written))
     }
 
-    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read. Lines of the cache are
-    /// stored whole where the layout has whole lines, and past the cache, whatever the size of the copy, unless the destination is said to be
-    /// [`Reused`](DestinationMemory::Reused).
+    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
+    /// Lines of the cache are stored whole where the layout has whole lines, and past the cache, whatever the
+    /// size of the copy, unless the destination is said to be [`Reused`](DestinationMemory::Reused).
     ///
-    /// It may be a part of a larger buffer that holds nothing yet (`cat`, a cache of keys and values): what is between its elements is left
-    /// alone.
+    /// It may be a part of a larger buffer that holds nothing yet (`cat`, a cache of keys and values): what
+    /// is between its elements is left alone.
     ///
     /// # Errors
     ///

@@ -28,6 +28,7 @@ mod axes;
 mod axis_list;
 mod facts;
 mod index_width;
+mod naturals;
 mod overlap;
 mod pair_overlap;
 mod part;

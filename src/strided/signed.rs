@@ -5,12 +5,13 @@ use crate::element::DataType;
 use crate::error::Error;
 
 use super::desc::BufferTensorDesc;
-use super::shapes::naturals;
+use super::naturals::naturals;
 
-/// A tensor that has negative strides: its elements from the lowest address on, and the axes that run backwards.
+/// A tensor that has negative strides: its elements from the lowest address on, and the axes that run
+/// backwards.
 ///
-/// A [`BufferTensorDesc`] has no direction. [`Relayout::reversing`](crate::relayout::Relayout::reversing) takes the axes beside it and
-/// copies in the order of the indices.
+/// A [`BufferTensorDesc`] has no direction. [`Relayout::reversing`](crate::relayout::Relayout::reversing)
+/// takes the axes beside it and copies in the order of the indices.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, strided::SignedDesc, BufferTensorDesc, DataType};
@@ -32,8 +33,8 @@ pub struct SignedDesc {
     pub desc: BufferTensorDesc,
     /// The axes longer than 1 whose stride is negative, ascending.
     pub reversed: Vec<usize>,
-    /// Where index 0 of all axes is stored, in elements from the start of the buffer of [`desc`](Self::desc). That buffer begins as many
-    /// elements before a pointer to the first element.
+    /// Where index 0 of all axes is stored, in elements from the start of the buffer of [`desc`](Self::desc).
+    /// That buffer begins as many elements before a pointer to the first element.
     pub first: u64,
 }
 
@@ -56,12 +57,14 @@ impl BufferTensorDesc {
         Self::from_integers(data_type, sizes, Some(strides))
     }
 
-    /// From strides that may be negative, of any integer types: the descriptor from the lowest address on, and the axes that run backwards.
-    /// The stride of an axis that has no second index is not looked at, and is 0 if it is negative.
+    /// From strides that may be negative, of any integer types: the descriptor from the lowest address on,
+    /// and the axes that run backwards. The stride of an axis that has no second index is not looked at, and
+    /// is 0 if it is negative.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Negative`] for a negative size; and as for [`new`](Self::new).
+    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Negative`] for a negative size; and
+    /// as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -103,8 +106,8 @@ impl BufferTensorDesc {
 }
 
 impl SignedDesc {
-    /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins at that pointer, or at the
-    /// lowest address where that is before it.
+    /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins
+    /// at that pointer, or at the lowest address where that is before it.
     pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
         let desc = self.desc.with_base_offset(first.saturating_sub(self.first))?;
         Ok(SignedDesc { desc, first: self.first.max(first), ..self })

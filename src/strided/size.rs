@@ -4,7 +4,7 @@ use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
-use super::shapes::naturals;
+use super::naturals::naturals;
 
 /// The smallest buffer, in bytes, that holds a tensor of these `sizes` and `strides` (both in
 /// elements; `None` for packed row-major), rounded up to a multiple of 4 bytes.
@@ -18,15 +18,17 @@ use super::shapes::naturals;
 /// a wrong number; where the original is defined, they agree to the byte. The rule that a tensor
 /// has at most 2³²−1 elements belongs to [`upload::validate`](crate::upload::validate), not here.
 ///
-/// A base offset does not count here, nor in DirectML's structure: it moves the place where the buffer is bound. The range that
-/// [`upload::validate`](crate::upload::validate) checks counts it.
+/// A base offset does not count here, nor in DirectML's structure: it moves the place where the buffer is
+/// bound. The range that [`upload::validate`](crate::upload::validate) checks counts it.
 ///
-/// Sizes and strides are integers of any type, as [`BufferTensorDesc::from_integers`](crate::BufferTensorDesc::from_integers) takes them.
+/// Sizes and strides are integers of any type, as
+/// [`BufferTensorDesc::from_integers`](crate::BufferTensorDesc::from_integers) takes them.
 ///
 /// # Errors
 ///
-/// [`Error::ZeroSize`] for a size of zero, [`Error::Negative`] for a number below zero, [`Error::RankMismatch`] if there are not as many
-/// strides as sizes, [`Error::Overflow`] if the number of elements, an offset or the size passes 64 bits.
+/// [`Error::ZeroSize`] for a size of zero, [`Error::Negative`] for a number below zero,
+/// [`Error::RankMismatch`] if there are not as many strides as sizes, [`Error::Overflow`] if the number of
+/// elements, an offset or the size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Role};

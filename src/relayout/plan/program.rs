@@ -39,7 +39,8 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its nests are planned with.
+    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its nests
+    /// are planned with.
     pub(crate) fn settings(self, knobs: &Knobs) -> (bool, bool, Knobs) {
         let streaming = self.moved() >= knobs.streaming_from;
         let prefetch = self.moved() >= knobs.prefetch_from;

@@ -48,7 +48,8 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
     Ok(nest_of(loops, in_bytes(1)?, start, knobs))
 }
 
-/// The nest of loops, in bytes, around elements of `element` bytes. `start` is where the first element is stored on both sides.
+/// The nest of loops, in bytes, around elements of `element` bytes. `start` is where the first element is
+/// stored on both sides.
 pub(crate) fn nest_of(mut loops: NestLoops, element: usize, start: (usize, usize), knobs: &Knobs) -> Nest {
     let (mut source, destination) = start;
     let run = contiguous_run(&mut loops, element);

@@ -1,14 +1,11 @@
-//! A loop nest that belongs to no program: the kernel for it, and how it is stored.
+//! Copies that are over before a kernel is chosen: as a loop nest, one run after the other.
 
 use smallvec::SmallVec;
-use strided_copy::nest::{NestLoop, NestLoops, Stride};
-use strided_copy::{Call, Destination, Machine, PlainLoop, PlainNest, StreamFence};
+use strided_copy::{PlainLoop, PlainNest};
 
 use crate::map::Loop;
 
-use super::super::level::KernelLevel;
-use super::program::{Program, Traffic};
-use super::select;
+use super::program::Program;
 
 /// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
 pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
@@ -18,7 +15,8 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// Bytes up to which that is so: past them, prefetch and non-temporal stores are to be decided. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// Runs up to which that is so of a copy that is run once, and of one whose kernel was chosen when it was planned. By trial (Z3).
+/// Runs up to which that is so of a copy that is run once, and of one whose kernel was chosen when it was
+/// planned. By trial (Z3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 
@@ -66,26 +64,4 @@ impl Plain {
     pub(crate) fn nest(&self) -> Option<PlainNest<'_>> {
         PlainNest::new(self.run, self.start, &self.loops)
     }
-}
-
-/// Copies with the kernel that a plan would choose.
-#[inline(never)]
-pub(crate) fn run(nest: &PlainNest<'_>, machine: &Machine, source: &[u8], destination: Destination<'_>) {
-    let mut loops = NestLoops::new();
-    let mut once = 1_u64;
-    for step in nest.loops() {
-        let stride = Stride { extent: step.extent, source: step.source.unsigned_abs(), destination: step.destination };
-        loops.push(if step.source < 0 { NestLoop::Reversed(stride) } else { NestLoop::Strided(stride) });
-        // What is repeated stays in the cache.
-        if step.source != 0 {
-            once = once.saturating_mul(u64::try_from(step.extent).unwrap_or(u64::MAX));
-        }
-    }
-    let bytes = |runs: u64| runs.saturating_mul(u64::try_from(nest.bytes_of_run()).unwrap_or(u64::MAX));
-    let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
-    let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(&machine.knobs);
-    let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
-    let level = KernelLevel::available_in_use();
-    let fence = (streaming || destination.is_write_only()).then(|| StreamFence::new(level));
-    Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs: &knobs }.run(&planned);
 }
