@@ -37,6 +37,7 @@ pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The least common multiple, if it fits; `None` for two zeros.
+#[cfg(feature = "relayout")]
 pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(gcd(a, b))?.checked_mul(b)
 }

@@ -4,10 +4,13 @@ mod kind;
 mod model;
 mod words;
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 pub use kind::ErrorKind;
 pub use model::ModelFault;
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 /// Why a layout, a size or a buffer was refused.
 ///

@@ -1,6 +1,8 @@
 //! The stable codes of the errors, and their sentences.
 
-use std::fmt;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 
 use super::Error;
 
@@ -305,4 +307,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl core::error::Error for Error {}

@@ -5,7 +5,8 @@
 //! number that `*` had joined is cut again where its chain allows it. Where it does not, the dimensions
 //! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
 
-use std::num::NonZeroU64;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

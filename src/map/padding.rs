@@ -5,6 +5,9 @@
 //! the digits in its places are those of a number below its extent. Both that condition and its opposite
 //! fall into ranges, one for each place, and a product of such ranges is a box.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, OFFSET};
@@ -61,7 +64,7 @@ impl OffsetBox {
         };
         let mut counters: SmallVec<[u64; 4]> = SmallVec::from_elem(0, outer.len());
         let mut at = Some(self.base);
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let current = at?;
             let mut next = current;
             at = None;
@@ -250,7 +253,7 @@ impl Places {
             }
             numbers.push(Number { extent: component.extent(), digits: SmallVec::new() });
         }
-        all.sort_by_key(|&(stride, ..)| std::cmp::Reverse(stride));
+        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {
             // The offsets between two multiples of the smallest stride: only the first holds an element.
             all.push((1, 0, numbers.len(), 1));
@@ -270,7 +273,7 @@ impl Places {
             above = Some(stride);
         }
         for number in &mut numbers {
-            number.digits.sort_by_key(|&(_, divisor)| std::cmp::Reverse(divisor));
+            number.digits.sort_by_key(|&(_, divisor)| core::cmp::Reverse(divisor));
         }
         Some(Places { places, numbers })
     }

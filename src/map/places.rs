@@ -1,6 +1,7 @@
 //! The digits of a map as places of its offsets.
 
-use std::cmp::Reverse;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::index_map::IndexMap;
 

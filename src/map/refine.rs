@@ -10,6 +10,8 @@
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
+use alloc::vec::Vec;
+
 use crate::checked;
 use smallvec::{SmallVec, smallvec};
 

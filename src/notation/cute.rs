@@ -15,7 +15,11 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
-use std::fmt::Write;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use crate::cursor::Cursor;
 use crate::element::DataType;

@@ -1,5 +1,10 @@
 //! Lists of numbers as they are typed.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::error::Error;
 
 /// Reads a list of natural numbers, in brackets or without: `[2,3]`, `2,3`, `[]`. `what` names one of them in errors: "a size".

@@ -5,6 +5,9 @@
 //! these divided by the size of an element. Elements take whole bytes: a sub-byte type such as `int4` one byte each,
 //! as in the `ml_dtypes` package. Source: NumPy's pages on `numpy.ndarray` and its memory layout.
 
+use alloc::format;
+use alloc::string::String;
+
 use crate::checked::{self, BYTES, Dims};
 use crate::cursor::Cursor;
 use crate::element::DataType;

@@ -5,8 +5,12 @@
 //! many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv, tpu_orders.tsv). They
 //! say nothing about what the compiler does inside a program, and neither saw 1-bit types.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

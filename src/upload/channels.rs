@@ -1,6 +1,6 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
-use std::fmt;
+use core::fmt;
 
 use smallvec::SmallVec;
 

@@ -1,5 +1,7 @@
 //! `pack_buffer`: many tensors in one buffer, each where the device wants it.
 
+use alloc::vec::Vec;
+
 use crate::checked::{self, BYTES};
 use crate::error::Error;
 use crate::map::ToIndexMap;

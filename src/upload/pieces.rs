@@ -1,7 +1,7 @@
 //! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
 
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::error::Error;
 

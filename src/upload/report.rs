@@ -1,8 +1,12 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
+use alloc::borrow::Cow;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
 
 use crate::element::DataType;
 use crate::error::Error;
@@ -209,7 +213,7 @@ impl Errors {
     }
 
     /// The errors, in the order of the checks.
-    pub fn iter(&self) -> std::slice::Iter<'_, Error> {
+    pub fn iter(&self) -> core::slice::Iter<'_, Error> {
         self.errors.iter()
     }
 
@@ -229,7 +233,7 @@ impl Errors {
 
 impl<'a> IntoIterator for &'a Errors {
     type Item = &'a Error;
-    type IntoIter = std::slice::Iter<'a, Error>;
+    type IntoIter = core::slice::Iter<'a, Error>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -238,7 +242,7 @@ impl<'a> IntoIterator for &'a Errors {
 
 impl IntoIterator for Errors {
     type Item = Error;
-    type IntoIter = std::vec::IntoIter<Error>;
+    type IntoIter = alloc::vec::IntoIter<Error>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.errors.into_iter()
@@ -258,4 +262,4 @@ impl fmt::Display for Errors {
     }
 }
 
-impl std::error::Error for Errors {}
+impl core::error::Error for Errors {}

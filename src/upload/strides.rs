@@ -1,5 +1,8 @@
 //! The rules of devices that are told strides, and boxes.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::error::Error;
 use crate::map::ToIndexMap;
 

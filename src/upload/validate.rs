@@ -1,5 +1,8 @@
 //! `validate`: one tensor in one buffer, held against the limits of a device.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::checked::{self, BYTES};
 use crate::error::Error;
 use crate::map::ToIndexMap;

@@ -9,6 +9,9 @@
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
 )]
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::element::DataType;

@@ -5,7 +5,8 @@
 //! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
 //! swallowed with `*`.
 
-use std::num::NonZeroU64;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

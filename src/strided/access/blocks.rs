@@ -1,7 +1,7 @@
 //! `Blocks`: a tensor as stretches of memory without a gap.
 
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::strided::BufferTensorDesc;
 

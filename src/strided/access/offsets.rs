@@ -1,6 +1,6 @@
 //! `Offsets`: every element offset, in logical order.
 
-use std::iter::FusedIterator;
+use core::iter::FusedIterator;
 
 use smallvec::SmallVec;
 

@@ -1,5 +1,8 @@
 //! Runs, rows and vector loads.
 
+use alloc::format;
+use alloc::string::String;
+
 use crate::checked::{self, BYTES};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, Side};

@@ -3,6 +3,9 @@
 //! The numbers are those of [`BufferTensorDesc`].
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]
 
+use alloc::format;
+use alloc::string::String;
+
 use crate::strided::size::size_in_bytes;
 
 use super::BufferTensorDesc;

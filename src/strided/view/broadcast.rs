@@ -1,5 +1,8 @@
 //! Repeating a tensor along axes of size 1.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;

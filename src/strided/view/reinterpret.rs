@@ -1,5 +1,8 @@
 //! The same bytes as elements of another type.
 
+use alloc::format;
+use alloc::string::String;
+
 use crate::checked::{self, Dims, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;

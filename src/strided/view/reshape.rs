@@ -1,5 +1,7 @@
 //! Other sizes for the same elements in the same order, where no element has to move.
 
+use alloc::format;
+
 use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;

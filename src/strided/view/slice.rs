@@ -1,5 +1,7 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
+use alloc::vec::Vec;
+
 use crate::checked;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
