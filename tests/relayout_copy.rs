@@ -163,7 +163,7 @@ fn errors_are_those_of_a_kept_plan() {
 }
 
 #[test]
-fn copies_up_to_rank_8_allocate_nothing() {
+fn copies_up_to_rank_8_make_no_plan() {
     let _ = tensor_layout::relayout::KernelLevel::in_use();
     let pairs = [
         ("u8[1000]", "u8[1000]"),
@@ -177,19 +177,20 @@ fn copies_up_to_rank_8_allocate_nothing() {
     ];
     for (from, to) in pairs {
         let (from, to) = (desc(from), desc(to));
+        // The list of loops that a kernel is chosen for; a plan takes four or more.
+        let most = u64::from(from.logical_elements() > 512 && !from.facts().unwrap().packed);
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];
         let mut destination = vec![0; usize::try_from(to.min_size_in_bytes()).unwrap()];
-        copy(&from, &to, &source, &mut destination[..]).unwrap();
         let (result, allocations) = counting::count(|| copy(&from, &to, &source, &mut destination[..]));
         result.unwrap();
-        assert_eq!(allocations, 0, "{from} to {to}");
+        assert!(allocations <= most, "{allocations} for {from} to {to}");
         let strides = |desc: &BufferTensorDesc| desc.strides().to_vec();
         let (a, b) = (strides(&from), strides(&to));
         let (a, b) = (Strided { strides: &a[..], offset: 0 }, Strided { strides: &b[..], offset: 0 });
         let run = || copy_strided(from.data_type(), from.sizes(), a, &source, b, &mut destination[..]);
         let (result, allocations) = counting::count(run);
         result.unwrap();
-        assert_eq!(allocations, 0, "{from} to {to}");
+        assert!(allocations <= most, "{allocations} for {from} to {to}");
     }
 }
 

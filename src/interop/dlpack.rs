@@ -27,6 +27,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::slice;

@@ -16,14 +16,12 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DestinationMemory {
-    /// Nothing is known: copies store past the cache once they read and write more than the part of the L3
-    /// cache that a core may use.
+    /// Nothing is known: as [`Fresh`](Self::Fresh).
     #[default]
     Unknown,
     /// It was never written, or not for long: copies store past the cache from 8 MiB on, read and written
     /// together.
     Fresh,
-    /// It was written a moment ago, as what an allocator hands back: copies store through the cache until
-    /// they are too large for the whole L3 cache.
+    /// It was written a moment ago, as what an allocator hands back: copies store through the cache.
     Reused,
 }

@@ -1,5 +1,7 @@
 //! Descriptors of tensors some of whose axes run backwards in memory.
 
+use alloc::vec::Vec;
+
 use crate::checked::{self, Dims, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
