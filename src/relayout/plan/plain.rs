@@ -1,11 +1,12 @@
 //! Copies that are over before a kernel is chosen: as a loop nest, one run after the other.
 
 use smallvec::SmallVec;
+use strided_copy::nest::MicroKernel;
 use strided_copy::{PlainLoop, PlainNest};
 
 use crate::map::Loop;
 
-use super::program::Program;
+use super::program::{PlannedBox, Program};
 
 /// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
 pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
@@ -57,7 +58,14 @@ impl Plain {
             }
         }
         let plain = Plain { run, start: (bytes(copy.source())?, bytes(copy.destination())?), loops };
-        plain.nest().is_some_and(|nest| is_plain(&nest, MOST_PLANNED_RUNS)).then_some(plain)
+        // A kernel that transposes is chosen already; one that copies runs has nothing on few of them.
+        let copies = program
+            .prepared
+            .iter()
+            .flat_map(PlannedBox::nests)
+            .all(|nest| matches!(nest.kernel(), MicroKernel::Copy { .. }));
+        let most = if copies { MOST_PLAIN_RUNS } else { MOST_PLANNED_RUNS };
+        plain.nest().is_some_and(|nest| is_plain(&nest, most)).then_some(plain)
     }
 
     #[inline]
