@@ -22,6 +22,7 @@ pub enum DestinationMemory {
     /// It was never written, or not for long: copies store past the cache from 8 MiB on, read and written
     /// together.
     Fresh,
-    /// It was written a moment ago, as what an allocator hands back: copies store through the cache.
+    /// It was written a moment ago, as what an allocator hands back: copies store through the cache up to
+    /// 16 MiB, read and written together, half of a common L3 cache.
     Reused,
 }

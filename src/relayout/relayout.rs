@@ -14,6 +14,7 @@ use strided_copy::{Available, Destination, Machine};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
+use super::plan::cost::REUSED_STREAMING_FROM;
 use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
 use super::plan::plain::Plain;
@@ -72,7 +73,8 @@ pub struct Relayout {
 
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone unless
-    /// [`with_padding`](Self::with_padding) says otherwise.
+    /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
+    /// ([`storage_rule`](ToIndexMap::storage_rule)).
     ///
     /// # Errors
     ///
@@ -115,6 +117,7 @@ impl Relayout {
         axes: &[usize],
     ) -> Result<Relayout, Error> {
         let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
+        let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         let destination_is_part = destination.is_part();
         let destination_size = destination.physical_size_in_bytes();
@@ -139,7 +142,7 @@ impl Relayout {
             Passes::Direct(program) => Plain::new(program),
             Passes::Staged(_) => None,
         };
-        Ok(Relayout {
+        let plan = Relayout {
             source,
             destination,
             reversed,
@@ -156,7 +159,8 @@ impl Relayout {
             destination_needs,
             destination_size,
             tail: if destination_is_part { 0 } else { tail },
-        })
+        };
+        if zero_padding { plan.with_padding(Padding::Zero) } else { Ok(plan) }
     }
 
     /// The same copy with another treatment of the destination's padding: of all places of its buffer without an element, and of the
@@ -226,7 +230,7 @@ impl Relayout {
         let from = match memory {
             DestinationMemory::Unknown => self.machine.knobs.streaming_from,
             DestinationMemory::Fresh => STREAMING_FROM,
-            DestinationMemory::Reused => u64::MAX,
+            DestinationMemory::Reused => REUSED_STREAMING_FROM,
         };
         let mut passes = self.passes;
         passes.stream_from(from);
