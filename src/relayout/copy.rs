@@ -66,6 +66,7 @@ pub fn copy<'a>(
     if let (Some(a), Some(b)) = (source.as_descriptor(), destination.as_descriptor())
         && a.data_type() == b.data_type()
         && a.sizes() == b.sizes()
+        && !destination.storage_rule().zero_padding
         && let Some(element) = whole_bytes(a.data_type())
     {
         let sizes = a.sizes().iter().map(|&size| usize::try_from(size).ok());
