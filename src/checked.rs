@@ -15,6 +15,63 @@ pub(crate) const BYTES: &str = "the size in bytes";
 pub(crate) const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
+/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has checked
+/// them. A debug build panics if the invariant is broken; a release build stops at the limit of the type.
+pub(crate) trait Exact: PrimInt {
+    #[track_caller]
+    fn plus(self, other: Self) -> Self {
+        exact(self.checked_add(&other), Self::max_value())
+    }
+
+    #[track_caller]
+    fn minus(self, other: Self) -> Self {
+        exact(self.checked_sub(&other), Self::min_value())
+    }
+
+    #[track_caller]
+    fn times(self, other: Self) -> Self {
+        exact(self.checked_mul(&other), Self::max_value())
+    }
+
+    /// The quotient, rounded towards zero; `divisor` is not 0.
+    #[track_caller]
+    fn divided_by(self, divisor: Self) -> Self {
+        exact(self.checked_div(&divisor), Self::zero())
+    }
+
+    /// The remainder; `divisor` is not 0.
+    #[track_caller]
+    fn modulo(self, divisor: Self) -> Self {
+        exact((!divisor.is_zero()).then(|| self % divisor), Self::zero())
+    }
+}
+
+impl<T: PrimInt> Exact for T {}
+
+/// A value that an invariant says there is; `broken` without it, in a release build.
+#[track_caller]
+#[inline]
+pub(crate) fn exact<T>(value: Option<T>, broken: T) -> T {
+    debug_assert!(value.is_some(), "an invariant is broken");
+    value.unwrap_or(broken)
+}
+
+/// The number at `position` of a list that is known to have one.
+#[track_caller]
+pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
+    exact(list.get(position).copied(), T::zero())
+}
+
+/// A length as a size.
+pub(crate) fn count(length: usize) -> u64 {
+    exact(u64::try_from(length).ok(), u64::MAX)
+}
+
+/// The product of sizes whose product a constructor has checked.
+pub(crate) fn element_count(sizes: &[u64]) -> u64 {
+    sizes.iter().fold(1, |product: u64, &size| product.times(size))
+}
+
 #[cold]
 fn overflow(quantity: &'static str, bits: u32) -> Error {
     Error::Overflow { quantity, bits }

@@ -1,5 +1,6 @@
 //! `Picture`: what there is to draw, whatever it is drawn with.
 
+use crate::checked::{self, Exact};
 use std::ops::Range;
 
 use crate::error::Error;
@@ -174,7 +175,7 @@ impl Picture {
         }
         let labels = memory.iter().filter_map(|place| place.index.as_ref());
         let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
-        let fitting = ROW_CHARACTERS.div_euclid(longest.saturating_add(2)).min(ROW);
+        let fitting = ROW_CHARACTERS.div_euclid(longest.plus(2)).min(ROW);
         Ok(Picture {
             caption: caption.to_owned(),
             panels: panels(map, &part.extents)?,
@@ -193,7 +194,7 @@ impl Picture {
 
     /// The offset of a place, counted among those shown.
     pub(super) fn offset_of(&self, place: usize) -> u64 {
-        self.start.saturating_add(u64::try_from(place).unwrap_or(u64::MAX))
+        self.start.plus(checked::count(place))
     }
 
     /// The greatest offset that is shown.
@@ -227,7 +228,7 @@ fn corner(extents: &[Extent]) -> Vec<Extent> {
         let most = if dim < leading { matrices } else { CORNER };
         let size = extent.size.min(most);
         if dim < leading {
-            matrices = matrices.checked_div(size.max(1)).unwrap_or(1).max(1);
+            matrices = matrices.divided_by(size.max(1)).max(1);
         }
         let padded = if size < extent.size { size } else { extent.padded.min(most.max(size)) };
         shown.push(Extent { size, padded, tile: extent.tile });
@@ -242,7 +243,7 @@ fn plural(count: u64, word: &str) -> String {
 
 /// What a whole picture shows, in a line.
 fn summary(logical: u64, memory: &[Place]) -> String {
-    let places = u64::try_from(memory.len()).unwrap_or(u64::MAX);
+    let places = checked::count(memory.len());
     let elements = plural(logical, "element");
     match memory.iter().filter(|place| place.index.is_none()).count() {
         0 if logical > places => format!("{elements} in {}: some are shared", plural(places, "place")),
@@ -261,10 +262,10 @@ pub(super) fn count(number: u64) -> usize {
 fn colour(sizes: &[u64], index: &[u64]) -> usize {
     let number = |dims: usize| {
         let pairs = index.iter().zip(sizes).take(dims);
-        pairs.fold(0, |number: u64, (&i, &size)| number.saturating_mul(size).saturating_add(i))
+        pairs.fold(0, |number: u64, (&i, &size)| number.times(size).plus(i))
     };
     let panels: u64 = sizes.iter().rev().skip(2).product();
-    let dims = if panels > 1 { sizes.len().saturating_sub(2) } else { sizes.len().saturating_sub(1) };
+    let dims = if panels > 1 { sizes.len().minus(2) } else { sizes.len().saturating_sub(1) };
     count(number(dims))
 }
 
@@ -290,8 +291,8 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     for panel in 0..number {
         let mut rest = panel;
         for (slot, extent) in index.iter_mut().zip(leading).rev() {
-            *slot = rest.checked_rem(extent.size).unwrap_or(0);
-            rest = rest.checked_div(extent.size).unwrap_or(0);
+            *slot = rest.modulo(extent.size);
+            rest = rest.divided_by(extent.size);
         }
         let mut rows = Vec::new();
         for r in 0..row.padded.min(MAX_ELEMENTS) {
@@ -333,7 +334,7 @@ fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     for (dim, &i) in index.iter().enumerate() {
         match own_component(map, dim) {
             Some(component) => match component.chain().offset(i) {
-                Ok(moved) => offset = offset.saturating_add(moved),
+                Ok(moved) => offset = offset.plus(moved),
                 Err(_) => return Spot::Nothing,
             },
             None if i == 0 => {}

@@ -1,5 +1,6 @@
 //! The stable codes of the errors, and their sentences.
 
+use crate::checked::Exact;
 use std::fmt;
 
 use super::Error;
@@ -93,7 +94,7 @@ impl Error {
 
 /// Two lines for a terminal: the text, and a caret under the column of a parse error.
 pub(crate) fn caret(text: &str, column: usize) -> String {
-    let before = column.saturating_sub(1);
+    let before = column.minus(1);
     format!("{text}\n{:before$}^", "")
 }
 

@@ -21,7 +21,7 @@
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, OFFSET, narrow};
+use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
@@ -140,7 +140,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let desc = desc.with_base_offset(offset)?;
-    if desc.min_elements() > elements { Err(outside(desc.min_elements().saturating_sub(1))) } else { Ok(desc) }
+    if desc.min_elements() > elements { Err(outside(desc.min_elements().minus(1))) } else { Ok(desc) }
 }
 
 /// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
@@ -284,7 +284,7 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
         offsets.push(map.offset(&index)?);
         // The next index in row-major order.
         for (i, &size) in index.iter_mut().zip(map.sizes()).rev() {
-            *i = i.saturating_add(1);
+            *i = i.plus(1);
             if *i < size {
                 break;
             }
@@ -309,7 +309,7 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
     }
     let found: u64 = narrow(length, ELEMENTS)?;
     if desc.min_elements() > found {
-        let in_bytes = |elements: u64| elements.saturating_mul(u64::from(desc.data_type().bits()).div_euclid(8));
+        let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
         return Err(Error::BufferTooShort {
             what: "buffer",
             needed: in_bytes(desc.min_elements()),
@@ -340,10 +340,10 @@ fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
 /// The bytes of as many whole elements as there are.
 fn whole<A>(bytes: &[u8]) -> &[u8] {
     let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
-    bytes.get(..bytes.len().saturating_sub(rest)).unwrap_or_default()
+    bytes.get(..bytes.len().minus(rest)).unwrap_or_default()
 }
 
 fn unaligned<A>(bytes: &[u8]) -> Error {
-    let offset = u64::try_from(bytes.as_ptr().addr()).unwrap_or(u64::MAX);
-    Error::OffsetUnaligned { offset, alignment: u64::try_from(align_of::<A>()).unwrap_or(u64::MAX) }
+    let offset = count(bytes.as_ptr().addr());
+    Error::OffsetUnaligned { offset, alignment: count(align_of::<A>()) }
 }

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
@@ -93,7 +93,7 @@ impl IndexMap {
         let Some(groups) = groups.flatten() else { return by_atoms(self, other) };
         for dims in groups {
             let bounds: Dims = dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
-            let extent = bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound));
+            let extent = bounds.iter().fold(1, |product: u64, &bound| product.times(bound));
             let chain = |map: &IndexMap| joined_chain(&map.components, &dims, &self.sizes, extent);
             let (Some(a), Some(b)) = (chain(self), chain(other)) else { return by_atoms(self, other) };
             match first_deviation(&a, &b, extent) {

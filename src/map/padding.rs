@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, count};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
@@ -50,7 +50,7 @@ impl OffsetBox {
     #[must_use]
     pub fn elements(&self) -> u64 {
         // Cannot saturate: the offsets are different places of one buffer.
-        self.loops.iter().fold(1, |product: u64, &(extent, _)| product.saturating_mul(extent))
+        self.loops.iter().fold(1, |product: u64, &(extent, _)| product.times(extent))
     }
 
     /// Every contiguous run of offsets: where it begins, and how long it is.
@@ -67,12 +67,12 @@ impl OffsetBox {
             at = None;
             // None of these can saturate: every offset lies inside the buffer.
             for (counter, &(extent, stride)) in counters.iter_mut().zip(outer).rev() {
-                *counter = counter.saturating_add(1);
+                *counter = counter.plus(1);
                 if *counter < extent {
-                    at = Some(next.saturating_add(stride));
+                    at = Some(next.plus(stride));
                     break;
                 }
-                next = next.saturating_sub(stride.saturating_mul(extent.saturating_sub(1)));
+                next = next.minus(stride.times(extent.minus(1)));
                 *counter = 0;
             }
             Some((current, run))
@@ -153,11 +153,11 @@ impl IndexMap {
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
         let mut start = 0_u64;
         for run in holds.chunk_by(|a, b| a == b) {
-            let end = start.saturating_add(checked::narrow(run.len(), OFFSET)?);
+            let end = start.plus(checked::narrow(run.len(), OFFSET)?);
             let list = if run.first() == Some(&true) { &mut boxes.elements } else { &mut boxes.padding };
             list.extend(line(start, end));
             start = end;
-            check_boxes(boxes.elements.len().saturating_add(boxes.padding.len()))?;
+            check_boxes(boxes.elements.len().plus(boxes.padding.len()))?;
         }
         Ok(boxes)
     }
@@ -171,7 +171,7 @@ impl IndexMap {
         };
         let sizes: Dims =
             self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
-        if sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size)) > PADDING_SEARCH_LIMIT {
+        if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
             return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
         }
         let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
@@ -193,12 +193,12 @@ fn check_boxes(number: usize) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    Error::TooHard { question: "where the padding lies", work: u64::try_from(MAX_BOXES).unwrap_or(u64::MAX) }
+    Error::TooHard { question: "where the padding lies", work: count(MAX_BOXES) }
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.
 fn line(start: u64, end: u64) -> Vec<OffsetBox> {
-    match end.saturating_sub(start) {
+    match end.minus(start) {
         0 => Vec::new(),
         1 => vec![OffsetBox { base: start, loops: SmallVec::new() }],
         length => vec![OffsetBox { base: start, loops: SmallVec::from_slice(&[(length, 1)]) }],
@@ -294,7 +294,7 @@ impl Places {
             elements = products(&elements, &divided.inside).collect();
         }
         // The topmost place may reach past the end of the buffer.
-        let length = map.physical_elements().saturating_sub(map.base());
+        let length = map.physical_elements().minus(map.base());
         let mut inside_buffer = Vec::new();
         self.below(length, 0, &full, &mut inside_buffer);
         if inside_buffer.len() > 1 {
@@ -316,8 +316,8 @@ impl Places {
             divided.inside.push(within.clone());
             return divided.count();
         };
-        let (whole, rest) = (extent.checked_div(divisor).unwrap_or(0), extent.checked_rem(divisor).unwrap_or(0));
-        let used = whole.saturating_add(u64::from(rest > 0));
+        let (whole, rest) = (extent.divided_by(divisor), extent.modulo(divisor));
+        let used = whole.plus(u64::from(rest > 0));
         let restrict = |from, to| {
             let mut ranges = within.clone();
             if let Some(range) = ranges.get_mut(place) {
@@ -342,8 +342,8 @@ impl Places {
     /// The offsets below `length`, as ranges.
     fn below(&self, length: u64, from: usize, within: &Ranges, found: &mut Vec<Ranges>) {
         let Some(place) = self.places.get(from) else { return };
-        let whole = length.checked_div(place.stride).unwrap_or(0);
-        let rest = length.checked_rem(place.stride).unwrap_or(0);
+        let whole = length.divided_by(place.stride);
+        let rest = length.modulo(place.stride);
         let restrict = |low, high| {
             let mut ranges = within.clone();
             if let Some(range) = ranges.get_mut(from) {
@@ -355,7 +355,7 @@ impl Places {
             found.push(restrict(0, whole));
         }
         if rest > 0 {
-            self.below(rest, from.saturating_add(1), &restrict(whole, whole.saturating_add(1)), found);
+            self.below(rest, from.plus(1), &restrict(whole, whole.plus(1)), found);
         }
     }
 
@@ -363,7 +363,7 @@ impl Places {
         let mut found = OffsetBox { base, loops: SmallVec::new() };
         for (&(from, to), place) in ranges.iter().zip(&self.places) {
             found.base = checked::add(found.base, checked::mul(from, place.stride, OFFSET)?, OFFSET)?;
-            let extent = to.saturating_sub(from);
+            let extent = to.minus(from);
             match found.loops.last_mut() {
                 _ if extent <= 1 => {}
                 Some(outer) if extent.checked_mul(place.stride) == Some(outer.1) => {

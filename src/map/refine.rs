@@ -10,7 +10,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
-use crate::checked;
+use crate::checked::{self, Exact, count};
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, evaluate};
@@ -69,7 +69,7 @@ impl Loop {
         match self {
             Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
             // At most MAX_TABLE.
-            Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
+            Loop::Table(entries) => count(entries.len()),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Segments {
 
     fn push(&mut self, segment: Segment) -> Option<()> {
         let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
-        let entries = tables.fold(SEGMENT, |sum, table| sum.saturating_add(table.extent()));
+        let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
         self.room = self.room.checked_sub(entries)?;
         self.list.push(segment);
         Some(())

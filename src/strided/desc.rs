@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::checked::{self, ELEMENTS, OFFSET};
+use crate::checked::{self, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -339,7 +339,7 @@ impl BufferTensorDesc {
     ///
     /// [`Error::Overflow`].
     pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
-        let span = if self.elements == 0 { 0 } else { self.min_elements.saturating_sub(self.base_offset) };
+        let span = if self.elements == 0 { 0 } else { self.min_elements.minus(self.base_offset) };
         let min_elements = checked_end(self.data_type, base_offset, span)?;
         Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self }.checked())
     }

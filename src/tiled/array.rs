@@ -164,7 +164,7 @@ impl ArrayShape {
     #[must_use]
     pub fn logical_elements(&self) -> u64 {
         // Cannot saturate: `new` has checked it.
-        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+        checked::element_count(&self.sizes)
     }
 }
 

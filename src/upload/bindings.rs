@@ -1,5 +1,6 @@
 //! `validate_bindings`: the tensors of one dispatch, held against each other as well.
 
+use crate::checked::{Exact, exact};
 use std::ops::Range;
 
 use crate::error::Error;
@@ -140,8 +141,9 @@ impl Pair<'_> {
         match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
             Overlap::No => None,
             Overlap::Yes { offset, .. } => {
-                let bits = u128::from(offset).saturating_mul(earlier.desc.data_type().bits().into());
-                let byte = u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX).saturating_add(earlier.buffer.offset);
+                let bits = u128::from(offset).times(earlier.desc.data_type().bits().into());
+                let byte =
+                    exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(earlier.buffer.offset);
                 Some(Error::BindingsOverlap { first, second, byte })
             }
             Overlap::TooHard => Some(too_hard()),

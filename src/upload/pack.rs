@@ -1,6 +1,6 @@
 //! `pack_buffer`: many tensors in one buffer, each where the device wants it.
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 
@@ -68,7 +68,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         // Where the device asks for no alignment, elements still begin at multiples of their size.
         let alignment = common_multiple(report.alignment_asked, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
-        packed.offsets.push(start.saturating_sub(base_bytes));
+        packed.offsets.push(start.minus(base_bytes));
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
     }
     if packed.len > limits.max_buffer {

@@ -1,5 +1,6 @@
 //! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
 
+use crate::checked::Exact;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ impl Pieces {
         let length = range.end.saturating_sub(range.start);
         let alignment = alignment.max(1);
         let rest = max.checked_rem(alignment).unwrap_or_default();
-        let step = if length <= max { length } else { max.saturating_sub(rest) };
+        let step = if length <= max { length } else { max.minus(rest) };
         if step == 0 && length > 0 {
             return Err(Error::NoPieces { max, alignment });
         }

@@ -1,5 +1,6 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
+use crate::checked::Exact;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -121,7 +122,7 @@ impl UploadReport {
         if len < self.cpu_bytes {
             return Err(Error::BufferTooShort { what: "CPU slice", needed: self.cpu_bytes, found: len });
         }
-        Ok(self.padding.end.saturating_sub(self.padding.start))
+        Ok(self.padding.end.minus(self.padding.start))
     }
 
     /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one that

@@ -1,5 +1,6 @@
 //! The rules of devices that are told strides, and boxes.
 
+use crate::checked::Exact;
 use crate::error::Error;
 use crate::map::ToIndexMap;
 
@@ -9,8 +10,8 @@ use super::tensor::Tensor;
 /// Every stride against every rule, and the size of the last axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
-    let bits_of = |elements: u64| u128::from(elements).saturating_mul(bits.into());
-    let in_elements = |bytes: u64| bits_to(u128::from(bytes).saturating_mul(8).checked_div(bits.into()));
+    let bits_of = |elements: u64| u128::from(elements).times(bits.into());
+    let in_elements = |bytes: u64| bits_to(u128::from(bytes).times(8).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
     let last = sizes.len().saturating_sub(1);
@@ -29,12 +30,12 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limit
             continue;
         }
         // Strides of any number of elements need not be whole bytes.
-        if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).saturating_mul(8)) {
+        if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).times(8)) {
             errors.push(Error::StrideUnaligned { axis, stride, bits, multiple });
         }
-        let next = axis.saturating_add(1);
+        let next = axis.plus(1);
         let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
-        if limits.packed_outside.is_some_and(|packed| last.saturating_sub(axis) >= packed) {
+        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
             if stride != inside {
                 errors.push(Error::StrideNotPacked { axis, stride, packed: inside });
             }
@@ -84,14 +85,14 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
     let Some(rules) = limits.box_limits else { return Ok(()) };
     let mut errors = Vec::new();
     for (axis, &size) in sizes.iter().enumerate() {
-        let is_row = axis.saturating_add(1) == rank;
-        let widest = bits_to(u128::from(rules.max_row).saturating_mul(8).checked_div(bits.into()));
+        let is_row = axis.plus(1) == rank;
+        let widest = bits_to(u128::from(rules.max_row).times(8).checked_div(bits.into()));
         let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
         if size == 0 || size > max {
             errors.push(Error::BoxLimit { axis, size, max });
         }
-        let row = u128::from(size).saturating_mul(bits.into());
-        if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).saturating_mul(8)) {
+        let row = u128::from(size).times(bits.into());
+        if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).times(8)) {
             errors.push(Error::BoxUnaligned { axis, size, bits, multiple: rules.row_multiple });
         }
     }

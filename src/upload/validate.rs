@@ -1,6 +1,6 @@
 //! `validate`: one tensor in one buffer, held against the limits of a device.
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
@@ -85,8 +85,8 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
-        let used = u128::from(tensor.logical_elements()).saturating_mul(tensor.element_bits().into());
-        report.gap_bits = report.exact_bits.saturating_sub(used);
+        let used = u128::from(tensor.logical_elements()).times(tensor.element_bits().into());
+        report.gap_bits = report.exact_bits.minus(used);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
@@ -211,7 +211,7 @@ fn check_binding(
         data_type: tensor.data_type(),
         logical_elements: tensor.logical_elements(),
         span_elements: region.elements,
-        exact_bits: u128::from(region.elements).saturating_mul(u128::from(bits)),
+        exact_bits: u128::from(region.elements).times(u128::from(bits)),
         exact_bytes,
         rounded_bytes,
         total_bytes,
@@ -242,7 +242,7 @@ impl Region {
     fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
-        if !u128::from(base).saturating_mul(bits.into()).is_multiple_of(8) {
+        if !u128::from(base).times(bits.into()).is_multiple_of(8) {
             errors.push(Error::OffsetInsideByte { base_offset: base, bits });
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);

@@ -9,6 +9,7 @@
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
 )]
 
+use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::element::DataType;
@@ -38,7 +39,7 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
     for (a, b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))) {
         match a.overlap_with(b) {
             Overlap::No => {}
-            Overlap::Yes { offset, .. } => return Shared::Byte(offset.saturating_mul(unit)),
+            Overlap::Yes { offset, .. } => return Shared::Byte(offset.times(unit)),
             Overlap::TooHard => answer = Shared::TooHard,
         }
     }

@@ -4,6 +4,7 @@
 //! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
 //! before it, all are tried, up to a number of steps.
 
+use crate::checked::{Exact, at};
 use smallvec::SmallVec;
 
 use crate::tiled::Tile;
@@ -22,7 +23,7 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
     let rank = sizes.len();
     let position = |dimension| Position {
         dimension,
-        bound: sizes.get(dimension).copied().unwrap_or(1),
+        bound: at(&sizes, dimension),
         digits: (0..memory.levels(dimension)).rev().filter_map(|level| memory.place(dimension, level)).collect(),
     };
     let live: Vec<Position> = (0..=rank).map(position).filter(|position| !position.digits.is_empty()).collect();
@@ -61,7 +62,7 @@ struct Position {
 impl Position {
     /// Its digits above those minor ones that lie at `place` or behind it, and these.
     fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
-        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.saturating_add(1));
+        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.plus(1));
         self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
     }
 }
@@ -161,7 +162,7 @@ impl Search<'_> {
                     while moved.next() && self.steps_left() {
                         if let Some((tile, tiled)) = self.apply(positions, first, &moved.counts) {
                             self.tiles.push(tile);
-                            self.extend(&tiled, levels.saturating_sub(1));
+                            self.extend(&tiled, levels.minus(1));
                             self.tiles.pop();
                         }
                     }
@@ -177,8 +178,8 @@ impl Search<'_> {
     }
 
     fn record(&mut self) {
-        let entry = |entry: &u64| entry.to_string().len().saturating_add(1);
-        let length = self.tiles.iter().map(|tile| tile.iter().map(entry).sum::<usize>().saturating_add(1)).sum();
+        let entry = |entry: &u64| entry.to_string().len().plus(1);
+        let length = self.tiles.iter().map(|tile| tile.iter().map(entry).sum::<usize>().plus(1)).sum();
         if self.best.as_ref().is_none_or(|&(shortest, _)| length < shortest) {
             self.best = Some((length, self.tiles.clone()));
         }
@@ -201,7 +202,7 @@ impl Search<'_> {
                     if digit != *next {
                         return None;
                     }
-                    *next = next.saturating_add(1);
+                    *next = next.plus(1);
                 }
             }
             let entry = self.product(moved)?;
@@ -255,7 +256,7 @@ impl Moved {
     /// Goes on, the last position first. False after the last choice.
     fn next(&mut self) -> bool {
         for (count, &most) in self.counts.iter_mut().zip(&self.most).rev() {
-            *count = count.saturating_add(1);
+            *count = count.plus(1);
             if *count <= most {
                 return true;
             }

@@ -5,6 +5,7 @@
 //! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
 //! swallowed with `*`.
 
+use crate::checked::{Exact, at};
 use std::num::NonZeroU64;
 
 use smallvec::SmallVec;
@@ -35,8 +36,7 @@ type Entry = (Option<(usize, usize, bool)>, u64);
 /// The tiles that bring dimensions in this order (major to minor) into this order of digits.
 fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec<Tile>, Error> {
     let levels = |dimension: usize| memory.levels(dimension);
-    let entry =
-        |&dimension: &usize| -> Entry { (Some((dimension, 0, false)), sizes.get(dimension).copied().unwrap_or(1)) };
+    let entry = |&dimension: &usize| -> Entry { (Some((dimension, 0, false)), at(&sizes, dimension)) };
     let mut entries: Vec<Entry> = order.iter().map(entry).collect();
     let mut tiles = Vec::new();
     // A dimension that is to be padded is split once more, so that its last block is whole.
@@ -45,23 +45,22 @@ fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec
         let product = (0..levels(dimension)).try_fold(1_u64, |all, level| all.checked_mul(sizes_of(level)));
         product != Some(sizes.get(dimension).copied().unwrap_or(1))
     };
-    let most =
-        (0..=sizes.len()).map(|dimension| levels(dimension).saturating_add(usize::from(padded(dimension)))).max();
+    let most = (0..=sizes.len()).map(|dimension| levels(dimension).plus(usize::from(padded(dimension)))).max();
     for _ in 1..most.unwrap_or(0) {
         tiles.push(apply(&mut entries, |(dimension, level, single), _| {
-            let above = levels(dimension).saturating_add(usize::from(padded(dimension)));
-            if single || level.saturating_add(1) >= above {
+            let above = levels(dimension).plus(usize::from(padded(dimension)));
+            if single || level.plus(1) >= above {
                 return (1, Some((dimension, level, single)), None);
             }
             let block = memory.size(dimension, level);
-            let next = level.saturating_add(1);
+            let next = level.plus(1);
             // Above the top digit there is only the one block that pads it.
             let rest = (next < levels(dimension)).then_some((dimension, next, false));
             (block, rest, Some((dimension, level, true)))
         })?);
     }
     let place = |entry: &Entry| entry.0.and_then(|(dimension, level, _)| memory.place(dimension, level));
-    let bits = usize::BITS.saturating_sub(memory.digits.len().saturating_sub(1).leading_zeros());
+    let bits = usize::BITS.minus(memory.digits.len().saturating_sub(1).leading_zeros());
     for bit in 0..bits {
         let order: SmallVec<[usize; 12]> = entries.iter().filter_map(place).collect();
         if order.is_sorted() {

@@ -1,5 +1,6 @@
 //! `Blocks`: a tensor as stretches of memory without a gap.
 
+use crate::checked::Exact;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
@@ -94,7 +95,7 @@ impl Blocks {
         BlockIter(match self {
             Blocks::Empty => Starts::Uniform(UniformBlocks { start: 0, count: 0, stride: 0, length: 0 }),
             Blocks::Single(range) => {
-                let length = range.end.saturating_sub(range.start);
+                let length = range.end.minus(range.start);
                 Starts::Uniform(UniformBlocks { start: range.start, count: 1, stride: 0, length })
             }
             Blocks::Uniform(blocks) => Starts::Uniform(*blocks),
@@ -133,12 +134,13 @@ impl Iterator for BlockIter {
             Starts::Uniform(blocks) => {
                 blocks.count = blocks.count.checked_sub(1)?;
                 let start = blocks.start;
+                // One past the last start may not fit, and is not used.
                 blocks.start = start.saturating_add(blocks.stride);
-                Some(start..start.saturating_add(blocks.length))
+                Some(start..start.plus(blocks.length))
             }
             Starts::Many(blocks) => {
                 let start = blocks.starts.next()?;
-                Some(start..start.saturating_add(blocks.length))
+                Some(start..start.plus(blocks.length))
             }
         }
     }
@@ -193,14 +195,14 @@ impl BufferTensorDesc {
         let loops = self.coalesce();
         let axes = loops.sizes().iter().copied().zip(loops.strides().iter().copied());
         let (length, outer) = match axes.clone().next_back() {
-            Some((size, 1)) => (size, loops.rank().saturating_sub(1)),
+            Some((size, 1)) => (size, loops.rank().minus(1)),
             _ => (1, loops.rank()),
         };
         let start = self.base_offset();
         let outer = axes.take(outer);
         let mut one_by_one = outer.clone();
         match (one_by_one.next(), one_by_one.next()) {
-            (None, _) => Blocks::Single(start..start.saturating_add(length)),
+            (None, _) => Blocks::Single(start..start.plus(length)),
             (Some((count, stride)), None) => Blocks::Uniform(UniformBlocks { start, count, stride, length }),
             _ => Blocks::Many(ManyBlocks { length, starts: Offsets::new(outer, start) }),
         }

@@ -1,5 +1,6 @@
 //! `GemmOperand`: can a matrix multiplication take this tensor, and how?
 
+use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -48,7 +49,7 @@ impl GemmOperand {
     #[must_use]
     pub fn batch_count(&self) -> u64 {
         // Cannot saturate: it divides the number of elements.
-        self.batch.iter().fold(1, |count, &(size, _)| count.saturating_mul(size))
+        self.batch.iter().fold(1, |count, &(size, _)| count.times(size))
     }
 
     /// The one distance between matrices, in elements, if there is one: what a strided batched call takes. 0
@@ -137,7 +138,7 @@ impl BufferTensorDesc {
         let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
         join_axes(outer, self.logical_elements() == 0, |size, stride, joins| match batch.last_mut() {
             // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
-            Some(last) if joins => *last = (last.0.saturating_mul(size), stride),
+            Some(last) if joins => *last = (last.0.times(size), stride),
             _ => batch.push((size, stride)),
         });
         Ok(GemmOperand {

@@ -1,6 +1,6 @@
 //! The same bytes as elements of another type.
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
@@ -53,7 +53,7 @@ impl BufferTensorDesc {
             let reason = format!("has stride {stride}, so that its elements do not lie next to each other");
             return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
         }
-        let wide = size.checked_div(parts).unwrap_or(0);
+        let wide = size.divided_by(parts);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
             return Err(Error::NotAView { operation: OPERATION, axis: last, reason });

@@ -1,6 +1,6 @@
 //! Other sizes for the same elements in the same order, where no element has to move.
 
-use crate::checked::{self, ELEMENTS};
+use crate::checked::{self, ELEMENTS, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
@@ -79,8 +79,8 @@ impl BufferTensorDesc {
                     break;
                 };
                 // Cannot saturate: both products are at most the number of elements, where a view exists.
-                *slot = stride.saturating_mul(covered);
-                covered = covered.saturating_mul(new_size);
+                *slot = stride.times(covered);
+                covered = covered.times(new_size);
                 while covered > joined {
                     let Some((axis, (size, own))) = old.next() else {
                         break;
@@ -91,7 +91,7 @@ impl BufferTensorDesc {
                             format!("has stride {own}, but joined to the axes after it it would need {needed}");
                         return Err(Error::NotAView { operation, axis, reason });
                     }
-                    joined = joined.saturating_mul(size);
+                    joined = joined.times(size);
                 }
             }
         }
