@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that are made
-//! beforehand. `program` makes the compute shaders of a relayout that is planned already, with their text.
+//! beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
@@ -14,7 +14,6 @@ use std::hint::black_box;
 use tensor_layout::ToIndexMap;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::shader::{Profile, Program};
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
@@ -52,13 +51,11 @@ fn main() {
     let csv = arguments.iter().any(|argument| argument == "--csv");
     let only = arguments.iter().position(|argument| argument == "--only").map(|place| arguments[place + 1].as_str());
     if csv {
-        println!(
-            "size,case,notated_nanoseconds,notated_allocations,maps_nanoseconds,maps_allocations,program_nanoseconds,program_allocations"
-        );
+        println!("size,case,notated_nanoseconds,notated_allocations,maps_nanoseconds,maps_allocations");
     } else {
-        println!("{:<36}{:>24}{:>24}{:>28}", "", "notated", "maps", "program");
+        println!("{:<36}{:>24}{:>24}", "", "notated", "maps");
     }
-    let mut slowest: Vec<(&str, f64, f64)> = Vec::new();
+    let mut slowest: Vec<(&str, f64)> = Vec::new();
     let lines = include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines()).chain(RANKS.lines());
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
@@ -69,33 +66,25 @@ fn main() {
         let layouts: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
         let [notated, maps] =
             [cost(&layouts), cost(&[layouts[0].to_index_map().unwrap(), layouts[1].to_index_map().unwrap()])];
-        let program = program_cost(&layouts);
         if csv {
             let cell = |cost: &measure::Cost| format!("{:.0},{:.0}", cost.nanoseconds, cost.allocations);
-            println!("{size},{case},{},{},{}", cell(&notated), cell(&maps), cell(&program));
+            println!("{size},{case},{},{}", cell(&notated), cell(&maps));
         } else {
             let cell =
                 |cost: &measure::Cost| format!("{:.0} ns, {:.0} allocations", cost.nanoseconds, cost.allocations);
             let name = format!("{size}/{case}");
-            println!("{name:<36}{:>24}{:>24}{:>28}", cell(&notated), cell(&maps), cell(&program));
+            println!("{name:<36}{:>24}{:>24}", cell(&notated), cell(&maps));
         }
-        let (plan, text) = (notated.nanoseconds, program.nanoseconds);
-        match slowest.iter_mut().find(|(of, ..)| *of == size) {
-            Some((_, most, most_text)) => (*most, *most_text) = (most.max(plan), most_text.max(text)),
-            None => slowest.push((size, plan, text)),
+        match slowest.iter_mut().find(|(of, _)| *of == size) {
+            Some((_, most)) => *most = most.max(notated.nanoseconds),
+            None => slowest.push((size, notated.nanoseconds)),
         }
     }
     if !csv {
-        for (size, plan, text) in &slowest {
-            println!("{size}: {plan:.0} ns at most, a program {text:.0} ns");
+        for (size, most) in &slowest {
+            println!("{size}: {most:.0} ns at most");
         }
     }
-}
-
-/// What making the program of a planned pair takes, text included.
-fn program_cost([from, to]: &[Notated; 2]) -> measure::Cost {
-    let (relayout, profile) = (Relayout::new(from, to).unwrap(), Profile::webgpu());
-    measure::measure(|| Program::new(black_box(&relayout), &profile).unwrap())
 }
 
 fn cost<T: ToIndexMap>([from, to]: &[T; 2]) -> measure::Cost {

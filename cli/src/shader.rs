@@ -2,8 +2,8 @@
 
 use clap::Args;
 use tensor_layout::notation::Notated;
-use tensor_layout::shader::{Access, IndexFunctions};
 use tensor_layout::{Error, ErrorKind};
+use tensor_layout_shader::{Access, IndexFunctions};
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::shader_program::ProgramArguments;

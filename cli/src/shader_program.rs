@@ -6,7 +6,7 @@ use clap::Args;
 use tensor_layout::Error;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::shader::{BoundBuffer, Form, Pass, Profile, Program, ProgramOptions, Target};
+use tensor_layout_shader::{BoundBuffer, Form, Pass, Profile, Program, ProgramOptions, Target};
 
 use crate::convert::Fill;
 use crate::output::{Object, Output, Stop, Verdict};

@@ -174,7 +174,7 @@ fn a_written_model_names_its_layouts() {
 
 #[test]
 fn dumps_become_tables() {
-    let dump = "tests/data/hlo/tpu_sum.hlo";
+    let dump = "hlo/tests/data/tpu_sum.hlo";
     let table = run(&["hlo", dump]);
     assert_eq!(table.status, 0);
     assert!(table.stdout.contains("f32[40,200]{1,0:T(8,128)}"), "{}", table.stdout);
@@ -189,10 +189,10 @@ fn dumps_become_tables() {
     assert_eq!(run(&["hlo", text(&garbled)]).status, 1);
 }
 
-/// The figures of the compiler are in tests/data/hlo/memory.tsv.
+/// The figures of the compiler are in hlo/tests/data/memory.tsv.
 #[test]
 fn the_peak_of_a_program_and_what_is_alive_there() {
-    let dump = "tests/data/hlo/memory_tpu_mlp_step.hlo";
+    let dump = "hlo/tests/data/memory_tpu_mlp_step.hlo";
     let found = run(&["hlo", dump, "--rows", "3"]);
     assert_eq!(found.status, 0, "{}", found.stderr);
     let memory = found.stdout.split("\nHBM: ").nth(1).unwrap();
@@ -228,7 +228,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
 
 #[test]
 fn a_pipe_says_what_the_file_says() {
-    let dump = "tests/data/hlo/memory_cpu_mlp_donated.hlo";
+    let dump = "hlo/tests/data/memory_cpu_mlp_donated.hlo";
     let text = fs::read_to_string(in_repository(dump)).unwrap();
     let piped = run_with_input(&["hlo", "-", "--json"], &text);
     assert_eq!((piped.status, &piped.stdout), (0, &run(&["hlo", dump, "--json"]).stdout));
@@ -244,19 +244,19 @@ fn a_pipe_says_what_the_file_says() {
 
 #[test]
 fn the_buffer_assignment_beside_a_dump_is_exact() {
-    let dump = "tests/data/hlo/memory_tpu_cond_big.hlo";
+    let dump = "hlo/tests/data/memory_tpu_cond_big.hlo";
     let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
     let exact = total(&["hlo", dump, "--json"]);
     assert_eq!((&exact["from"], &exact["temp_bytes"]), (&json!("buffer assignment"), &json!(536_920_576)));
     let table = run(&["hlo", dump, "--rows", "1"]).stdout;
     let separator = std::path::MAIN_SEPARATOR;
-    let named = format!("by tests/data/hlo{separator}memory_tpu_cond_big-buffer-assignment.txt");
+    let named = format!("by hlo/tests/data{separator}memory_tpu_cond_big-buffer-assignment.txt");
     assert!(table.contains(&named), "{table}");
     // Under another name it has to be named.
     let moved = folder("hlo-assignment").join("other.txt");
     fs::copy(in_repository(dump), &moved).unwrap();
     assert_eq!(total(&["hlo", text(&moved), "--json"])["from"], "text");
-    let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
+    let beside = "hlo/tests/data/memory_tpu_cond_big-buffer-assignment.txt";
     assert_eq!(total(&["hlo", text(&moved), "--json", "--buffer-assignment", beside]), exact);
     assert_eq!(run(&["hlo", dump, "--buffer-assignment", "Cargo.toml"]).status, 2);
 }
@@ -264,7 +264,7 @@ fn the_buffer_assignment_beside_a_dump_is_exact() {
 #[test]
 fn live_memory_is_drawn() {
     let svg = folder("hlo-svg").join("live.svg");
-    let dump = "tests/data/hlo/memory_tpu_mlp_step.hlo";
+    let dump = "hlo/tests/data/memory_tpu_mlp_step.hlo";
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg)]).status, 0);
     let picture = fs::read_to_string(&svg).unwrap();
     assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.0 MiB at the peak"), "{picture}");
@@ -275,7 +275,7 @@ fn live_memory_is_drawn() {
 
 #[test]
 fn lines_may_end_as_windows_ends_them() {
-    let text = fs::read_to_string(in_repository("tests/data/hlo/tpu_sum.hlo")).unwrap();
+    let text = fs::read_to_string(in_repository("hlo/tests/data/tpu_sum.hlo")).unwrap();
     let [unix, windows] = [text.clone(), text.replace('\n', "\r\n")].map(|text| run_with_input(&["hlo", "-"], &text));
     assert_eq!((unix.status, &unix.stdout), (windows.status, &windows.stdout));
     let layouts = "f32[3,5]{1,0:T(2,2)}\nf32[2,3]:[5,1]\n";
@@ -285,9 +285,9 @@ fn lines_may_end_as_windows_ends_them() {
     // An assignment that was saved by an editor there.
     let folder = folder("windows-lines");
     let assignment = folder.join("assignment.txt");
-    let beside = "tests/data/hlo/memory_tpu_cond_big-buffer-assignment.txt";
+    let beside = "hlo/tests/data/memory_tpu_cond_big-buffer-assignment.txt";
     fs::write(&assignment, fs::read_to_string(in_repository(beside)).unwrap().replace('\n', "\r\n")).unwrap();
     let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
-    let dump = ["hlo", "--json", "tests/data/hlo/memory_tpu_cond_big.hlo", "--buffer-assignment"];
+    let dump = ["hlo", "--json", "hlo/tests/data/memory_tpu_cond_big.hlo", "--buffer-assignment"];
     assert_eq!(total(&[&dump[..], &[assignment.to_str().unwrap()]].concat()), total(&[&dump[..], &[beside]].concat()));
 }

@@ -21,5 +21,5 @@ draw nhwc 'f32[1,3,4,4]:NHWC'
 # What a shader writes that turns rows into columns.
 draw transpose 'f32[4,8]{0,1}'
 # The memory a training step has in use on a TPU, over its schedule.
-"${CARGO_TARGET_DIR:-target}/debug/tensor-layout" hlo tests/data/hlo/memory_tpu_mlp_step.hlo --rows 0 \
+"${CARGO_TARGET_DIR:-target}/debug/tensor-layout" hlo hlo/tests/data/memory_tpu_mlp_step.hlo --rows 0 \
     --svg docs/pictures/live-memory.svg > /dev/null

@@ -14,7 +14,7 @@ use crate::checked::{Exact, at};
 use smallvec::SmallVec;
 
 use super::index_map::IndexMap;
-use super::levels::Levels;
+use super::levels::TileLevels;
 
 /// A digit of a dimension: `index / weight`, below `range` (the top digit has no other bound than the size).
 #[derive(Clone, Copy)]
@@ -135,8 +135,8 @@ impl<'a> Atoms<'a> {
         Ok(sum)
     }
 
-    /// The definition of tiles, as in [`Levels::offset`], with sums for numbers.
-    fn through_levels(&mut self, levels: &Levels) -> Result<Form, Cut> {
+    /// The definition of tiles, as in [`TileLevels::offset`], with sums for numbers.
+    fn through_levels(&mut self, levels: &TileLevels) -> Result<Form, Cut> {
         let mut at: Vec<Form> = levels.order.iter().map(|&dim| self.index(dim)).collect();
         for level in &levels.levels {
             at.splice(0..0, std::iter::repeat_n(Form::default(), level.new_axes));

@@ -7,7 +7,7 @@ use crate::element::DataType;
 use crate::error::Error;
 
 use super::index_map::IndexMap;
-use super::levels::{Levels, TileEntries};
+use super::levels::{TileEntries, TileLevels};
 use super::normal_form;
 
 impl IndexMap {
@@ -21,7 +21,7 @@ impl IndexMap {
         tail_alignment: u64,
     ) -> Result<IndexMap, Error> {
         let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
-        let levels = Levels::new(order, physical, tiles)?;
+        let levels = TileLevels::new(order, physical, tiles)?;
         let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
         checked::bytes_for(physical_elements, element_bits)?;
         let (components, levels) = if levels.elements == 0 {

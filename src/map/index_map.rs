@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::digits::Chain;
-use super::levels::Levels;
+use super::levels::TileLevels;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
 ///
@@ -142,7 +142,7 @@ pub struct IndexMap {
     pub(super) base: u64,
     pub(super) components: Vec<Component>,
     /// The tiles, level by level, where there are no components to stand for them.
-    pub(super) levels: Option<Box<Levels>>,
+    pub(super) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
     /// A slice left out some elements, which lie in the same buffer.
     pub(super) sliced: bool,
@@ -380,8 +380,9 @@ impl IndexMap {
         largest.fold(self.base, u64::plus).plus(1)
     }
 
-    /// The tiles, for an Irreducible layout.
-    pub(crate) fn levels(&self) -> Option<&Levels> {
+    /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
+    #[must_use]
+    pub fn levels(&self) -> Option<&TileLevels> {
         self.levels.as_deref()
     }
 }

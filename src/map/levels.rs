@@ -14,9 +14,9 @@ use crate::error::Error;
 /// The entries of one tile, major to minor; `None` is `*`. The last is never `None`.
 pub(crate) type TileEntries = SmallVec<[Option<NonZeroU64>; 3]>;
 
-/// Dimensions that are joined into one and then cut.
+/// Dimensions that a tile joins into one and then cuts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Group {
+pub struct TileGroup {
     /// The sizes of the dimensions that are joined, major to minor: nearly always one.
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// Their product.
@@ -28,17 +28,62 @@ pub(crate) struct Group {
     pub(crate) tile: NonZeroU64,
 }
 
-/// One tile, applied.
+/// One tile, applied to the dimensions that the tiles before it left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Level {
+pub struct TileLevel {
     /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
     pub(crate) new_axes: usize,
     /// How many dimensions stay in front of the tiled ones as they are.
     pub(crate) prefix: usize,
-    pub(crate) groups: SmallVec<[Group; 3]>,
+    pub(crate) groups: SmallVec<[TileGroup; 3]>,
 }
 
-impl Level {
+impl TileGroup {
+    /// The sizes of the dimensions that are joined, major to minor: nearly always one.
+    #[must_use]
+    pub fn bounds(&self) -> &[u64] {
+        &self.bounds
+    }
+
+    /// Their product.
+    #[must_use]
+    pub fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier tile was
+    /// larger than what it cut.
+    #[must_use]
+    pub fn range(&self) -> u64 {
+        self.range
+    }
+
+    /// The size of the tile.
+    #[must_use]
+    pub fn tile(&self) -> NonZeroU64 {
+        self.tile
+    }
+}
+
+impl TileLevel {
+    /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
+    #[must_use]
+    pub fn new_axes(&self) -> usize {
+        self.new_axes
+    }
+
+    /// How many dimensions stay in front of the tiled ones as they are.
+    #[must_use]
+    pub fn prefix(&self) -> usize {
+        self.prefix
+    }
+
+    /// The tiled dimensions, in groups of one but for a `*`.
+    #[must_use]
+    pub fn groups(&self) -> &[TileGroup] {
+        &self.groups
+    }
+
     /// As the last tile: does it pad nothing, and are the counts and places in order without being moved?
     fn is_idle(&self) -> bool {
         let mut places = false;
@@ -52,23 +97,69 @@ impl Level {
     }
 }
 
-/// All tiles of a layout, applied to its sizes.
+/// All tiles of a layout, applied to its sizes one after the other: [`IndexMap::levels`](super::IndexMap::levels).
+///
+/// An index is put in [`order`](Self::order) first. Each [level](Self::levels) puts
+/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on as its
+/// [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before all remainders. The
+/// offset is the row-major number of what the last level leaves in [`bounds`](Self::bounds).
+///
+/// ```
+/// use tensor_layout::map::{LayoutClass, TileGroup, TileLevel, TileLevels, ToIndexMap};
+/// use tensor_layout::ArrayShape;
+///
+/// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+/// assert_eq!(map.class(), LayoutClass::Irreducible);
+/// let tiles: &TileLevels = map.levels().ok_or("digits say it all")?;
+/// assert_eq!((tiles.order(), tiles.elements()), (&[0, 1, 2][..], 108));
+/// let last: &TileLevel = &tiles.levels()[1];
+/// assert_eq!((last.new_axes(), last.prefix()), (0, 3));
+/// // The `*`: the places in the first and the second dimension are one number below 6, cut by 2.
+/// let group: &TileGroup = &last.groups()[0];
+/// assert_eq!((group.bounds(), group.bound(), group.range(), group.tile().get()), (&[2, 3][..], 6, 6, 2));
+/// assert_eq!(tiles.bounds(), [3, 3, 1, 3, 2, 2, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Levels {
+pub struct TileLevels {
     /// Logical dimensions, major to minor.
     pub(crate) order: SmallVec<[usize; 8]>,
     /// The sizes of the dimensions in that order.
     pub(crate) sizes: Dims,
-    pub(crate) levels: SmallVec<[Level; 2]>,
+    pub(crate) levels: SmallVec<[TileLevel; 2]>,
     /// The sizes after the last level; row-major.
     pub(crate) bounds: Dims,
     /// The product of `bounds`, without tail padding.
     pub(crate) elements: u64,
 }
 
-impl Levels {
+impl TileLevels {
+    /// The logical dimensions, major to minor.
+    #[must_use]
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The tiles, the first of the layout first.
+    #[must_use]
+    pub fn levels(&self) -> &[TileLevel] {
+        &self.levels
+    }
+
+    /// The sizes after the last level, row-major.
+    #[must_use]
+    pub fn bounds(&self) -> &[u64] {
+        &self.bounds
+    }
+
+    /// The product of the [`bounds`](Self::bounds): the elements of the buffer without padding at its end.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
     /// Applies `tiles` to `sizes`, which are given in the order `order` (major to minor).
-    pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<Levels, Error> {
+    pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
         let mut bounds = sizes.clone();
         let mut ranges = sizes.clone();
         let mut levels = SmallVec::new();
@@ -84,14 +175,14 @@ impl Levels {
             bounds.extend(groups.iter().map(|group| group.tile.get()));
             ranges.extend(groups.iter().map(|group| group.range.div_ceil(group.tile.get())));
             ranges.extend(groups.iter().map(|group| group.range.min(group.tile.get())));
-            levels.push(Level { new_axes, prefix, groups });
+            levels.push(TileLevel { new_axes, prefix, groups });
         }
         let elements = checked::product(&bounds, PHYSICAL)?;
-        Ok(Levels { order, sizes, levels, bounds, elements })
+        Ok(TileLevels { order, sizes, levels, bounds, elements })
     }
 
     /// Without the last tiles that change no offset, such as `(1)`: one form for more spellings.
-    pub(super) fn without_idle_tiles(mut self) -> Levels {
+    pub(super) fn without_idle_tiles(mut self) -> TileLevels {
         while let Some(level) = self.levels.last().filter(|level| level.is_idle()) {
             self.bounds.truncate(level.prefix);
             self.bounds.extend(level.groups.iter().flat_map(|group| group.bounds.iter().copied()));
@@ -143,7 +234,7 @@ impl Levels {
     }
 }
 
-fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec<[Group; 3]>, Error> {
+fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
     let mut groups = SmallVec::new();
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
     for ((&bound, &range), &entry) in bounds.iter().zip(ranges).zip(tile) {
@@ -154,7 +245,7 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
             let bound = checked::product(&bounds, PHYSICAL)?;
             let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
             let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).plus(1) };
-            groups.push(Group { bounds, bound, ranges, range, tile });
+            groups.push(TileGroup { bounds, bound, ranges, range, tile });
         }
     }
     Ok(groups)

@@ -69,10 +69,11 @@ pub use digits::{Chain, Digit};
 pub use equality::same_layout;
 pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
 pub use inverse::INVERSE_WORK_LIMIT;
+pub use levels::{TileGroup, TileLevel, TileLevels};
 pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
 pub use places::DigitPlace;
 pub use refine::Loop;
 
 pub(crate) use boxes::BoxGroups;
-pub(crate) use levels::{Levels, TileEntries};
+pub(crate) use levels::TileEntries;
 pub(crate) use refine::{Loops, MAX_REFINED};

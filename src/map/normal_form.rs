@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 
 use super::digits::{Chain, Digit};
 use super::index_map::Component;
-use super::levels::{Group, Levels};
+use super::levels::{TileGroup, TileLevels};
 
 /// The components of a layout, or `None` if it is Irreducible. The sizes must not be 0.
-pub(super) fn components(levels: &Levels) -> Option<Vec<Component>> {
+pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
     let mut replay = Replay { levels, positions: leaves(&levels.bounds), fused: Vec::new() };
     for depth in (0..levels.levels.len()).rev() {
         replay.undo(depth)?;
@@ -40,7 +40,7 @@ struct Position {
 }
 
 struct Replay<'a> {
-    levels: &'a Levels,
+    levels: &'a TileLevels,
     /// The shape at the level reached so far.
     positions: SmallVec<[Position; 8]>,
     /// Components of several dimensions found so far.
@@ -111,7 +111,7 @@ impl Replay<'_> {
 }
 
 /// The chain of the number that was cut into a count and a place.
-fn join(group: &Group, count: &Chain, place: &Chain) -> Option<Chain> {
+fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 6]> = SmallVec::new();
     for digit in count.digits() {
         let divisor = digit.divisor().checked_mul(group.tile.get())?;
@@ -156,7 +156,7 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// The product of bounds that `Levels` has multiplied before.
+/// The product of bounds that `TileLevels` has multiplied before.
 fn product(bounds: &[u64]) -> u64 {
     bounds.iter().fold(1, |product: u64, &bound| product.times(bound))
 }

@@ -39,5 +39,4 @@ pub use tpu::TpuGeneration;
 
 pub use crate::typed_sizes::MAX_RANK;
 
-pub(crate) use parse::read_shape;
 pub(crate) use tpu::TpuTiles;

@@ -59,8 +59,30 @@ impl FromStr for Shape {
     }
 }
 
+impl Shape {
+    /// Reads the shape that a text begins with, and returns the text after it and after blanks: for
+    /// readers of lines that hold more.
+    ///
+    /// # Errors
+    ///
+    /// As those of reading a whole text, at the column where something else was expected.
+    ///
+    /// ```
+    /// use tensor_layout::Shape;
+    ///
+    /// let (shape, rest) = Shape::parse_prefix("(f32[8]{0}, token[]) parameter(0)")?;
+    /// assert_eq!((shape.to_string().as_str(), rest), ("(f32[8]{0}, token[])", "parameter(0)"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn parse_prefix(text: &str) -> Result<(Shape, &str), Error> {
+        let mut cursor = Cursor::new(text);
+        let shape = read_shape(&mut cursor)?;
+        Ok((shape, cursor.rest()))
+    }
+}
+
 /// Any shape.
-pub(crate) fn read_shape(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
+fn read_shape(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
     read_nested(cursor, 0)
 }
 

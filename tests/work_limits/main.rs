@@ -1,91 +1,27 @@
 //! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be hard.
 //!
-//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most [`MOST_STEPS`] steps and
-//! [`MOST_BYTES`] bytes. What a step is says `steps.rs`.
+//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most `MOST_STEPS` steps and
+//! `MOST_BYTES` bytes. What a step is says `steps.rs`.
 
 #![allow(unsafe_code, reason = "the allocator that counts, and the compiler's counters")]
 
+mod calls;
 #[path = "../counting/mod.rs"]
 mod counting;
 mod hostile;
 mod steps;
 
-use std::sync::LazyLock;
-
+use calls::{each, each_desc, each_map, each_plan, limited};
 use hostile::{Subject, others, subjects};
-use steps::MOST_STEPS;
 use tensor_layout::bridge::{lower, lower_map, raise, spell, spell_view};
 use tensor_layout::draw::Picture;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 use tensor_layout::notation::{Notated, Notation, ViewStep, text_in, text_of};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::shader::{IndexFunctions, Profile, Program};
 use tensor_layout::strided::{Side, Slice, Slices, broadcast_sizes, coalesce_all};
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, Buffer, Limits, Role};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
-
-/// The most memory that a call may hold at a time.
-const MOST_BYTES: u64 = 100_000_000;
-
-/// Runs one call and holds it to the limits.
-fn limited<T>(name: &str, text: &str, operation: impl FnOnce() -> T) -> T {
-    let ((result, bytes), steps) =
-        steps::counted(&format!("{name} of {text}"), || counting::most_bytes(std::hint::black_box(operation)));
-    if std::env::var_os("WORK_LIMITS_SHOWN").is_some() && (steps > MOST_STEPS / 10 || bytes > MOST_BYTES / 10) {
-        println!("{name}: {steps} steps, {bytes} bytes: {text}");
-    }
-    assert!(bytes <= MOST_BYTES, "{name} of {text} takes {bytes} bytes, more than {MOST_BYTES}");
-    assert!(steps <= MOST_STEPS, "{name} of {text} takes {steps} steps, more than {MOST_STEPS}");
-    result
-}
-
-/// Runs one call for every layout.
-fn each<T>(name: &str, operation: impl Fn(&Subject) -> T) {
-    for subject in &subjects() {
-        limited(name, &subject.text, || operation(subject));
-    }
-}
-
-/// The same for each layout and its reshape to one dimension, which joins all its digits in one chain.
-fn each_map<T>(name: &str, operation: impl Fn(&IndexMap) -> T) {
-    for Subject { text, map, .. } in &subjects() {
-        limited(name, text, || operation(map));
-        if let Ok(line) = limited("reshape", text, || map.reshape(&[map.logical_elements()])) {
-            limited(name, &format!("{text} in one dimension"), || operation(&line));
-        }
-    }
-}
-
-/// The same for each descriptor.
-fn each_desc<T>(name: &str, operation: impl Fn(&BufferTensorDesc) -> T) {
-    for Subject { text, desc, .. } in &subjects() {
-        if let Some(desc) = desc {
-            limited(name, text, || operation(desc));
-        }
-    }
-}
-
-/// Copies between each layout and some others, both ways.
-static PLANS: LazyLock<Vec<(String, Relayout)>> = LazyLock::new(|| {
-    let mut plans = Vec::new();
-    for Subject { text, map, .. } in &subjects() {
-        for other in others(map).iter().chain([map]) {
-            for (from, to) in [(map, other), (other, map)] {
-                let plan = limited("Relayout::new", text, || Relayout::new(from, to));
-                plans.extend(plan.ok().map(|plan| (text.clone(), plan)));
-            }
-        }
-    }
-    plans
-});
-
-/// The same for each of the copies.
-fn each_plan<T>(name: &str, operation: impl Fn(&Relayout) -> T) {
-    for (text, plan) in PLANS.iter() {
-        limited(name, text, || operation(plan));
-    }
-}
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
     map.sizes().iter().map(|size| size.saturating_sub(1)).collect()
@@ -260,22 +196,6 @@ fn words_and_pictures() {
     each_plan("explain of a padded copy", |plan| plan.clone().with_padding(Padding::Zero).map(|plan| plan.explain()));
     each_map("Picture::new", |map| Picture::new(map, "a").map(|picture| (picture.to_text(), picture.to_svg())));
     each_map("Picture::corner", |map| Picture::corner(map, "a").map(|picture| (picture.to_text(), picture.to_svg())));
-}
-
-#[test]
-fn shaders() {
-    each_map("IndexFunctions", |map| IndexFunctions::new(map).map(|functions| functions.wgsl()));
-    each_map("with_inverse", |map| {
-        IndexFunctions::with_base_argument(map).and_then(IndexFunctions::with_inverse).map(|functions| functions.wgsl())
-    });
-    each_map("with_walk", |map| {
-        IndexFunctions::new(map).and_then(|functions| functions.with_walk(0)).map(|f| f.wgsl())
-    });
-    each_plan("Program", |plan| Program::new(plan, &Profile::default()).map(|program| program.explain()));
-    each_plan("Program of a padded copy", |plan| {
-        let plan = plan.clone().with_padding(Padding::Zero).ok()?;
-        Program::new(&plan, &Profile::default()).map(|program| program.explain()).ok()
-    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What an adapter grants, as limits of `tensor-layout`.
 
-use tensor_layout::shader::Profile;
+use tensor_layout_shader::Profile;
 use tensor_layout::upload;
 
 use crate::error::Error;
@@ -50,7 +50,7 @@ pub fn device_profile(device: &wgpu::Device) -> Profile {
 ///
 /// ```
 /// let profile = tensor_layout_wgpu::profile("downlevel", &wgpu::Limits::downlevel_defaults());
-/// let webgpu = tensor_layout::shader::Profile::webgpu();
+/// let webgpu = tensor_layout_shader::Profile::webgpu();
 /// assert_eq!((profile.max_workgroup_memory, profile.max_binding), (webgpu.max_workgroup_memory, webgpu.max_binding));
 /// ```
 #[must_use]

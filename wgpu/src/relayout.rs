@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tensor_layout::relayout::Relayout;
-use tensor_layout::shader::{BoundBuffer, Form, Pass, PipelineKey, Profile, Program, ProgramOptions};
+use tensor_layout_shader::{BoundBuffer, Form, Pass, PipelineKey, Profile, Program, ProgramOptions};
 
 use crate::buffer::TensorBuffer;
 use crate::error::Error;
@@ -172,7 +172,7 @@ impl DeviceRelayout {
         for (dispatch, offset) in program.passes().iter().zip(&uniforms.offsets) {
             let pipeline = self.cache.pipeline(dispatch);
             let bindings = dispatch.bindings();
-            let entry = |bound: &tensor_layout::shader::BoundWindow| {
+            let entry = |bound: &tensor_layout_shader::BoundWindow| {
                 let size = wgpu::BufferSize::new(bound.bytes.end.saturating_sub(bound.bytes.start));
                 let (buffer, offset) = match bound.buffer {
                     BoundBuffer::Source => (source.buffer(), bound.bytes.start),

@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use tensor_layout::hlo::BufferAssignment;
+use tensor_layout_hlo::BufferAssignment;
 
 use crate::input_file::open;
 use crate::output::Stop;

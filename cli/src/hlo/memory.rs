@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tensor_layout::hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
 use tensor_layout::tiled::memory_space_name;
+use tensor_layout_hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop};

@@ -8,8 +8,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout::hlo::{BufferTable, Module, Reader};
 use tensor_layout::tiled::memory_space_name;
+use tensor_layout_hlo::{BufferTable, Module, Reader};
 
 use crate::input_file::open;
 use crate::new_file::NewFile;

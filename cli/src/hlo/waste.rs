@@ -1,8 +1,8 @@
 //! The first part of `hlo`: the buffers that waste most, and totals for each memory.
 
 use tensor_layout::Error;
-use tensor_layout::hlo::BufferTable;
 use tensor_layout::tiled::memory_space_name;
+use tensor_layout_hlo::BufferTable;
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};

@@ -28,7 +28,7 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
     };
     let live: Vec<Position> = (0..=rank).map(position).filter(|position| !position.digits.is_empty()).collect();
     let sizes = memory.digits.iter().map(|digit| digit.size).collect();
-    let mut search = Search { sizes, steps, tiles: Levels::new(), best: None };
+    let mut search = Search { sizes, steps, tiles: TileLevels::new(), best: None };
     for levels in 0..=MOST_LEVELS {
         let mut found: Option<Vec<usize>> = None;
         for order in orders(&live, rank, memory.digits.len()) {
@@ -123,7 +123,7 @@ fn permutations(of: &[Position]) -> Vec<Vec<Position>> {
 }
 
 /// The entries of some tiles.
-type Levels = Vec<SmallVec<[u64; 4]>>;
+type TileLevels = Vec<SmallVec<[u64; 4]>>;
 
 struct Search<'a> {
     /// How many values each digit takes, in the order of memory.
@@ -131,9 +131,9 @@ struct Search<'a> {
     /// How many more tiles may be tried.
     steps: &'a mut usize,
     /// The tiles tried so far.
-    tiles: Levels,
+    tiles: TileLevels,
     /// The shortest tiles that were found, and the length of their text.
-    best: Option<(usize, Levels)>,
+    best: Option<(usize, TileLevels)>,
 }
 
 impl Search<'_> {

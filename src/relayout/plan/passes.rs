@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::checked;
 use crate::error::Error;
-use crate::map::{BoxGroups, IndexMap, Levels, MAX_REFINED, TileEntries};
+use crate::map::{BoxGroups, IndexMap, MAX_REFINED, TileEntries, TileLevels};
 
 use super::machine::Knobs;
 use super::program::{Program, Traffic};
@@ -144,7 +144,7 @@ struct LevelStep {
 }
 
 /// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start from.
-fn level_steps(map: &IndexMap, levels: &Levels) -> Result<(IndexMap, Vec<LevelStep>), Error> {
+fn level_steps(map: &IndexMap, levels: &TileLevels) -> Result<(IndexMap, Vec<LevelStep>), Error> {
     let mut bounds = levels.sizes.clone();
     let mut steps = Vec::with_capacity(levels.levels.len());
     for level in &levels.levels {
@@ -169,7 +169,7 @@ fn level_steps(map: &IndexMap, levels: &Levels) -> Result<(IndexMap, Vec<LevelSt
 }
 
 /// The logical tensor, packed in the physical order of its dimensions.
-fn untiled(map: &IndexMap, levels: &Levels) -> Result<IndexMap, Error> {
+fn untiled(map: &IndexMap, levels: &TileLevels) -> Result<IndexMap, Error> {
     let order = levels.order.clone();
     IndexMap::from_tiles(map.data_type(), map.element_bits(), map.sizes(), order, &[], 1)
 }

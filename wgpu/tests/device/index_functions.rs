@@ -1,6 +1,6 @@
 //! Index functions in shaders of their own: what the device computes, and what it loads and stores.
 
-use tensor_layout::shader::{Access, IndexFunctions};
+use tensor_layout_shader::{Access, IndexFunctions};
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap};
 
 use crate::Test;

@@ -145,12 +145,12 @@ fn check_large(gpu: &Gpu, relayout: &Relayout) -> usize {
 fn more_than_65535_workgroups(gpu: &Gpu) {
     // 4,400 x 4,000 words: 68,750 workgroups of 256.
     let relayout = copy("f32[4400,4000]{1,0}", "f32[4400,4000]:[4001,1]", Padding::Keep);
-    let program = PipelineCache::new(&gpu.device).relayout_as(&relayout, Some(tensor_layout::shader::Form::General));
+    let program = PipelineCache::new(&gpu.device).relayout_as(&relayout, Some(tensor_layout_shader::Form::General));
     let program = program.unwrap();
     let most = program.program().passes().iter().map(|pass| pass.workgroups().iter().map(|&n| u64::from(n)).product());
     let most: u64 = most.max().unwrap();
     assert!(most > 65_535, "{}", program.program().explain());
-    let inside = |pass: &tensor_layout::shader::Pass| pass.workgroups().iter().all(|&groups| groups <= 65_535);
+    let inside = |pass: &tensor_layout_shader::Pass| pass.workgroups().iter().all(|&groups| groups <= 65_535);
     assert!(program.program().passes().iter().all(inside));
     check_large(gpu, &relayout);
 }

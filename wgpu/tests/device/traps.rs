@@ -1,7 +1,7 @@
 //! What went wrong elsewhere, each by the name of its story.
 
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::shader::{Form, Profile, Program, ProgramOptions};
+use tensor_layout_shader::{Form, Profile, Program, ProgramOptions};
 use tensor_layout::strided::Slice;
 use tensor_layout::upload::Role;
 use tensor_layout::{BufferTensorDesc, DataType};

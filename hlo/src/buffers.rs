@@ -1,0 +1,333 @@
+//! `BufferTable`: what the padding of each buffer costs.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use tensor_layout::ArrayShape;
+use tensor_layout::Error;
+
+use super::inlined::Inlined;
+use super::instruction::{Owner, aliased_element, is_alias};
+use super::memory::Module;
+use super::reader::{Record, UnreadableLine};
+
+/// One array that an instruction leaves in memory.
+///
+/// ```
+/// use tensor_layout_hlo::{BufferRow, BufferTable, Module};
+///
+/// let dump = "ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
+///   %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
+///   ROOT %negate = f32[1000,1]{1,0:T(8,128)S(1)} negate(%p)
+/// }";
+/// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+/// let row: &BufferRow = table.rows()[0];
+/// assert_eq!((row.wasted_bytes(), row.expansion()), (508_000, 128.0));
+/// assert!(row.memory_space() <= 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferRow {
+    /// The instruction's name, without the `%`.
+    pub instruction: String,
+    /// What the instruction does.
+    pub opcode: String,
+    /// The computation it belongs to, without the `%`.
+    pub computation: Arc<str>,
+    /// The operation of the source program it comes from.
+    pub op_name: Option<String>,
+    /// Where the array stands in the instruction's tuple: empty if the result is no tuple.
+    pub tuple_index: Vec<usize>,
+    /// The array.
+    pub shape: ArrayShape,
+    /// The bytes of its elements alone.
+    pub logical_bytes: u64,
+    /// The bytes with padding, and with what `M(n)` puts in front of the data.
+    pub padded_bytes: u64,
+    /// The line of the dump; the first is 1.
+    pub line: u64,
+}
+
+impl BufferRow {
+    /// The bytes that hold no element.
+    #[must_use]
+    pub fn wasted_bytes(&self) -> u64 {
+        self.padded_bytes.saturating_sub(self.logical_bytes)
+    }
+
+    /// The memory the array lies in, as `S(n)` has it: see
+    /// [`memory_space_name`](tensor_layout::tiled::memory_space_name).
+    #[must_use]
+    pub fn memory_space(&self) -> u64 {
+        self.shape.layout().memory_space()
+    }
+
+    /// How many times the size of its elements the array takes; 1 for an empty one.
+    #[must_use]
+    pub fn expansion(&self) -> f64 {
+        if self.logical_bytes == 0 {
+            return 1.0;
+        }
+        #[allow(clippy::as_conversions, reason = "rounds above 2^53, as a ratio may")]
+        let float = |bytes: u64| bytes as f64;
+        float(self.padded_bytes) / float(self.logical_bytes)
+    }
+
+    fn rank(&self) -> (u64, u64, Reverse<u64>, Reverse<&[usize]>) {
+        (self.wasted_bytes(), self.padded_bytes, Reverse(self.line), Reverse(&self.tuple_index))
+    }
+}
+
+/// Rows in the order of their waste.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ranked(BufferRow);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.rank().cmp(&other.0.rank())
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// What all buffers of one memory come to. The sum of their sizes is not the peak: XLA reuses memory.
+///
+/// ```
+/// use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
+///
+/// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
+///   ROOT %p = f32[8,100]{1,0:T(8,128)} parameter(0)
+/// }";
+/// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+/// let SpaceTotal { buffers, logical_bytes, padded_bytes, .. } = table.total(0).expect("a buffer in HBM");
+/// assert_eq!((buffers, logical_bytes, padded_bytes), (1, 3200, 4096));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpaceTotal {
+    /// How many buffers there are.
+    pub buffers: u64,
+    /// The bytes of their elements alone.
+    pub logical_bytes: u128,
+    /// The bytes with padding.
+    pub padded_bytes: u128,
+}
+
+/// The buffers of a dump: the ones that waste most, and totals for each memory.
+///
+/// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
+/// are only another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
+/// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside fusions ([`Inlined`]).
+///
+/// ```
+/// use tensor_layout_hlo::{BufferTable, Inlined, Reader};
+///
+/// // Read line by line, for dumps that are larger than memory. The other pass finds what fusions compute and never store.
+/// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
+///   %p = f32[8,100]{1,0:T(8,128)} parameter(0)
+///   ROOT %q = f32[8,100]{1,0:T(8,128)} sine(%p)
+///   what is this?
+/// }";
+/// let mut table = BufferTable::new(10);
+/// let inlined = Inlined::read(dump.as_bytes())?;
+/// for record in Reader::new(dump.as_bytes()) {
+///     table.add(&record?, &inlined);
+/// }
+/// assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (2, 1, 0));
+/// assert_eq!((table.unreadable_lines()[0].line, table.refused().len()), (4, 0));
+/// let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
+/// assert_eq!(spaces, [0]);
+/// assert_eq!(table.total(0).unwrap().padded_bytes, 8192);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct BufferTable {
+    kept: usize,
+    /// The row that wastes least is on top.
+    rows: BinaryHeap<Reverse<Ranked>>,
+    totals: BTreeMap<u64, SpaceTotal>,
+    instructions: u64,
+    unreadable: u64,
+    unreadable_lines: Vec<UnreadableLine>,
+    refused: Vec<(String, Error)>,
+    refused_buffers: u64,
+}
+
+impl BufferTable {
+    /// The most unreadable lines (and arrays whose size is no number) that are kept to be shown; all are
+    /// counted.
+    pub const SHOWN: usize = 20;
+
+    /// A table that keeps this many of the most wasteful rows.
+    #[must_use]
+    pub fn new(kept: usize) -> BufferTable {
+        BufferTable {
+            kept,
+            rows: BinaryHeap::new(),
+            totals: BTreeMap::new(),
+            instructions: 0,
+            unreadable: 0,
+            unreadable_lines: Vec::new(),
+            refused: Vec::new(),
+            refused_buffers: 0,
+        }
+    }
+
+    /// The table of a whole dump that was read in one pass.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::{BufferTable, Module};
+    ///
+    /// let dump = "ENTRY %e (x: f32[9,1]) -> f32[9,1] {\n  ROOT %x = f32[9,1]{1,0:T(8,128)} parameter(0)\n}\n";
+    /// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+    /// assert_eq!((table.rows()[0].logical_bytes, table.rows()[0].padded_bytes), (36, 8192));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of(module: &Module, kept: usize) -> BufferTable {
+        let mut table = BufferTable::new(kept);
+        module.each_buffer(|owner, computation| {
+            table.instructions = table.instructions.saturating_add(1);
+            if let Some((computation, is_entry)) = computation {
+                table.add_buffers(&owner, computation, is_entry);
+            }
+        });
+        table.unreadable = module.unreadable();
+        table.unreadable_lines = module.unreadable_lines().to_vec();
+        table
+    }
+
+    /// Takes what a [`Reader`](super::Reader) returned.
+    pub fn add(&mut self, record: &Record, inlined: &Inlined) {
+        match record {
+            Record::Unreadable(line) => {
+                self.unreadable = self.unreadable.saturating_add(1);
+                if self.unreadable_lines.len() < Self::SHOWN {
+                    self.unreadable_lines.push(line.clone());
+                }
+            }
+            Record::Instruction(instruction) => {
+                self.instructions = self.instructions.saturating_add(1);
+                if !inlined.contains(&instruction.computation) {
+                    let owner = Owner {
+                        name: &instruction.name,
+                        opcode: &instruction.opcode,
+                        op_name: instruction.op_name.as_deref(),
+                        shape: &instruction.shape,
+                        line: instruction.line,
+                    };
+                    self.add_buffers(&owner, &instruction.computation, instruction.in_entry);
+                }
+            }
+        }
+    }
+
+    fn add_buffers(&mut self, owner: &Owner, computation: &Arc<str>, in_entry: bool) {
+        if is_alias(owner.opcode, in_entry) {
+            return;
+        }
+        let aliased = aliased_element(owner.opcode);
+        for (tuple_index, shape) in owner.shape.arrays() {
+            if tuple_index.first().is_some_and(|&element| aliased == Some(element)) {
+                continue;
+            }
+            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, shape.buffer_size_in_bytes()?)));
+            let (logical_bytes, padded_bytes) = match sizes {
+                Ok(sizes) => sizes,
+                Err(error) => {
+                    self.refused_buffers = self.refused_buffers.saturating_add(1);
+                    if self.refused.len() < Self::SHOWN {
+                        self.refused.push((format!("{} = {shape}", owner.name), error));
+                    }
+                    continue;
+                }
+            };
+            let total = self.totals.entry(shape.layout().memory_space()).or_default();
+            total.buffers = total.buffers.saturating_add(1);
+            total.logical_bytes = total.logical_bytes.saturating_add(logical_bytes.into());
+            total.padded_bytes = total.padded_bytes.saturating_add(padded_bytes.into());
+            let rank = (
+                padded_bytes.saturating_sub(logical_bytes),
+                padded_bytes,
+                Reverse(owner.line),
+                Reverse(tuple_index.as_slice()),
+            );
+            // Most rows of a long dump are not kept: they need no names.
+            if self.rows.len() >= self.kept
+                && self.rows.peek().is_none_or(|Reverse(Ranked(least))| rank <= least.rank())
+            {
+                continue;
+            }
+            self.rows.push(Reverse(Ranked(BufferRow {
+                instruction: owner.name.to_owned(),
+                opcode: owner.opcode.to_owned(),
+                computation: Arc::clone(computation),
+                op_name: owner.op_name.map(str::to_owned),
+                tuple_index,
+                shape: shape.clone(),
+                logical_bytes,
+                padded_bytes,
+                line: owner.line,
+            })));
+            if self.rows.len() > self.kept {
+                self.rows.pop();
+            }
+        }
+    }
+
+    /// The most wasteful buffers, the worst first.
+    #[must_use]
+    pub fn rows(&self) -> Vec<&BufferRow> {
+        let mut rows: Vec<&BufferRow> = self.rows.iter().map(|Reverse(Ranked(row))| row).collect();
+        rows.sort_unstable_by_key(|row| Reverse(row.rank()));
+        rows
+    }
+
+    /// The totals for each memory space that occurs, in ascending order of its number.
+    pub fn totals(&self) -> impl Iterator<Item = (u64, SpaceTotal)> {
+        self.totals.iter().map(|(&space, &total)| (space, total))
+    }
+
+    /// The total for one memory space, if there is any buffer in it.
+    #[must_use]
+    pub fn total(&self, memory_space: u64) -> Option<SpaceTotal> {
+        self.totals.get(&memory_space).copied()
+    }
+
+    /// How many instructions were added, those without a buffer included.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// How many lines could not be read.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// The first of the lines that could not be read.
+    #[must_use]
+    pub fn unreadable_lines(&self) -> &[UnreadableLine] {
+        &self.unreadable_lines
+    }
+
+    /// How many arrays have a size that does not fit into 64 bits. They are in no row and in no total.
+    #[must_use]
+    pub fn refused_buffers(&self) -> u64 {
+        self.refused_buffers
+    }
+
+    /// The first of the arrays without a size: the instruction and its shape, and why.
+    #[must_use]
+    pub fn refused(&self) -> &[(String, Error)] {
+        &self.refused
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading a line so that every error points at the byte it stopped at.
+
+use tensor_layout::{Error, Shape};
+
+/// Blank, tab and the two ends of a line: what XLA's lexer skips, and nothing else of Unicode.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+/// A place in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens
+/// are skipped, as XLA's lexer does.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Cursor { text, at: 0 }
+    }
+
+    /// What is left, without leading blanks and comments. A comment that does not end is left where it is.
+    pub(crate) fn rest(&mut self) -> &'a str {
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or("");
+            // Nearly always a token stands here already.
+            if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
+                return rest;
+            }
+            let trimmed = rest.trim_start_matches(is_blank);
+            let skipped = if let Some(comment) = trimmed.strip_prefix("/*")
+                && let Some(end) = comment.find("*/")
+            {
+                rest.len() - comment.len() + end + 2
+            } else if trimmed.starts_with("//") {
+                trimmed.find('\n').map_or(rest.len(), |end| rest.len() - trimmed.len() + end)
+            } else {
+                self.at += rest.len() - trimmed.len();
+                return trimmed;
+            };
+            self.at += skipped;
+        }
+    }
+
+    /// The byte the next token starts at.
+    pub(crate) fn position(&mut self) -> usize {
+        self.rest();
+        self.at
+    }
+
+    /// Goes back (or forward) to a byte that [`position`](Self::position) gave.
+    pub(crate) fn move_to(&mut self, position: usize) {
+        self.at = position;
+    }
+
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        self.rest().bytes().next()
+    }
+
+    /// Takes `token` if it comes next.
+    pub(crate) fn eat(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    /// Takes `token`, or fails with `expected` (which should name the alternatives as well).
+    pub(crate) fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
+        if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
+    }
+
+    /// A decimal number below 2^64.
+    pub(crate) fn number(&mut self, expected: &str) -> Result<u64, Error> {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest.get(..end).unwrap_or("");
+        if digits.is_empty() {
+            return Err(self.error(expected));
+        }
+        let number = digits.parse().map_err(|_| self.error(&format!("{expected} below 2^64")))?;
+        self.at += end;
+        Ok(number)
+    }
+
+    /// A shape, in the form XLA prints.
+    pub(crate) fn shape(&mut self) -> Result<Shape, Error> {
+        let rest = self.rest();
+        match Shape::parse_prefix(rest) {
+            Ok((shape, after)) => {
+                self.at += rest.len() - after.len();
+                Ok(shape)
+            }
+            Err(Error::Parse { column, expected, found, .. }) => {
+                Err(Error::Parse { text: self.text.to_owned(), column: self.at + column, expected, found })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A list of items between separators that are commas, up to `close`, which is taken as well.
+    pub(crate) fn list<T>(
+        &mut self,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        if self.eat(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.eat(close) {
+                return Ok(items);
+            }
+            self.expect(",", &format!("`,` or `{close}`"))?;
+        }
+    }
+
+    /// The error that something else was expected where the cursor stands.
+    pub(crate) fn error(&mut self, expected: &str) -> Error {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let found = match rest.chars().next() {
+            None => "the end of the text".to_owned(),
+            Some(first) if end == 0 => format!("`{first}`"),
+            Some(_) => format!("`{}`", rest.get(..end.min(24)).unwrap_or("")),
+        };
+        Error::Parse { text: self.text.to_owned(), column: self.at + 1, expected: expected.to_owned(), found }
+    }
+
+    /// As [`error`](Self::error), pointing at `position`.
+    pub(crate) fn error_at(&mut self, position: usize, expected: &str) -> Error {
+        self.move_to(position);
+        self.error(expected)
+    }
+}

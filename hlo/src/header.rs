@@ -1,0 +1,102 @@
+//! `ModuleHeader`: the first line of a dump.
+
+use crate::cursor::Cursor;
+use tensor_layout::Error;
+
+use super::attributes;
+
+/// What the line `HloModule name, is_scheduled=true, input_output_alias={..}, ..` says.
+///
+/// ```
+/// use tensor_layout_hlo::{InputOutputAlias, Module};
+///
+/// let dump = "HloModule step, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias) }
+///
+/// ENTRY %main (p: f32[4], q: f32[4]) -> (f32[4]) {
+///   %p = f32[4]{0} parameter(0)
+///   %q = f32[4]{0} parameter(1)
+///   %sum = f32[4]{0} add(%p, %q)
+///   ROOT %out = (f32[4]{0}) tuple(%sum)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let header = module.header();
+/// assert_eq!((header.name.as_str(), header.is_scheduled), ("step", true));
+/// let alias: &InputOutputAlias = &header.aliases[0];
+/// assert_eq!((&alias.output[..], alias.parameter), (&[0][..], 1));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModuleHeader {
+    /// The name of the module.
+    pub name: String,
+    /// Do the instructions of each computation stand in the order in which they run?
+    pub is_scheduled: bool,
+    /// The results that are written over a parameter (a donated buffer).
+    pub aliases: Vec<InputOutputAlias>,
+}
+
+/// A result of the program that lies in the memory of a parameter: one entry of `input_output_alias`.
+///
+/// ```
+/// use tensor_layout_hlo::{InputOutputAlias, Reader};
+///
+/// let mut reader = Reader::new(&b"HloModule step, input_output_alias={ {0}: (1, {}, may-alias) }\n"[..]);
+/// assert!(reader.next().is_none());
+/// let alias: &InputOutputAlias = &reader.header().unwrap().aliases[0];
+/// assert_eq!((&alias.output[..], alias.parameter), (&[0][..], 1));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputOutputAlias {
+    /// Where the array stands in the tuple of results; empty if the result is no tuple.
+    pub output: Vec<usize>,
+    /// The number of the parameter.
+    pub parameter: u64,
+    /// Where the array stands in the parameter; empty if the parameter is no tuple.
+    pub parameter_index: Vec<usize>,
+}
+
+impl ModuleHeader {
+    /// Reads what stands behind `HloModule `. An attribute that cannot be read counts as missing.
+    pub(super) fn read(text: &str) -> ModuleHeader {
+        let mut header = ModuleHeader::default();
+        for (position, part) in attributes::split_at_commas(text).enumerate() {
+            match part.split_once('=') {
+                _ if position == 0 => header.name = part.to_owned(),
+                Some(("is_scheduled", value)) => header.is_scheduled = value == "true",
+                Some(("input_output_alias", value)) => header.aliases = aliases(value).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        header
+    }
+}
+
+/// `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`
+fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
+    let mut cursor = Cursor::new(text);
+    cursor.expect("{", "`{`")?;
+    cursor.list("}", |cursor| {
+        let output = tuple_index(cursor)?;
+        cursor.expect(":", "`:` and the parameter")?;
+        cursor.expect("(", "`(` and the number of the parameter")?;
+        let parameter = cursor.number("the number of a parameter")?;
+        cursor.expect(",", "`,` and the place in the parameter")?;
+        let parameter_index = tuple_index(cursor)?;
+        if cursor.eat(",") && !cursor.eat("may-alias") {
+            cursor.expect("must-alias", "`may-alias` or `must-alias`")?;
+        }
+        cursor.expect(")", "`)`")?;
+        Ok(InputOutputAlias { output, parameter, parameter_index })
+    })
+}
+
+/// `{}`, `{0}`, `{1,2}`.
+pub(super) fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
+    cursor.expect("{", "`{` and a place in a tuple")?;
+    cursor.list("}", |cursor| crate::checked::narrow(cursor.number("a place in a tuple")?, "a place in a tuple"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! `Instruction`: one line of a computation.
+
+use std::sync::Arc;
+
+use crate::cursor::Cursor;
+use tensor_layout::Error;
+use tensor_layout::Shape;
+
+use super::attributes::{self, Attributes};
+use super::header::tuple_index;
+use super::sources::{SourceLine, Sources};
+
+/// One instruction of an HLO dump.
+///
+/// ```
+/// use tensor_layout_hlo::{Instruction, Reader, Record};
+///
+/// let dump = r#"ENTRY %main (p: f32[6]) -> f32[2,3] {
+///   %p = f32[6]{0} parameter(0)
+///   ROOT %b = f32[2,3]{1,0} bitcast(%p), metadata={op_name="jit(f)/reshape" source_file="f.py" source_line=7}
+/// }"#;
+/// let mut records = Reader::new(dump.as_bytes());
+/// records.next();
+/// let Some(Ok(Record::Instruction(bitcast))) = records.next() else { panic!("no instruction") };
+/// let Instruction { name, opcode, is_root, .. } = &*bitcast;
+/// assert_eq!((name.as_str(), opcode.as_str(), is_root), ("b", "bitcast", &true));
+/// // Its result is the memory of its operand; a `get-tuple-element` would be an element of it.
+/// assert!(bitcast.is_alias() && bitcast.aliased_element().is_none());
+/// assert!(bitcast.operand_aliases.is_empty());
+/// let source = bitcast.source.as_ref().unwrap();
+/// assert_eq!((&*source.file, source.line), ("f.py", 7));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Instruction {
+    /// Its name, without the `%`.
+    pub name: String,
+    /// What it does: `add`, `fusion`, `get-tuple-element`.
+    pub opcode: String,
+    /// The names of the instructions it reads, without the `%`; none for a parameter and a constant.
+    pub operands: Vec<String>,
+    /// The shape of its result.
+    pub shape: Shape,
+    /// The name of the computation it belongs to, without the `%`.
+    pub computation: Arc<str>,
+    /// Does it belong to the module's entry computation?
+    pub in_entry: bool,
+    /// Is its result the result of the computation?
+    pub is_root: bool,
+    /// The computations it calls, without the `%`.
+    pub calls: Vec<String>,
+    /// The operation of the source program it comes from (`op_name` of its metadata).
+    pub op_name: Option<String>,
+    /// The line of the source program it comes from.
+    pub source: Option<SourceLine>,
+    /// The number of a `parameter`, or the place in the tuple that a `get-tuple-element` takes.
+    pub number: Option<u64>,
+    /// The kind of a `fusion`: `kLoop`, `kInput`, `kOutput`, `kCustom`.
+    pub fusion_kind: Option<String>,
+    /// What a `custom-call` calls.
+    pub custom_call_target: Option<String>,
+    /// The parts of the result that are written over an operand (`output_to_operand_aliasing`).
+    pub operand_aliases: Vec<OperandAlias>,
+    /// The line of the dump it starts in; the first is 1.
+    pub line: u64,
+}
+
+/// A part of a result that lies in the memory of an operand.
+///
+/// ```
+/// use tensor_layout_hlo::{OperandAlias, Reader, Record};
+///
+/// let line = r#"  %c = f32[4]{0} custom-call(%a, %b), custom_call_target="k", output_to_operand_aliasing={{}: (1, {})}"#;
+/// let dump = format!("ENTRY %main {{\n{line}\n}}");
+/// let Some(Ok(Record::Instruction(call))) = Reader::new(dump.as_bytes()).next() else { panic!("no instruction") };
+/// let alias: &OperandAlias = &call.operand_aliases[0];
+/// assert_eq!((alias.operand, alias.output.len()), (1, 0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OperandAlias {
+    /// Where the array stands in the result; empty if the result is no tuple.
+    pub output: Vec<usize>,
+    /// The position of the operand.
+    pub operand: usize,
+    /// Where the array stands in the operand; empty if the operand is no tuple.
+    pub operand_index: Vec<usize>,
+}
+
+impl Instruction {
+    /// Reads one line. `cut` says that the end of the line is missing, which only a constant survives.
+    pub(super) fn read(
+        text: &str,
+        cut: bool,
+        line: u64,
+        computation: &Arc<str>,
+        in_entry: bool,
+        sources: &mut Sources,
+    ) -> Result<Instruction, Error> {
+        let mut cursor = Cursor::new(text);
+        let is_root = cursor.rest().starts_with("ROOT ") && cursor.eat("ROOT");
+        let name = read_name(&mut cursor)?.to_owned();
+        cursor.expect("=", "`=`")?;
+        let shape = cursor.shape()?;
+        let opcode = read_opcode(&mut cursor)?.to_owned();
+        cursor.expect("(", "`(` and the operands")?;
+
+        let start = cursor.position();
+        let behind = cursor.rest();
+        let (inside, behind) = match attributes::closing_bracket(behind) {
+            Some(end) => behind.split_at_checked(end).unwrap_or((behind, "")),
+            None if cut && opcode == "constant" => ("", ""),
+            None => return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` behind the operands")),
+        };
+        let attributes = Attributes::read(behind.strip_prefix(')').unwrap_or(behind));
+        let named = !matches!(opcode.as_str(), "parameter" | "constant");
+        let operands =
+            attributes::split_at_commas(inside).filter(|_| named).filter_map(operand_name).map(str::to_owned).collect();
+        let source = match (attributes.stack_frame, attributes.source_file, attributes.source_line) {
+            (_, Some(file), Some(line)) => Some(sources.named(file, line)),
+            (Some(frame), ..) => sources.frame(frame),
+            _ => None,
+        };
+        Ok(Instruction {
+            operands,
+            source,
+            number: if opcode == "parameter" { inside.trim().parse().ok() } else { attributes.index },
+            calls: attributes.calls.into_iter().map(str::to_owned).collect(),
+            op_name: attributes.op_name.map(str::to_owned),
+            fusion_kind: attributes.kind.map(str::to_owned),
+            custom_call_target: attributes.target.map(str::to_owned),
+            operand_aliases: attributes.aliasing.and_then(|text| operand_aliases(text).ok()).unwrap_or_default(),
+            computation: Arc::clone(computation),
+            name,
+            opcode,
+            shape,
+            in_entry,
+            is_root,
+            line,
+        })
+    }
+
+    /// Is the result no buffer of its own, but one of its operands or of the computation around it?
+    ///
+    /// True for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`, `tuple`,
+    /// `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-update`
+    /// and `-done` parts of an asynchronous operation. Which other results share memory is up to XLA's
+    /// buffer assignment and not in this text.
+    #[must_use]
+    pub fn is_alias(&self) -> bool {
+        is_alias(&self.opcode, self.in_entry)
+    }
+
+    /// The element of the result's tuple that is only another name for the operands: the start of
+    /// an asynchronous operation returns them beside its results, and so does a `send`.
+    #[must_use]
+    pub fn aliased_element(&self) -> Option<usize> {
+        aliased_element(&self.opcode)
+    }
+}
+
+/// What a table of buffers says of the instruction that leaves arrays in memory.
+pub(super) struct Owner<'a> {
+    pub(super) name: &'a str,
+    pub(super) opcode: &'a str,
+    pub(super) op_name: Option<&'a str>,
+    pub(super) shape: &'a Shape,
+    pub(super) line: u64,
+}
+
+/// [`Instruction::is_alias`] for an operation.
+pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
+    const ALIASES: [&str; 9] = [
+        "bitcast",
+        "get-tuple-element",
+        "tuple",
+        "while",
+        "conditional",
+        "call",
+        "optimization-barrier",
+        "add-dependency",
+        "domain",
+    ];
+    ALIASES.contains(&opcode)
+        || opcode.ends_with("-done")
+        || opcode.ends_with("-update")
+        || (opcode == "parameter" && !in_entry)
+}
+
+/// [`Instruction::aliased_element`] for an operation.
+pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
+    match opcode {
+        "copy-start" => Some(1),
+        "all-reduce-start" => None,
+        opcode => (opcode == "send" || opcode.ends_with("-start")).then_some(0),
+    }
+}
+
+/// A name with or without `%`, as instructions and computations have it.
+pub(super) fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
+    cursor.eat("%");
+    read_while(cursor, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'), "a name")
+}
+
+fn read_opcode<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
+    read_while(cursor, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'), "the name of an operation")
+}
+
+fn read_while<'a>(cursor: &mut Cursor<'a>, accept: fn(char) -> bool, expected: &str) -> Result<&'a str, Error> {
+    let start = cursor.position();
+    let rest = cursor.rest();
+    let end = rest.find(|c: char| !accept(c)).unwrap_or(rest.len());
+    if end == 0 {
+        return Err(cursor.error(expected));
+    }
+    cursor.move_to(start.saturating_add(end));
+    Ok(rest.get(..end).unwrap_or(""))
+}
+
+/// `%x` of `f32[3]{0} %x` or `/*index=5*/%x`.
+fn operand_name(operand: &str) -> Option<&str> {
+    let name = operand.rsplit(|c: char| c.is_whitespace() || c == '/').next()?;
+    Some(name.trim_start_matches('%')).filter(|name| !name.is_empty())
+}
+
+/// `{{0}: (1, {}), {1}: (2, {0})}`
+fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
+    let mut cursor = Cursor::new(text);
+    cursor.expect("{", "`{`")?;
+    cursor.list("}", |cursor| {
+        let output = tuple_index(cursor)?;
+        cursor.expect(":", "`:` and the operand")?;
+        cursor.expect("(", "`(` and the position of the operand")?;
+        let operand = crate::checked::narrow(cursor.number("the position of an operand")?, "an operand")?;
+        cursor.expect(",", "`,` and the place in the operand")?;
+        let operand_index = tuple_index(cursor)?;
+        cursor.expect(")", "`)`")?;
+        Ok(OperandAlias { output, operand, operand_index })
+    })
+}
+
+#[cfg(test)]
+mod tests;

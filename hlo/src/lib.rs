@@ -1,0 +1,49 @@
+//! HLO text dumps: every instruction with its shape, and what the padding of their buffers costs.
+//!
+//! The text is what `--xla_dump_to` writes and `compiled.as_text()` returns: computations in braces, one
+//! instruction a line. [`Reader`] takes it from any [`BufRead`](std::io::BufRead), one instruction at a
+//! time, so a dump of any length takes no more memory than its longest line (of which [`MAX_LINE_BYTES`]
+//! are kept). Lines it cannot read come out as [`Record::Unreadable`], never silently nothing.
+//!
+//! ```
+//! use tensor_layout_hlo::{BufferTable, Inlined, Reader};
+//!
+//! let dump = "ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
+//!   %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
+//!   ROOT %negate = f32[1000,1]{1,0:T(8,128)S(1)} negate(%p)
+//! }";
+//! let inlined = Inlined::read(dump.as_bytes())?;
+//! let mut table = BufferTable::new(10);
+//! for record in Reader::new(dump.as_bytes()) {
+//!     table.add(&record?, &inlined);
+//! }
+//! let worst = table.rows()[0];
+//! assert_eq!((worst.logical_bytes, worst.padded_bytes), (4_000, 512_000));
+//! assert_eq!(table.total(1).map(|total| total.padded_bytes), Some(512_000));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod attributes;
+mod buffers;
+mod checked;
+mod cursor;
+mod header;
+mod inlined;
+mod instruction;
+mod lines;
+mod memory;
+mod reader;
+mod sources;
+
+pub use buffers::{BufferRow, BufferTable, SpaceTotal};
+pub use header::{InputOutputAlias, ModuleHeader};
+pub use inlined::Inlined;
+pub use instruction::{Instruction, OperandAlias};
+pub use lines::MAX_LINE_BYTES;
+pub use memory::{
+    AssignedValue, BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, Module, SpaceUse,
+};
+pub use reader::{Reader, Record, UnreadableLine};
+pub use sources::SourceLine;

@@ -1,0 +1,229 @@
+//! `BufferAssignment`: the memory that the compiler really gave to a program.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use crate::cursor::Cursor;
+use crate::lines::Lines;
+use tensor_layout::Error;
+
+use super::report::MemoryTotal;
+
+/// A `*buffer-assignment.txt`, which `--xla_dump_to` writes beside the text of the module: exact, scratch,
+/// alignment and fragmentation included.
+///
+/// ```
+/// use tensor_layout_hlo::BufferAssignment;
+///
+/// let dump = "BufferAssignment:
+/// allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:
+///  value: <0 x @0> (size=64,offset=0): f32[16]{0}
+/// allocation 1: size 64, output shape is |f32[16]|, maybe-live-out:
+///  value: <2 y @0> (size=64,offset=0): f32[16]{0}
+/// allocation 2: size 128, preallocated-temp:
+///  value: <1 t @0> (size=64,offset=64): f32[16]{0}
+/// ";
+/// let assignment = BufferAssignment::read(dump.as_bytes())?;
+/// let total = assignment.total(0);
+/// assert_eq!((total.argument_bytes, total.output_bytes, total.temp_bytes, total.peak_bytes), (64, 64, 128, 256));
+/// assert_eq!(assignment.largest_temporaries(0)[0].name, "t");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BufferAssignment {
+    spaces: BTreeMap<u64, Space>,
+    allocations: u64,
+    unreadable: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Space {
+    total: MemoryTotal,
+    /// The largest values in temporary memory, the largest first.
+    largest: Vec<AssignedValue>,
+}
+
+/// A value in temporary memory.
+///
+/// ```
+/// use tensor_layout_hlo::{AssignedValue, BufferAssignment};
+///
+/// let dump = "BufferAssignment:
+/// allocation 2: size 128, preallocated-temp:
+///  value: <1 t @0> (size=64,offset=64): f32[16]{0}
+/// ";
+/// let assignment = BufferAssignment::read(dump.as_bytes())?;
+/// let value: &AssignedValue = &assignment.largest_temporaries(0)[0];
+/// assert_eq!((value.name.as_str(), value.bytes, value.offset), ("t", 64, 64));
+/// assert_eq!((assignment.allocations(), assignment.unreadable()), (1, 0));
+/// assert_eq!(assignment.spaces().collect::<Vec<_>>(), [0]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssignedValue {
+    /// The instruction, and in braces the place in its tuple: `fusion.2{0}`.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Where it begins in the temporary memory, in bytes.
+    pub offset: u64,
+    /// The array.
+    pub shape: String,
+}
+
+/// What the line of an allocation says.
+#[derive(Debug, Clone, Copy, Default)]
+struct Allocation {
+    bytes: u64,
+    space: u64,
+    is_argument: bool,
+    is_result: bool,
+    is_temporary: bool,
+    is_constant: bool,
+}
+
+impl BufferAssignment {
+    /// How many of the largest temporary values are kept for each space.
+    pub const SHOWN: usize = 100;
+
+    /// Reads a dump, of any length in little memory.
+    ///
+    /// # Errors
+    ///
+    /// What the stream itself fails with.
+    pub fn read(dump: impl BufRead) -> io::Result<BufferAssignment> {
+        let mut assignment = BufferAssignment::default();
+        let mut lines = Lines::new(dump);
+        let mut open = None;
+        while let Some(line) = lines.next()? {
+            let text = line.text.trim_end();
+            if let Some(text) = text.strip_prefix("allocation ") {
+                match allocation(text) {
+                    Ok(found) => {
+                        assignment.enter(found);
+                        open = Some(found);
+                    }
+                    Err(_) => assignment.unreadable = assignment.unreadable.saturating_add(1),
+                }
+            } else if let Some(text) = text.trim_start().strip_prefix("value: <") {
+                if let Some(Allocation { is_temporary: true, space, .. }) = open {
+                    match value(text) {
+                        Ok(found) => assignment.enter_value(space, found),
+                        Err(_) => assignment.unreadable = assignment.unreadable.saturating_add(1),
+                    }
+                }
+            } else if !text.is_empty() {
+                // The tables behind the allocations repeat what was read.
+                open = None;
+            }
+        }
+        Ok(assignment)
+    }
+
+    fn enter(&mut self, allocation: Allocation) {
+        self.allocations = self.allocations.saturating_add(1);
+        let bytes = u128::from(allocation.bytes);
+        let total = &mut self.spaces.entry(allocation.space).or_default().total;
+        let add = |total: &mut u128, counts: bool| *total = total.saturating_add(if counts { bytes } else { 0 });
+        add(&mut total.argument_bytes, allocation.is_argument);
+        add(&mut total.output_bytes, allocation.is_result);
+        add(&mut total.alias_bytes, allocation.is_argument && allocation.is_result);
+        add(&mut total.temp_bytes, allocation.is_temporary);
+        add(&mut total.constant_bytes, allocation.is_constant);
+        add(&mut total.peak_bytes, allocation.is_argument || allocation.is_result || allocation.is_temporary);
+    }
+
+    fn enter_value(&mut self, space: u64, value: AssignedValue) {
+        let largest = &mut self.spaces.entry(space).or_default().largest;
+        let at =
+            largest.partition_point(|kept| (Reverse(kept.bytes), kept.offset) <= (Reverse(value.bytes), value.offset));
+        if at < Self::SHOWN {
+            largest.insert(at, value);
+            largest.truncate(Self::SHOWN);
+        }
+    }
+
+    /// The bytes of a memory space; space 0 is the main memory.
+    #[must_use]
+    pub fn total(&self, space: u64) -> MemoryTotal {
+        self.spaces.get(&space).map(|space| space.total).unwrap_or_default()
+    }
+
+    /// The memory spaces that occur, in ascending order.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::BufferAssignment;
+    ///
+    /// let dump = "BufferAssignment:\nallocation 0: size 64, color 1, preallocated-temp:\n value: <0 t @0> (size=64,offset=0): f32[16]{0}\n";
+    /// let assignment = BufferAssignment::read(dump.as_bytes())?;
+    /// assert_eq!(assignment.spaces().collect::<Vec<_>>(), [1]);
+    /// assert_eq!((assignment.allocations(), assignment.unreadable()), (1, 0));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn spaces(&self) -> impl Iterator<Item = u64> {
+        self.spaces.keys().copied()
+    }
+
+    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at the same
+    /// time: those at overlapping offsets are not.
+    #[must_use]
+    pub fn largest_temporaries(&self, space: u64) -> &[AssignedValue] {
+        self.spaces.get(&space).map_or(&[], |space| &space.largest)
+    }
+
+    /// How many allocations there are.
+    #[must_use]
+    pub fn allocations(&self) -> u64 {
+        self.allocations
+    }
+
+    /// How many lines of allocations and values could not be read.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+}
+
+/// `3: size 512, color 2, page 0, parameter 1, shape |f32[2]| at ShapeIndex {}, maybe-live-out:`
+fn allocation(text: &str) -> Result<Allocation, Error> {
+    let mut cursor = Cursor::new(text);
+    cursor.number("the number of an allocation")?;
+    cursor.expect(":", "`:`")?;
+    let Some((_, behind)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
+    let mut cursor = Cursor::new(behind);
+    let mut allocation = Allocation { bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
+    // Shapes stand between bars, with commas of their own.
+    let outside = behind.split('|').step_by(2).flat_map(|piece| piece.split(','));
+    for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
+        match part.split_once(' ') {
+            Some(("color", number)) => allocation.space = Cursor::new(number).number("a memory space")?,
+            Some(("parameter", _)) => allocation.is_argument = true,
+            _ => {}
+        }
+        allocation.is_result |= part == "maybe-live-out";
+        allocation.is_temporary |= part == "preallocated-temp";
+        allocation.is_constant |= part == "constant";
+    }
+    Ok(allocation)
+}
+
+/// `12 fusion.2{0} @0> (size=512,offset=0): f32[2]{0}`
+fn value(text: &str) -> Result<AssignedValue, Error> {
+    let mut cursor = Cursor::new(text);
+    cursor.number("the number of a value")?;
+    let rest = cursor.rest();
+    let Some((name, behind)) = rest.split_once('>') else { return Err(cursor.error("a name and `>`")) };
+    let name = name.rsplit_once('@').map_or(name, |(name, _)| name).trim().to_owned();
+    let mut cursor = Cursor::new(behind);
+    cursor.expect("(size=", "`(size=`")?;
+    let bytes = cursor.number("a size in bytes")?;
+    cursor.expect(",offset=", "`,offset=`")?;
+    let offset = cursor.number("an offset in bytes")?;
+    cursor.expect("):", "`):`")?;
+    Ok(AssignedValue { name, bytes, offset, shape: cursor.rest().trim_end().to_owned() })
+}
+
+#[cfg(test)]
+mod tests;

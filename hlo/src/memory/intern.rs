@@ -1,0 +1,57 @@
+//! `Interner`: every different value once, with a number.
+
+use std::borrow::{Borrow, ToOwned};
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash};
+
+use crate::checked;
+use tensor_layout::Error;
+
+/// Values that occur often, each kept once. The numbers count from 0.
+#[derive(Debug, Clone)]
+pub(super) struct Interner<T> {
+    hasher: RandomState,
+    /// The hash of a value leads to its number: 12 bytes for each different value, and no second copy of it.
+    numbers: HashMap<u64, u32>,
+    values: Vec<T>,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Interner { hasher: RandomState::new(), numbers: HashMap::new(), values: Vec::new() }
+    }
+}
+
+impl<T> Interner<T> {
+    /// The number of `value`, which gets the next one if it is new.
+    pub(super) fn number<Q>(&mut self, value: &Q) -> Result<u32, Error>
+    where
+        T: Borrow<Q>,
+        Q: ?Sized + Hash + Eq + ToOwned,
+        Q::Owned: Into<T>,
+    {
+        let hash = self.hasher.hash_one(value);
+        if let Some(&number) = self.numbers.get(&hash)
+            && self.get(number).is_some_and(|found| found.borrow() == value)
+        {
+            return Ok(number);
+        }
+        let number = checked::narrow(self.values.len(), "the number of different names in a dump")?;
+        self.values.push(value.to_owned().into());
+        // Two values of one hash: the earlier one is merely not found again.
+        self.numbers.insert(hash, number);
+        Ok(number)
+    }
+
+    pub(super) fn get(&self, number: u32) -> Option<&T> {
+        self.values.get(usize::try_from(number).ok()?)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! `LiveMemory`: what is in use at which time.
+
+use super::aliases::Aliases;
+use super::fusion::fusions;
+use super::module::{Module, NONE, place};
+use super::part::PartKind;
+use super::ranges::Ranges;
+use super::report::{BufferUse, InstructionPlace, MemoryTotal, SpaceUse};
+use super::reuse::reuse_results;
+use super::role::Role;
+use super::schedule::Schedule;
+use super::sharing::share;
+use super::uses::{Buffer, Use, all_uses};
+
+/// Which buffers a program has, and when it needs them.
+///
+/// ```
+/// use tensor_layout_hlo::{BufferUse, LiveMemory, MemoryTotal, Module};
+///
+/// let dump = "HloModule m, is_scheduled=true
+///
+/// ENTRY %main (p: f32[256]) -> f32[256] {
+///   %p = f32[256]{0} parameter(0)
+///   %a = f32[256]{0} sine(%p)
+///   %b = f32[256]{0} dot(%a, %p)
+///   ROOT %c = f32[256]{0} dot(%b, %p)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory: LiveMemory<'_> = module.live_memory().ok_or("no entry computation")?;
+/// assert!(memory.is_scheduled() && memory.unknown_operands() == 0);
+/// let MemoryTotal { argument_bytes, temp_bytes, peak_bytes, .. } = memory.total();
+/// assert_eq!((argument_bytes, temp_bytes, peak_bytes), (1024, 1024, 3072));
+///
+/// // Where is the peak, and what is alive there?
+/// let space = memory.spaces()[0].clone();
+/// let peak = space.peak_time.ok_or("no peak")?;
+/// let instruction = memory.instruction(peak).ok_or("no instruction")?;
+/// println!("{} of {}: {}", peak, memory.instructions(), instruction.instruction);
+/// let alive = memory.live_at(space.space, peak);
+/// assert_eq!(alive.iter().filter(|buffer| buffer.used_as == BufferUse::Argument).count(), 1);
+/// assert!(memory.profile(space.space).iter().any(|&(_, bytes)| bytes == peak_bytes));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LiveMemory<'a> {
+    pub(super) module: &'a Module,
+    pub(super) entry: u32,
+    pub(super) schedule: Schedule,
+    pub(super) aliases: Aliases,
+    pub(super) ranges: Ranges,
+    /// By part; only the entry of the part that stands for a buffer says something.
+    pub(super) buffers: Vec<Buffer>,
+    /// When temporaries are needed, for each buffer in ascending order and without overlap.
+    pub(super) uses: Vec<Use>,
+    pub(super) spaces: Vec<SpaceUse>,
+    /// The computations with instructions: the first of these, and the number of the computation, in ascending order.
+    pub(super) computations: Vec<(u32, u32)>,
+}
+
+impl Module {
+    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as where its end
+    /// is missing.
+    ///
+    /// It follows XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`) as far as the text
+    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions are
+    /// taken in the order of the text.
+    #[must_use]
+    pub fn live_memory(&self) -> Option<LiveMemory<'_>> {
+        let mut entries = (0_u32..).zip(&self.computations);
+        let (entry, _) = entries.find(|(_, computation)| computation.is_entry && !computation.nodes.is_empty())?;
+        let schedule = Schedule::new(self, entry);
+        let fusions = fusions(self);
+        let mut aliases = Aliases::new(self, &schedule, &fusions, entry)?;
+        let ranges = Ranges::new(self, &schedule, &aliases, entry);
+        let sizes = Spaces::of(self);
+        let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
+        let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
+        let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
+        // Results too, but not on a TPU.
+        let may_take = |number| may_give(number) || (!sizes.on_tpu && used_as(number) == Some(BufferUse::Result));
+        share(self, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
+        if !sizes.on_tpu {
+            let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
+            reuse_results(&mut aliases, &ranges, &buffers);
+        }
+        let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
+        let uses = all_uses(&mut aliases, &ranges, |number| {
+            let buffer = buffers.get(place(number)).copied().unwrap_or_default();
+            buffer.bytes > 0 && buffer.used_as() == BufferUse::Temporary
+        });
+        let numbered = (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
+        let mut computations: Vec<_> = numbered.map(|(number, found)| (found.nodes.start, number)).collect();
+        computations.sort_unstable();
+        let spaces = Vec::new();
+        let mut live =
+            LiveMemory { module: self, entry, schedule, aliases, ranges, buffers, uses, spaces, computations };
+        live.measure(&sizes);
+        Some(live)
+    }
+}
+
+/// The memory spaces that occur, in ascending order.
+struct Spaces {
+    numbers: Vec<u64>,
+    /// Is the program one for a TPU? Only TPU layouts have tiles.
+    on_tpu: bool,
+}
+
+impl Spaces {
+    fn of(module: &Module) -> Spaces {
+        let mut numbers: Vec<u64> = module.array_facts().iter().map(|array| array.space).collect();
+        numbers.push(0);
+        numbers.sort_unstable();
+        numbers.dedup();
+        Spaces { numbers, on_tpu: module.array_facts().iter().any(|array| array.is_tiled) }
+    }
+
+    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks of 512; elsewhere a
+    /// pointer takes 8.
+    fn table(&self, elements: u64) -> u64 {
+        if self.on_tpu {
+            elements.saturating_mul(4).checked_next_multiple_of(512).unwrap_or(u64::MAX)
+        } else {
+            elements.saturating_mul(8)
+        }
+    }
+
+    /// The bytes of a part, and the number of the space it lies in.
+    fn size(&self, module: &Module, kind: PartKind) -> (u64, u32) {
+        let (bytes, space) = match kind {
+            PartKind::Nothing => (0, 0),
+            PartKind::Tuple(elements) => (self.table(elements.into()), 0),
+            PartKind::Array(array) => {
+                let array = module.array(array);
+                (array.padded_bytes, array.space)
+            }
+        };
+        let number = self.numbers.binary_search(&space).ok().and_then(|at| u32::try_from(at).ok());
+        (bytes, number.unwrap_or(0))
+    }
+}
+
+fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry: u32, spaces: &Spaces) -> Vec<Buffer> {
+    let mut buffers = vec![Buffer::default(); aliases.len()];
+    let root = module.root(entry);
+    let nodes = module.computations.get(place(entry)).map_or(0..0, |found| found.nodes.clone());
+    for &id in &schedule.order {
+        let role = module.role(id);
+        for (part, kind) in module.parts(id).iter() {
+            let number = aliases.buffer(aliases.part(id, part));
+            let Some(buffer) = buffers.get_mut(place(number)) else { continue };
+            let (bytes, space) = spaces.size(module, kind);
+            if bytes > buffer.bytes {
+                (buffer.bytes, buffer.space) = (bytes, space);
+            }
+            buffer.is_argument |= role == Role::Parameter && nodes.contains(&id);
+            buffer.is_result |= root == Some(id);
+            buffer.is_constant |= role == Role::Constant;
+        }
+    }
+    buffers
+}
+
+/// One buffer more or less in a space at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    space: u32,
+    time: u32,
+    begins: bool,
+    buffer: u32,
+}
+
+impl LiveMemory<'_> {
+    pub(super) fn buffer(&self, number: u32) -> Buffer {
+        self.buffers.get(place(number)).copied().unwrap_or_default()
+    }
+
+    /// The events, space by space in the order of their times; what ends stands before what begins.
+    fn events(&self, only: Option<u32>) -> Vec<Event> {
+        let mut events = Vec::new();
+        for used in &self.uses {
+            let space = self.buffer(used.buffer).space;
+            if only.is_none_or(|only| only == space) {
+                let event = |time, begins| Event { space, time, begins, buffer: used.buffer };
+                events.extend([event(used.start, true), event(used.end.saturating_add(1), false)]);
+            }
+        }
+        events.sort_unstable();
+        events
+    }
+
+    fn measure(&mut self, spaces: &Spaces) {
+        let new = |&space: &u64| SpaceUse { space, total: MemoryTotal::default(), buffers: 0, peak_time: None };
+        let mut found: Vec<SpaceUse> = spaces.numbers.iter().map(new).collect();
+        for buffer in self.buffers.iter().filter(|buffer| buffer.bytes > 0) {
+            let Some(space) = found.get_mut(place(buffer.space)) else { continue };
+            let bytes = u128::from(buffer.bytes);
+            space.buffers = space.buffers.saturating_add(1);
+            let total = &mut space.total;
+            let add = |total: &mut u128, counts: bool| *total = total.saturating_add(if counts { bytes } else { 0 });
+            add(&mut total.argument_bytes, buffer.is_argument);
+            add(&mut total.output_bytes, buffer.is_result);
+            add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
+            add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
+        }
+        // Behind the last event of a space nothing is in use.
+        let mut now = 0_u128;
+        for event in self.events(None) {
+            let bytes = u128::from(self.buffer(event.buffer).bytes);
+            now = if event.begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
+            if let Some(space) = found.get_mut(place(event.space))
+                && now > space.total.temp_bytes
+            {
+                space.total.temp_bytes = now;
+                space.peak_time = Some(event.time);
+            }
+        }
+        for space in &mut found {
+            let total = &mut space.total;
+            let outside = total.argument_bytes.saturating_add(total.output_bytes).saturating_sub(total.alias_bytes);
+            total.peak_bytes = outside.saturating_add(total.temp_bytes);
+        }
+        self.spaces = found;
+    }
+
+    /// The bytes of the main memory, space 0.
+    #[must_use]
+    pub fn total(&self) -> MemoryTotal {
+        self.spaces.first().map(|space| space.total).unwrap_or_default()
+    }
+
+    /// Every memory space that occurs, in ascending order.
+    #[must_use]
+    pub fn spaces(&self) -> &[SpaceUse] {
+        &self.spaces
+    }
+
+    /// Does the text say that its order is the order of the run?
+    #[must_use]
+    pub fn is_scheduled(&self) -> bool {
+        self.module.header.is_scheduled
+    }
+
+    /// How many operands in the schedule are names that the text does not define before they are used. A text
+    /// that XLA wrote has none; with some, buffers may be in use for longer than it seems.
+    #[must_use]
+    pub fn unknown_operands(&self) -> u64 {
+        let count = |&id: &u32| self.module.operands(id).iter().filter(|&&operand| operand == NONE).count();
+        let count: usize = self.schedule.order.iter().map(count).fold(0, usize::saturating_add);
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
+    /// How many instructions the schedule has, those of called computations included.
+    #[must_use]
+    pub fn instructions(&self) -> u32 {
+        self.schedule.length()
+    }
+
+    /// The instruction that runs at a time.
+    #[must_use]
+    pub fn instruction(&self, time: u32) -> Option<InstructionPlace> {
+        self.schedule.order.get(place(time)).map(|&id| self.place(id))
+    }
+
+    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and results
+    /// included. The first time is 0.
+    #[must_use]
+    pub fn profile(&self, space: u64) -> Vec<(u32, u128)> {
+        let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {
+            return Vec::new();
+        };
+        let mut bytes = found.total.peak_bytes.saturating_sub(found.total.temp_bytes);
+        let mut profile = vec![(0, bytes)];
+        for event in self.events(Some(number)) {
+            let size = u128::from(self.buffer(event.buffer).bytes);
+            bytes = if event.begins { bytes.saturating_add(size) } else { bytes.saturating_sub(size) };
+            match profile.last_mut() {
+                Some(last) if last.0 == event.time => last.1 = bytes,
+                _ => profile.push((event.time, bytes)),
+            }
+        }
+        profile
+    }
+}

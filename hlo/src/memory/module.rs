@@ -1,0 +1,418 @@
+//! `Module`: all instructions of a dump, in little memory.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::io::{self, BufRead};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::checked;
+use crate::header::ModuleHeader;
+use crate::instruction::{Instruction, OperandAlias, Owner};
+use crate::reader::{Reader, Record, UnreadableLine};
+use crate::sources::SourceLine;
+use tensor_layout::Error;
+use tensor_layout::{ArrayShape, Shape};
+
+use super::intern::Interner;
+use super::part::{ArrayFacts, Parts};
+use super::role::Role;
+
+/// All instructions of a dump: what is needed to follow its buffers through the program.
+///
+/// One pass over the text fills it. An instruction takes about 80 bytes and its name here; names of
+/// operations and source lines, and shapes, are kept once each. Constants lose their values. Dumps up to
+/// 2^32 instructions fit.
+///
+/// ```
+/// use tensor_layout_hlo::Module;
+///
+/// let dump = "HloModule m, is_scheduled=true
+///
+/// ENTRY %main (p: f32[256]) -> f32[256] {
+///   %p = f32[256]{0} parameter(0)
+///   %a = f32[256]{0} sine(%p)
+///   %b = f32[256]{0} dot(%a, %p)
+///   ROOT %c = f32[256]{0} dot(%b, %p)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// assert_eq!((module.instructions(), module.header().is_scheduled), (4, true));
+/// let total = module.live_memory().ok_or("no entry computation")?.total();
+/// // `%a` is dead before `%c` is written, and lies in the memory of the result; `%b` has its own.
+/// assert_eq!((total.argument_bytes, total.output_bytes, total.temp_bytes), (1024, 1024, 1024));
+/// assert_eq!(total.peak_bytes, 3072);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Module {
+    pub(super) header: ModuleHeader,
+    pub(super) nodes: Vec<Node>,
+    pub(super) computations: Vec<Computation>,
+    names: String,
+    operands: Vec<u32>,
+    calls: Vec<u32>,
+    opcodes: Interner<Box<str>>,
+    roles: Vec<Role>,
+    op_names: Interner<Box<str>>,
+    sources: Interner<SourceLine>,
+    shapes: Interner<Shape>,
+    parts: Vec<Parts>,
+    no_parts: Parts,
+    arrays: Interner<ArrayShape>,
+    array_facts: Vec<ArrayFacts>,
+    /// The instructions with `output_to_operand_aliasing`, in ascending order.
+    aliases: Vec<(u32, Vec<OperandAlias>)>,
+    /// The computations by name, those that were only called so far included.
+    by_name: HashMap<Arc<str>, u32>,
+    open: Scope,
+    unreadable: u64,
+    unreadable_lines: Vec<UnreadableLine>,
+}
+
+/// No instruction, no computation, no name.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One instruction. Lists end where it says, and begin where those of the instruction before it end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    name_end: u32,
+    operands_end: u32,
+    calls_end: u32,
+    opcode: u32,
+    shape: u32,
+    op_name: u32,
+    source: u32,
+    line: u32,
+    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`].
+    pub(super) number: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Computation {
+    pub(super) name: Arc<str>,
+    /// Its instructions.
+    pub(super) nodes: Range<u32>,
+    /// The instruction whose result is returned; [`NONE`] if there is none.
+    pub(super) root: u32,
+    pub(super) is_entry: bool,
+    /// Does it run inside one instruction, such as a fusion?
+    pub(super) is_inlined: bool,
+}
+
+/// The computation that is being read.
+#[derive(Debug, Clone, Default)]
+struct Scope {
+    computation: Option<(Arc<str>, u32)>,
+    hasher: RandomState,
+    /// The hash of a name leads to the instruction. (Of two names with one hash the later is found; with 64
+    /// bits and a secret key nobody meets two.)
+    names: HashMap<u64, u32>,
+}
+
+pub(super) fn place(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl Module {
+    /// The most unreadable lines that are kept to be shown; all are counted.
+    pub const SHOWN: usize = 20;
+
+    /// Reads a whole dump in one pass.
+    ///
+    /// # Errors
+    ///
+    /// What the stream itself fails with; [`io::ErrorKind::Other`] for a dump of more than 2^32 instructions.
+    pub fn read(dump: impl BufRead) -> io::Result<Module> {
+        let mut module = Module::default();
+        let mut reader = Reader::new(dump);
+        for record in reader.by_ref() {
+            module.add(&record?).map_err(io::Error::other)?;
+        }
+        module.set_header(reader.header().cloned().unwrap_or_default());
+        Ok(module)
+    }
+
+    /// What the first line says, for a module that is filled by [`add`](Module::add).
+    ///
+    /// ```
+    /// use tensor_layout_hlo::{Module, Reader};
+    ///
+    /// let dump = "HloModule m, is_scheduled=true
+    ///
+    /// ENTRY %main (p: f32[4]) -> f32[4] {
+    ///   ROOT %p = f32[4]{0} parameter(0)
+    ///   what is this?
+    /// }";
+    /// let (mut module, mut reader) = (Module::default(), Reader::new(dump.as_bytes()));
+    /// for record in reader.by_ref() {
+    ///     module.add(&record?)?;
+    /// }
+    /// module.set_header(reader.header().cloned().unwrap_or_default());
+    /// assert_eq!((module.header().name.as_str(), module.instructions()), ("m", 1));
+    /// assert_eq!((module.unreadable(), module.unreadable_lines()[0].line), (1, 5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_header(&mut self, header: ModuleHeader) {
+        self.header = header;
+    }
+
+    /// Takes what a [`Reader`] returned, in the order of the dump.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if a number of instructions, operands or bytes of names passes 2^32.
+    pub fn add(&mut self, record: &Record) -> Result<(), Error> {
+        match record {
+            Record::Instruction(instruction) => self.add_instruction(instruction),
+            Record::Unreadable(line) => {
+                self.unreadable = self.unreadable.saturating_add(1);
+                if self.unreadable_lines.len() < Self::SHOWN {
+                    self.unreadable_lines.push(line.clone());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn add_instruction(&mut self, instruction: &Instruction) -> Result<(), Error> {
+        const COUNT: &str = "the number of instructions or operands of a dump";
+        let id: u32 = checked::narrow(self.nodes.len(), COUNT)?;
+        let computation = self.computation(instruction, id)?;
+        for operand in &instruction.operands {
+            let hash = self.open.hasher.hash_one(operand.as_str());
+            self.operands.push(self.open.names.get(&hash).copied().unwrap_or(NONE));
+        }
+        for name in &instruction.calls {
+            let called = self.called(name)?;
+            self.calls.push(called);
+            if !matches!(instruction.opcode.as_str(), "while" | "conditional" | "call")
+                && let Some(called) = self.computations.get_mut(place(called))
+            {
+                called.is_inlined = true;
+            }
+        }
+        self.names.push_str(&instruction.name);
+        if !instruction.operand_aliases.is_empty() {
+            self.aliases.push((id, instruction.operand_aliases.clone()));
+        }
+        let opcode = self.opcodes.number(instruction.opcode.as_str())?;
+        if place(opcode) == self.roles.len() {
+            self.roles.push(Role::of(&instruction.opcode));
+        }
+        let marked = matches!(instruction.fusion_kind.as_deref(), Some("kLoop" | "kInput"))
+            || instruction.custom_call_target.as_deref() == Some("ConcatBitcast");
+        let node = Node {
+            name_end: checked::narrow(self.names.len(), "the bytes of all names in a dump")?,
+            operands_end: checked::narrow(self.operands.len(), COUNT)?,
+            calls_end: checked::narrow(self.calls.len(), COUNT)?,
+            opcode,
+            shape: self.shape(&instruction.shape)?,
+            op_name: instruction.op_name.as_deref().map_or(Ok(NONE), |name| self.op_names.number(name))?,
+            source: instruction.source.as_ref().map_or(Ok(NONE), |source| self.sources.number(source))?,
+            line: checked::narrow(instruction.line, "the number of a line")?,
+            number: match instruction.number {
+                Some(number) => u32::try_from(number).unwrap_or(NONE),
+                None => u32::from(marked),
+            },
+        };
+        self.nodes.push(node);
+        self.open.names.insert(self.open.hasher.hash_one(instruction.name.as_str()), id);
+        if let Some(computation) = self.computations.get_mut(place(computation)) {
+            computation.nodes.end = id.saturating_add(1);
+            if instruction.is_root {
+                computation.root = id;
+            }
+        }
+        Ok(())
+    }
+
+    /// The computation the instruction stands in, which becomes the open one.
+    fn computation(&mut self, instruction: &Instruction, id: u32) -> Result<u32, Error> {
+        if let Some((name, number)) = &self.open.computation
+            && Arc::ptr_eq(name, &instruction.computation)
+        {
+            return Ok(*number);
+        }
+        let name = &instruction.computation;
+        let mut number = self.called(name)?;
+        // A second computation of one name is nobody's: calls mean the first.
+        if self.computations.get(place(number)).is_some_and(|found| !found.nodes.is_empty()) {
+            number = self.new_computation(name)?;
+        }
+        if let Some(computation) = self.computations.get_mut(place(number)) {
+            computation.nodes = id..id;
+            computation.is_entry = instruction.in_entry;
+        }
+        self.open.names = HashMap::new();
+        self.open.computation = Some((Arc::clone(name), number));
+        Ok(number)
+    }
+
+    /// The number of a computation, which may not have been read yet.
+    fn called(&mut self, name: &str) -> Result<u32, Error> {
+        if let Some(&number) = self.by_name.get(name) {
+            return Ok(number);
+        }
+        let name = Arc::from(name);
+        let number = self.new_computation(&name)?;
+        self.by_name.insert(name, number);
+        Ok(number)
+    }
+
+    fn new_computation(&mut self, name: &Arc<str>) -> Result<u32, Error> {
+        let number = checked::narrow(self.computations.len(), "the number of computations of a dump")?;
+        let name = Arc::clone(name);
+        self.computations.push(Computation { name, nodes: 0..0, root: NONE, is_entry: false, is_inlined: false });
+        Ok(number)
+    }
+
+    fn shape(&mut self, shape: &Shape) -> Result<u32, Error> {
+        let number = self.shapes.number(shape)?;
+        if place(number) == self.parts.len() {
+            self.parts.push(Parts::of(shape, &mut self.arrays)?);
+            for array in self.array_facts.len()..self.arrays.len() {
+                let array = u32::try_from(array).ok().and_then(|array| self.arrays.get(array));
+                self.array_facts.push(array.map(ArrayFacts::of).unwrap_or_default());
+            }
+        }
+        Ok(number)
+    }
+
+    /// What the first line says.
+    #[must_use]
+    pub fn header(&self) -> &ModuleHeader {
+        &self.header
+    }
+
+    /// How many instructions there are.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        u64::try_from(self.nodes.len()).unwrap_or(u64::MAX)
+    }
+
+    /// How many lines could not be read.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// The first of the lines that could not be read.
+    #[must_use]
+    pub fn unreadable_lines(&self) -> &[UnreadableLine] {
+        &self.unreadable_lines
+    }
+
+    /// Hands every instruction to `handle`, with its computation, and whether that is the entry, if it is not inlined.
+    pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, Option<(&Arc<str>, bool)>)) {
+        for computation in &self.computations {
+            for id in computation.nodes.clone() {
+                let Some(shape) = self.shape_of(id) else { continue };
+                let (name, opcode, op_name, line) = (self.name(id), self.opcode(id), self.op_name(id), self.line(id));
+                let owner = Owner { name, opcode, op_name, shape, line };
+                handle(owner, (!computation.is_inlined).then_some((&computation.name, computation.is_entry)));
+            }
+        }
+    }
+
+    pub(super) fn node(&self, id: u32) -> Option<&Node> {
+        self.nodes.get(place(id))
+    }
+
+    pub(super) fn role(&self, id: u32) -> Role {
+        self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
+    }
+
+    /// Is a fusion of the kind `kLoop` or `kInput`, a custom call a `ConcatBitcast`?
+    pub(super) fn is_marked(&self, id: u32) -> bool {
+        matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
+    }
+
+    /// The operands; [`NONE`] for a name that the computation does not define before.
+    pub(super) fn operands(&self, id: u32) -> &[u32] {
+        list(&self.operands, &self.nodes, id, |node| node.operands_end)
+    }
+
+    /// The computations an instruction calls, in the order of the text.
+    pub(super) fn calls(&self, id: u32) -> &[u32] {
+        list(&self.calls, &self.nodes, id, |node| node.calls_end)
+    }
+
+    /// The parts of a result; none for [`NONE`].
+    pub(super) fn parts(&self, id: u32) -> &Parts {
+        self.node(id).and_then(|node| self.parts.get(place(node.shape))).unwrap_or(&self.no_parts)
+    }
+
+    /// The operand at a position; [`NONE`] if there is none.
+    pub(super) fn operand(&self, id: u32, position: u32) -> u32 {
+        self.operands(id).get(place(position)).copied().unwrap_or(NONE)
+    }
+
+    pub(super) fn array(&self, array: u32) -> ArrayFacts {
+        self.array_facts.get(place(array)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn array_facts(&self) -> &[ArrayFacts] {
+        &self.array_facts
+    }
+
+    pub(super) fn array_shape(&self, array: u32) -> Option<&ArrayShape> {
+        self.arrays.get(array)
+    }
+
+    /// Equal shapes have equal numbers.
+    pub(super) fn shape_number(&self, id: u32) -> Option<u32> {
+        self.node(id).map(|node| node.shape)
+    }
+
+    pub(super) fn shape_of(&self, id: u32) -> Option<&Shape> {
+        self.shapes.get(self.node(id)?.shape)
+    }
+
+    pub(super) fn operand_aliases(&self, id: u32) -> &[OperandAlias] {
+        match self.aliases.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(found) => self.aliases.get(found).map_or(&[], |(_, aliases)| aliases.as_slice()),
+            Err(_) => &[],
+        }
+    }
+
+    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in XLA's reader.
+    pub(super) fn root(&self, computation: u32) -> Option<u32> {
+        let found = self.computations.get(place(computation))?;
+        match found.root {
+            // Nothing has been read of a computation that ends at 0.
+            NONE => found.nodes.end.checked_sub(1),
+            root => Some(root),
+        }
+    }
+
+    pub(super) fn name(&self, id: u32) -> &str {
+        let start = match place(id).checked_sub(1).and_then(|before| self.nodes.get(before)) {
+            Some(before) => place(before.name_end),
+            None => 0,
+        };
+        self.node(id).and_then(|node| self.names.get(start..place(node.name_end))).unwrap_or("")
+    }
+
+    pub(super) fn opcode(&self, id: u32) -> &str {
+        self.node(id).and_then(|node| self.opcodes.get(node.opcode)).map_or("", |opcode| opcode)
+    }
+
+    pub(super) fn op_name(&self, id: u32) -> Option<&str> {
+        self.node(id).and_then(|node| self.op_names.get(node.op_name)).map(|name| &**name)
+    }
+
+    pub(super) fn source(&self, id: u32) -> Option<&SourceLine> {
+        self.node(id).and_then(|node| self.sources.get(node.source))
+    }
+
+    pub(super) fn line(&self, id: u32) -> u64 {
+        self.node(id).map_or(0, |node| node.line.into())
+    }
+}
+
+/// The part of `all` that belongs to an instruction.
+fn list<'a>(all: &'a [u32], nodes: &[Node], id: u32, end: fn(&Node) -> u32) -> &'a [u32] {
+    let start = place(id).checked_sub(1).and_then(|before| nodes.get(before)).map_or(0, |before| place(end(before)));
+    nodes.get(place(id)).and_then(|node| all.get(start..place(end(node)))).unwrap_or(&[])
+}

@@ -1,0 +1,154 @@
+//! `Parts`: a shape as a flat list, one entry for everything that can have a buffer.
+
+use crate::checked;
+use tensor_layout::Error;
+use tensor_layout::{ArrayShape, Shape};
+
+use super::intern::Interner;
+
+/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its elements.
+/// A part is known by its place in this order; the shape itself has place 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Parts {
+    parts: Vec<Part>,
+    /// The places of the elements of all tuples, those of one tuple side by side.
+    elements: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    kind: PartKind,
+    /// How many parts there are, this one and all inside it.
+    count: u32,
+    /// Where the places of a tuple's elements begin.
+    elements: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartKind {
+    /// The table of pointers to so many elements.
+    Tuple(u32),
+    /// An array: its number among the different arrays.
+    Array(u32),
+    /// A token, an opaque value, an array without a bound: nothing of a known size.
+    Nothing,
+}
+
+/// What the memory of one array needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ArrayFacts {
+    /// 0 for a size that does not fit into 64 bits.
+    pub(super) padded_bytes: u64,
+    pub(super) space: u64,
+    pub(super) is_tiled: bool,
+}
+
+impl ArrayFacts {
+    pub(super) fn of(array: &ArrayShape) -> ArrayFacts {
+        let layout = array.layout();
+        ArrayFacts {
+            padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
+            space: layout.memory_space(),
+            is_tiled: !layout.tiles().is_empty(),
+        }
+    }
+}
+
+const COUNT: &str = "the number of parts of a shape";
+
+impl Parts {
+    /// The parts of a shape. Its arrays are entered into `arrays`.
+    pub(super) fn of(shape: &Shape, arrays: &mut Interner<ArrayShape>) -> Result<Parts, Error> {
+        let mut parts = Parts::default();
+        parts.add(shape, arrays)?;
+        parts.parts.shrink_to_fit();
+        Ok(parts)
+    }
+
+    /// Recursion is as deep as tuples nest, which the reader of shapes limits to 128.
+    fn add(&mut self, shape: &Shape, arrays: &mut Interner<ArrayShape>) -> Result<(), Error> {
+        let at = self.parts.len();
+        let kind = match shape {
+            Shape::Array(array) | Shape::Buffer(array) => PartKind::Array(arrays.number(array)?),
+            Shape::Tuple(elements) => PartKind::Tuple(checked::narrow(elements.len(), COUNT)?),
+            // Tokens, opaque values and arrays without a bound.
+            _ => PartKind::Nothing,
+        };
+        let first = self.elements.len();
+        self.parts.push(Part { kind, count: 1, elements: checked::narrow(first, COUNT)? });
+        if let Shape::Tuple(elements) = shape {
+            self.elements.resize(first.saturating_add(elements.len()), 0);
+            for (number, element) in elements.iter().enumerate() {
+                if let Some(entry) = self.elements.get_mut(first.saturating_add(number)) {
+                    *entry = checked::narrow(self.parts.len(), COUNT)?;
+                }
+                self.add(element, arrays)?;
+            }
+        }
+        let count = checked::narrow(self.parts.len().saturating_sub(at), COUNT)?;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.count = count;
+        }
+        Ok(())
+    }
+
+    /// How many parts there are.
+    pub(super) fn len(&self) -> u32 {
+        self.parts.first().map_or(0, |part| part.count)
+    }
+
+    pub(super) fn kind(&self, place: u32) -> PartKind {
+        self.part(place).map_or(PartKind::Nothing, |part| part.kind)
+    }
+
+    /// How many parts there are at a place, that one and all inside it.
+    pub(super) fn count(&self, place: u32) -> u32 {
+        self.part(place).map_or(0, |part| part.count)
+    }
+
+    fn part(&self, place: u32) -> Option<&Part> {
+        self.parts.get(usize::try_from(place).ok()?)
+    }
+
+    /// The places of the elements of the tuple at a place; none if there is no tuple.
+    pub(super) fn elements(&self, place: u32) -> &[u32] {
+        let found = self.part(place).and_then(|part| {
+            let PartKind::Tuple(count) = part.kind else { return None };
+            let start = usize::try_from(part.elements).ok()?;
+            self.elements.get(start..start.checked_add(usize::try_from(count).ok()?)?)
+        });
+        found.unwrap_or(&[])
+    }
+
+    /// The place a tuple index leads to.
+    pub(super) fn at(&self, index: &[usize]) -> Option<u32> {
+        index.iter().try_fold(0, |place, &element| self.elements(place).get(element).copied())
+    }
+
+    /// The element of the tuple at `tuple` that holds the part at `place`: its number, and its own place.
+    pub(super) fn element_with(&self, tuple: u32, place: u32) -> Option<(usize, u32)> {
+        let elements = self.elements(tuple);
+        let number = elements.partition_point(|&element| element <= place).checked_sub(1)?;
+        elements.get(number).map(|&element| (number, element))
+    }
+
+    /// The tuple index that leads to a place.
+    pub(super) fn index_of(&self, place: u32) -> Vec<usize> {
+        let (mut index, mut at) = (Vec::new(), 0);
+        while at != place
+            && let Some((number, element)) = self.element_with(at, place)
+        {
+            index.push(number);
+            at = element;
+        }
+        index
+    }
+
+    /// All places with their kinds.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, PartKind)> {
+        (0_u32..).zip(&self.parts).map(|(place, part)| (place, part.kind))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+#![allow(clippy::arithmetic_side_effects, reason = "a test may panic")]
+
+use super::*;
+use crate::Module;
+
+fn program(body: &str) -> Module {
+    let text = format!("HloModule m, is_scheduled=true\nENTRY %e (x: f32[256]) -> f32[256] {{\n{body}}}\n");
+    Module::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn the_picture_is_drawn_to_scale() {
+    let module = program(
+        "  %x = f32[256]{0} parameter(0)
+  %y = f32[1024]{0} pad(%x), padding=0_768
+  %z = f32[512]{0} slice(%y), slice={[0:512]}, metadata={op_name=\"jit(f)/cut\"}
+  ROOT %r = f32[256]{0} slice(%z), slice={[0:256]}
+",
+    );
+    let live = module.live_memory().unwrap();
+    let svg = live.to_svg(0);
+    // %x and %r take 2048 bytes all the time, %y 4096 at times 1 and 2, %z 2048 at times 2 and 3: at most 8192, at time 2.
+    // So 320 pixels are 8192 bytes, 2048 bytes are 80 pixels, and the area reaches from 70 down to 390. Each of the
+    // four columns has 860 / 4 = 215 pixels, from 90 on.
+    let line = |fill: &str, above: [u32; 4], below: [u32; 4]| {
+        let to: String = above.iter().map(|y| format!("V{y}.0h215.000")).collect();
+        let fro: String = below.iter().rev().map(|y| format!("V{y}.0h-215.000")).collect();
+        format!("<path fill='{fill}' d='M90.0 {}.0{to}{fro}z'/>", below[0])
+    };
+    for piece in [
+        "<svg xmlns='http://www.w3.org/2000/svg' width='980' height='544' viewBox='0 0 980 544'>",
+        "<text x='90.0' y='28.0' class='title'>HBM: 8.0 KiB at the peak</text>",
+        "<text x='90.0' y='48.0' class=''>instruction 2 of 4: z (slice), jit(f)/cut</text>",
+        // A line for each quarter of the bytes, a number for each quarter of the time.
+        "<path class='grid' d='M90.0 390.0h860.0'/><text x='82.0' y='394.0' class='end'>0 B</text>",
+        "<path class='grid' d='M90.0 310.0h860.0'/><text x='82.0' y='314.0' class='end'>2.0 KiB</text>",
+        "<path class='grid' d='M90.0 70.0h860.0'/><text x='82.0' y='74.0' class='end'>8.0 KiB</text>",
+        "<text x='90.0' y='408.0' class='middle'>0</text>",
+        "<text x='305.0' y='408.0' class='middle'>1</text>",
+        "<text x='950.0' y='408.0' class='middle'>4</text>",
+        "<text x='520.0' y='426.0' class='middle'>instruction in the schedule</text>",
+        &line("#c8ccd0", [310; 4], [390; 4]),
+        &line("#4e79a7", [310, 150, 150, 310], [310; 4]),
+        &line("#f28e2b", [310, 150, 70, 230], [310, 150, 150, 310]),
+        // The middle of the third column: 90 + 2.5 * 215.
+        "<path class='peak' d='M627.5 70.0V390.0'/>",
+        "<rect x='90.0' y='444.0' width='12' height='12' fill='#c8ccd0'/>\
+         <text x='110.0' y='454.0' class=''>parameters and results, 2.0 KiB</text>",
+        "<rect x='90.0' y='464.0' width='12' height='12' fill='#4e79a7'/>\
+         <text x='110.0' y='474.0' class=''>y, 4.0 KiB, f32[1024]{0}</text>",
+        "<text x='110.0' y='494.0' class=''>z, 2.0 KiB, f32[512]{0}, jit(f)/cut</text>",
+        "<text x='110.0' y='514.0' class=''>all other temporaries</text>",
+    ] {
+        assert!(svg.contains(piece), "{piece}\n{svg}");
+    }
+    // Nothing is left for the band of all others.
+    assert_eq!(svg.matches("<path fill=").count(), 3);
+    // A space that is not there has no height.
+    let empty = live.to_svg(7);
+    assert!(empty.contains(">S(7): 0 B at the peak<") && empty.contains("d='M90.0 390.0h860.0'"), "{empty}");
+    assert!(!empty.contains("<path fill=") && !empty.contains("NaN"), "{empty}");
+}
+
+#[test]
+fn the_largest_eight_temporaries_have_bands_and_names_of_their_own() {
+    let made: String = (0..9).map(|i| format!("  %y{i} = (f32[256]{{0}}) custom-call()\n")).collect();
+    let module = program(&format!(
+        "{made}  ROOT %r = pred[] custom-call({})\n",
+        (0..9).map(|i| format!("%y{i}")).collect::<Vec<_>>().join(", ")
+    ));
+    let svg = module.live_memory().unwrap().to_svg(0);
+    // The byte of the result, eight bands, and all others.
+    assert_eq!(svg.matches("<path fill=").count(), 10);
+    assert!(svg.contains(">y0{0}, 1.0 KiB, f32[256]{0}<") && svg.contains(">y7{0}, ") && !svg.contains(">y8"), "{svg}");
+}
+
+#[test]
+fn a_column_of_several_times_shows_the_largest() {
+    // The bytes of a value, and the first and the last time at which it is needed.
+    let values = [(4096, 101, 102), (2048, 200, 299), (1024, 398, 400), (1024, 401, 403), (512, 604, 605)];
+    let mut body = "  %x = f32[256]{0} parameter(0)\n".to_owned();
+    for time in 1..1719_u32 {
+        let name = |&(_, from, to): &(u32, u32, u32)| {
+            if time == from {
+                "made"
+            } else if time == to {
+                "used"
+            } else {
+                ""
+            }
+        };
+        match values.iter().find(|&value| !name(value).is_empty()) {
+            Some(value) if name(value) == "made" => {
+                body += &format!("  %v{} = f32[{}]{{0}} custom-call()\n", value.1, value.0 / 4);
+            }
+            Some(value) => body += &format!("  %t{time} = token[] custom-call(%v{})\n", value.1),
+            None => body += &format!("  %t{time} = token[] after-all()\n"),
+        }
+    }
+    body += "  ROOT %r = pred[] custom-call(%x)\n";
+    let module = program(&body);
+    let live = module.live_memory().unwrap();
+    assert_eq!(live.instructions(), 1720);
+    // %x and %r take 1025 bytes.
+    let bytes = |time: u32| {
+        let live = values.iter().filter(|&&(_, from, to)| (from..=to).contains(&time));
+        1025 + live.map(|&(bytes, ..)| u128::from(bytes)).sum::<u128>()
+    };
+    // 860 columns of two times each; of equal ones the first counts.
+    let larger = |time: u32| if bytes(time + 1) > bytes(time) { time + 1 } else { time };
+    let expected: Vec<_> = (0..860).map(|column| larger(2 * column)).map(|time| (time, bytes(time))).collect();
+    assert_eq!(live.columns(0), expected);
+}
+
+#[test]
+fn numbers_and_words_of_the_picture() {
+    for (power, shift) in [(0, 0), (32, 32), (64, 64), (96, 96)] {
+        assert_eq!(float(7_u128 << shift), 7.0 * 2_f64.powi(power));
+        // Two pieces of 32 bits, which an f64 holds exactly.
+        if shift > 0 {
+            assert_eq!(
+                float((7_u128 << shift) + (5_u128 << (shift - 32))),
+                (7.0 * 2_f64.powi(32) + 5.0) * 2_f64.powi(power - 32)
+            );
+        }
+    }
+    for (bytes, expected) in [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        ((1 << 20) - 1, "1023.9 KiB"),
+        (1 << 20, "1.0 MiB"),
+        (3 << 29, "1.5 GiB"),
+        (1 << 80, "1048576.0 EiB"),
+    ] {
+        assert_eq!(short(bytes), expected);
+    }
+    assert_eq!((cut("äbc", 3), cut("äbcd", 3)), ("äbc".to_owned(), "äbc…".to_owned()));
+    let mut page = String::new();
+    text(&mut page, (1.0, 2.5), "end", "a<b>&\u{7}c");
+    assert_eq!(page, "<text x='1.0' y='2.5' class='end'>a&lt;b&gt;&amp; c</text>");
+}

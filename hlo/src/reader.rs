@@ -1,0 +1,300 @@
+//! `Reader`: the instructions of a dump, one after the other.
+
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+use crate::cursor::Cursor;
+use tensor_layout::Error;
+
+use super::attributes::Open;
+use super::header::ModuleHeader;
+use super::instruction::{Instruction, read_name};
+use super::lines::{Line, Lines, MAX_LINE_BYTES};
+use super::sources::{SourceTable, Sources};
+
+/// What one or more lines of a dump say.
+///
+/// ```
+/// use tensor_layout_hlo::{Reader, Record};
+///
+/// let dump = "HloModule m
+///
+/// ENTRY %main (p: f32[4]) -> f32[4] {
+///   ROOT %p = f32[4]{0} parameter(0)
+///   what is this?
+/// }";
+/// let mut reader = Reader::new(dump.as_bytes());
+/// let records: Vec<Record> = reader.by_ref().collect::<Result<_, _>>()?;
+/// assert!(matches!(&records[0], Record::Instruction(parameter) if parameter.opcode == "parameter"));
+/// let Record::Unreadable(line) = &records[1] else { panic!("read it") };
+/// assert_eq!((line.line, line.text.trim()), (5, "what is this?"));
+/// assert_eq!(reader.header().map(|header| header.name.as_str()), Some("m"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Record {
+    /// An instruction.
+    Instruction(Box<Instruction>),
+    /// A line that is no part of an HLO dump as this reader knows it, or the end of the file where
+    /// a computation was still open.
+    Unreadable(UnreadableLine),
+}
+
+/// A line that could not be read.
+///
+/// ```
+/// use tensor_layout_hlo::{Reader, Record, UnreadableLine};
+///
+/// let dump = "ENTRY %main {\n  %p = f32[4,{0} parameter(0)\n}";
+/// let Some(Ok(Record::Unreadable(line))) = Reader::new(dump.as_bytes()).next() else { panic!("read it") };
+/// let UnreadableLine { line, column, error, .. } = line;
+/// println!("line {line}, column {column}: {error}");
+/// assert_eq!(line, 2);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadableLine {
+    /// The number of the line; the first is 1.
+    pub line: u64,
+    /// How it begins: at most 200 characters.
+    pub text: String,
+    /// The byte where reading stopped; the first is 1. It may stand in a later line of the same instruction.
+    pub column: usize,
+    /// Why. The text of the error, and its column, are those of a short excerpt around that byte.
+    pub error: Error,
+}
+
+/// Reads a dump instruction by instruction.
+///
+/// Besides instructions it knows, and passes over, the line of the module, the tables of source locations that
+/// XLA prints in front, the heads and ends of computations, comments and empty lines. An instruction
+/// may go over several lines.
+///
+/// ```
+/// use tensor_layout_hlo::{Reader, Record};
+///
+/// let dump = "HloModule m\n\nENTRY %e (x: f32[2]) -> f32[2] {\n  ROOT %x = f32[2]{0} parameter(0)\n}\n";
+/// let mut reader = Reader::new(dump.as_bytes());
+/// let Some(Ok(Record::Instruction(parameter))) = reader.next() else { panic!() };
+/// assert_eq!((parameter.name.as_str(), &*parameter.computation), ("x", "e"));
+/// assert!(reader.next().is_none());
+/// assert_eq!(reader.bytes_read(), 83);
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: Lines<R>,
+    place: Place,
+    header: Option<ModuleHeader>,
+    sources: Sources,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Outside,
+    /// In one of the tables in front of the computations.
+    Table(SourceTable),
+    Computation {
+        name: Arc<str>,
+        entry: bool,
+    },
+    Ended,
+}
+
+/// How often the lines of one instruction are read again with one more line: an instruction that is whole is
+/// found after a few, and a text that is none must not be read once for each of its lines.
+const MOST_READINGS: usize = 16;
+
+/// The most characters of an excerpt, on each side of the byte where reading stopped.
+const EXCERPT: usize = 60;
+
+impl<R: BufRead> Reader<R> {
+    /// A reader at the beginning of a dump.
+    pub fn new(input: R) -> Reader<R> {
+        Reader { lines: Lines::new(input), place: Place::Outside, header: None, sources: Sources::default() }
+    }
+
+    /// The bytes of the dump that have been taken so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// What the first line says of the module, once it has been read.
+    ///
+    /// ```
+    /// let mut reader = tensor_layout_hlo::Reader::new(&b"HloModule step, is_scheduled=true\n"[..]);
+    /// assert!(reader.header().is_none(), "nothing was read yet");
+    /// reader.next();
+    /// assert!(reader.header().is_some_and(|header| header.is_scheduled));
+    /// ```
+    #[must_use]
+    pub fn header(&self) -> Option<&ModuleHeader> {
+        self.header.as_ref()
+    }
+
+    fn read(&mut self) -> io::Result<Option<Record>> {
+        while self.place != Place::Ended {
+            let Some(line) = self.lines.next()? else {
+                let open = matches!(self.place, Place::Computation { .. });
+                self.place = Place::Ended;
+                let error = || Cursor::new("").error("`}` at the end of the computation");
+                let end = || {
+                    Record::Unreadable(UnreadableLine {
+                        line: self.lines.number(),
+                        text: String::new(),
+                        column: 1,
+                        error: error(),
+                    })
+                };
+                return Ok(open.then(end));
+            };
+            if Cursor::new(&line.text).rest().is_empty() {
+                continue;
+            }
+            let record = match self.place.clone() {
+                Place::Computation { name, entry } => self.in_computation(line, &name, entry)?,
+                Place::Table(table) => self.outside(&line, Some(table)),
+                Place::Outside | Place::Ended => self.outside(&line, None),
+            };
+            if record.is_some() {
+                return Ok(record);
+            }
+        }
+        Ok(None)
+    }
+
+    fn outside(&mut self, line: &Line, table: Option<SourceTable>) -> Option<Record> {
+        let text = line.text.trim();
+        if let Some(table) = SourceTable::titled(text) {
+            self.place = Place::Table(table);
+            return None;
+        }
+        if let Some(table) = table
+            && text.starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.sources.add(table, text);
+            return None;
+        }
+        if let Some(header) = text.strip_prefix("HloModule ") {
+            self.header.get_or_insert_with(|| ModuleHeader::read(header));
+            return None;
+        }
+        self.place = Place::Outside;
+        match computation_head(line) {
+            Ok((name, entry)) => {
+                self.place = Place::Computation { name, entry };
+                None
+            }
+            Err(error) => Some(unreadable(line, &error)),
+        }
+    }
+
+    fn in_computation(&mut self, mut line: Line, name: &Arc<str>, entry: bool) -> io::Result<Option<Record>> {
+        if line.text.trim_start().starts_with('}') {
+            self.place = Place::Outside;
+            return Ok(None);
+        }
+        let error = match self.instruction(&line, name, entry) {
+            Ok(record) => return Ok(Some(record)),
+            Err(error) => error,
+        };
+        // Where the text only ended too early, the next lines may go on with it.
+        let ended = |error: &Error, line: &Line| error.column().is_some_and(|at| at > line.text.trim_end().len());
+        if !ended(&error, &line) || line.cut {
+            return Ok(Some(unreadable(&line, &error)));
+        }
+        let mut open = Open::default();
+        open.add(&line.text);
+        let mut readings = 1_usize;
+        while let Some(next) = self.lines.next()? {
+            let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
+            // A line that was cut is longer than any room.
+            if begins_anew(&next.text) || next.text.len() > room || readings >= MOST_READINGS {
+                self.lines.put_back(next);
+                break;
+            }
+            line.text.push('\n');
+            line.text.push_str(&next.text);
+            // Nothing can have become whole where no bracket closed.
+            if !open.add(&next.text) {
+                continue;
+            }
+            readings = readings.saturating_add(1);
+            match self.instruction(&line, name, entry) {
+                Ok(record) => return Ok(Some(record)),
+                Err(error) if !ended(&error, &line) => return Ok(Some(unreadable(&line, &error))),
+                Err(_) => {}
+            }
+        }
+        // The first reading stopped where the first line ends: that is the place to show.
+        Ok(Some(unreadable(&line, &error)))
+    }
+
+    fn instruction(&mut self, line: &Line, name: &Arc<str>, entry: bool) -> Result<Record, Error> {
+        let text = line.text.trim_end();
+        Instruction::read(text, line.cut, line.number, name, entry, &mut self.sources)
+            .map(|instruction| Record::Instruction(Box::new(instruction)))
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.read();
+        if record.is_err() {
+            self.place = Place::Ended;
+        }
+        record.transpose()
+    }
+}
+
+/// Does this line end a computation, or begin an instruction or a computation of its own?
+fn begins_anew(text: &str) -> bool {
+    let mut cursor = Cursor::new(text);
+    if cursor.rest().is_empty() || cursor.peek() == Some(b'}') {
+        return true;
+    }
+    cursor.eat("ROOT ");
+    read_name(&mut cursor).is_ok()
+        && (cursor.eat("=") || (cursor.peek() == Some(b'(') && text.trim_end().ends_with('{')))
+}
+
+/// `ENTRY %main (x: f32[3]) -> f32[3] {`: the name, and whether it is the entry computation.
+fn computation_head(line: &Line) -> Result<(Arc<str>, bool), Error> {
+    let text = line.text.trim_end();
+    let mut cursor = Cursor::new(text);
+    let entry = cursor.rest().starts_with("ENTRY ") && cursor.eat("ENTRY");
+    let name = read_name(&mut cursor)?;
+    let next = cursor.peek();
+    if !matches!(next, Some(b'(' | b'{')) {
+        return Err(cursor.error("`(` and the parameters of a computation, or `{`"));
+    }
+    if !text.ends_with('{') && !line.cut {
+        return Err(cursor.error_at(text.len(), "`{` at the end of the line"));
+    }
+    Ok((name.into(), entry))
+}
+
+fn unreadable(line: &Line, error: &Error) -> Record {
+    let text = line.text.trim().chars().take(200).collect();
+    let (column, error) = excerpt(error);
+    Record::Unreadable(UnreadableLine { line: line.number, text, column, error })
+}
+
+/// The column of the error in its whole text, and the error with no more text than a line of a terminal shows.
+fn excerpt(error: &Error) -> (usize, Error) {
+    let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
+    let at = column.saturating_sub(1).min(text.len());
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
+    let before = before.get(start..).unwrap_or("");
+    // An instruction of several lines becomes one.
+    let one_line = |text: &str| text.replace(char::is_control, " ");
+    let mut shown = one_line(before);
+    let column_shown = shown.len().saturating_add(1);
+    shown.push_str(&one_line(&behind.chars().take(EXCERPT).collect::<String>()));
+    let found = found.chars().take(EXCERPT).collect();
+    (*column, Error::Parse { text: shown, column: column_shown, expected: expected.clone(), found })
+}

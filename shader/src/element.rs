@@ -1,0 +1,170 @@
+//! One element out of words of 32 bits, and into them.
+
+use tensor_layout::Error;
+use tensor_layout::element::{DataType, ElementKind};
+
+use super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, Function};
+
+/// How elements of at most 32 bits lie in an `array<u32>`: the first in the low bits, as in [`crate::element`], and without gaps, so
+/// that one of 6 bits may reach over the end of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packing {
+    /// 1 to 32.
+    bits: u32,
+}
+
+/// Where an element lies.
+struct Place {
+    word: Expr,
+    /// How far up in the word it begins.
+    shift: Expr,
+}
+
+impl Packing {
+    pub(crate) fn new(bits: u32) -> Result<Packing, Error> {
+        if (1..=32).contains(&bits) {
+            Ok(Packing { bits })
+        } else {
+            Err(Error::UnsupportedElementBits { bits, supported: "1 to 32 bits in a shader" })
+        }
+    }
+
+    /// Do elements lie inside words?
+    fn is_inside_words(self) -> bool {
+        self.bits.is_power_of_two()
+    }
+
+    /// How many elements so many words hold.
+    pub(crate) fn elements(self, words: u64) -> u64 {
+        // At most 32 elements a word: what saturates is past every offset.
+        words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
+    }
+
+    /// Is one element a word?
+    pub(crate) fn is_word(self) -> bool {
+        self.bits == 32
+    }
+
+    /// The bits of an element, at the low end.
+    fn mask(self) -> u32 {
+        u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
+    }
+
+    fn place(self, code: &mut Code, offset: &Expr) -> Place {
+        // As many elements as begin and end with a word: 16 of 6 bits take 3 words.
+        let common = self.bits.trailing_zeros();
+        let words = self.bits.checked_shr(common).unwrap_or(1);
+        let group = 32_u32.checked_shr(common).unwrap_or(1);
+        let start = code.bind(if self.is_inside_words() { "shift" } else { "start" }, offset % group * self.bits);
+        let word = offset / group * words + &start / 32;
+        Place { word, shift: code.bind("shift", start % 32) }
+    }
+
+    /// Does an element at `shift` reach into the next word?
+    fn reaches_over(self, shift: &Expr) -> Condition {
+        if self.is_inside_words() { Condition::False } else { shift.not_less(33_u32.saturating_sub(self.bits)) }
+    }
+
+    /// The bits of the element at an offset.
+    pub(crate) fn load(self, code: &mut Code, buffer: &Buffer, offset: &Expr) -> Expr {
+        let Place { word, shift } = self.place(code, offset);
+        if self.is_inside_words() {
+            return code.load(buffer, word) >> shift & self.mask();
+        }
+        let word = code.bind("word", word);
+        let low = code.load(buffer, &word) >> &shift;
+        let field = code.variable("field", low, u32::MAX);
+        code.when(self.reaches_over(&shift), |code| {
+            let high = code.load(buffer, word + 1).wrapping_shl(Expr::from(32) - shift);
+            code.assign(&field, Expr::from(&field) | high);
+        });
+        Expr::from(&field) & self.mask()
+    }
+
+    /// Puts the low bits of `value` where the element lies, and leaves the other bits of its words as they are.
+    pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
+        let Place { word, shift } = self.place(code, offset);
+        if self.is_word() {
+            code.store(buffer, word, value);
+            return;
+        }
+        let (word, mask) = (code.bind("word", word), Expr::from(self.mask()));
+        let field = if self.is_inside_words() { value & &mask } else { code.bind("field", value & &mask) };
+        let others = code.load(buffer, &word) & (mask.clone().wrapping_shl(&shift) ^ u32::MAX);
+        code.store(buffer, &word, others | field.clone().wrapping_shl(&shift));
+        code.when(self.reaches_over(&shift), |code| {
+            let next = code.bind("next", word + 1);
+            let done = code.bind("done", Expr::from(32) - shift);
+            let others = code.load(buffer, &next) & ((mask >> &done) ^ u32::MAX);
+            code.store(buffer, next, others | field >> done);
+        });
+    }
+}
+
+/// A value of WGSL, and how it is made of an element's bits.
+pub(crate) struct Value {
+    /// `f32`, `i32` or `u32`.
+    pub(crate) kind: &'static str,
+    /// The value of `bits`.
+    pub(crate) from_bits: String,
+    /// The bits of `value`; statements in front of the expression, if any.
+    pub(crate) to_bits: (Vec<&'static str>, &'static str),
+}
+
+impl Value {
+    /// `None` for types that WGSL has no words for, such as floats of 8 bits.
+    pub(crate) fn of(data_type: DataType) -> Option<Value> {
+        let value = |kind, from_bits: &str, before: &[&'static str], to_bits| {
+            Some(Value { kind, from_bits: from_bits.to_owned(), to_bits: (before.to_vec(), to_bits) })
+        };
+        match (data_type, data_type.kind()) {
+            (DataType::F32, _) => value("f32", "bitcast<f32>(bits)", &[], "bitcast<u32>(value)"),
+            (DataType::F16, _) => value("f32", "unpack2x16float(bits).x", &[], "pack2x16float(vec2<f32>(value, 0.0))"),
+            (DataType::BF16, _) => value(
+                "f32",
+                "bitcast<f32>(bits << 16u)",
+                &[
+                    "let bits = bitcast<u32>(value);",
+                    "// To the nearest, ties to even; a NaN stays one.",
+                    "let rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;",
+                    "let is_nan = (bits & 0x7fffffffu) > 0x7f800000u;",
+                ],
+                "select(rounded, (bits >> 16u) | 0x40u, is_nan)",
+            ),
+            (_, ElementKind::Unsigned | ElementKind::Bool) if data_type.bits() <= 32 => {
+                value("u32", "bits", &[], "value")
+            }
+            (DataType::S32, _) => value("i32", "bitcast<i32>(bits)", &[], "bitcast<u32>(value)"),
+            (_, ElementKind::Signed) if data_type.bits() < 32 => {
+                let from_bits = format!("extractBits(bitcast<i32>(bits), 0u, {}u)", data_type.bits());
+                value("i32", &from_bits, &[], "bitcast<u32>(value)")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The variable that the author of a shader declares, as binding 0 of a shader that holds nothing else.
+fn declared(name: &str) -> (Buffer, Code) {
+    let mut shader = ComputeShader::new("main", [1, 1, 1]);
+    let buffer = shader.buffer(name, Access::ReadWrite);
+    (buffer, shader.code())
+}
+
+/// `load_bits(offset)`.
+pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
+    let (buffer, mut code) = declared(buffer);
+    let offset = code.parameter("offset", u32::MAX);
+    let bits = packing.load(&mut code, &buffer, &offset);
+    Function::number(&[offset], code, bits)
+}
+
+/// `store_bits(offset, bits)`.
+pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
+    let (buffer, mut code) = declared(buffer);
+    let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));
+    packing.store(&mut code, &buffer, &offset, bits.clone());
+    let comment = "One invocation owns a word: no other may write an element of it in the same dispatch.".to_owned();
+    let comment = (!packing.is_word()).then_some(comment);
+    Function::procedure(&[offset, bits], code).with_comment(comment)
+}

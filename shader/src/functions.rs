@@ -1,0 +1,447 @@
+//! `IndexFunctions`: what a shader author includes for one tensor.
+
+use std::fmt::Write;
+
+use tensor_layout::Dims;
+use tensor_layout::Error;
+use tensor_layout::map::{IndexMap, ToIndexMap};
+
+use super::code::{Fault, Function, Words, is_reserved};
+use super::element::{Packing, Value, load_function, store_function};
+use super::index::{Walk, check_range, index_function, number, offset_function};
+
+/// What a shader does with a storage buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// `var<storage, read>`.
+    Read,
+    /// `var<storage, read_write>`.
+    ReadWrite,
+}
+
+/// Functions in WGSL that say where the elements of one tensor lie, and the same functions on the CPU.
+///
+/// The text is for including in a shader of your own; with the [name](IndexFunctions::named) `x` it has
+///
+/// | function | gives | with |
+/// |---|---|---|
+/// | `x_offset(i0, i1, ..) -> u32` | the offset of an index, in elements | always |
+/// | `x_index(offset) -> XIndex` | the index at an offset: `exists`, `i0`, `i1`, ..; `exists` is false for padding | [`with_inverse`](Self::with_inverse) |
+/// | `x_walk_1(i0, i1, ..) -> XWalk1`, `x_step_1(at) -> XWalk1` | offsets one after the other along axis 1, by adding alone | [`with_walk`](Self::with_walk) |
+/// | `x_load(offset)`, `x_load_at(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`; its bits | [`with_access`](Self::with_access) |
+/// | `x_store(offset, value)`, `x_store_at(i0, i1, .., value)`, `x_store_bits(offset, bits)` | one element changed | [`with_access`](Self::with_access) |
+///
+/// Without a name they are called `offset`, `index`, `walk_1`, and so on.
+///
+/// * All numbers are `u32`. Divisors are literals, powers of two are shifts and masks, and other divisions are WGSL's own,
+///   exact for every `u32`. An index must be below its size: nothing checks that.
+/// * Any layout will do: strides, tiles, `*`, ragged edges. One that needs more than 2^32 offsets is refused; cut it into views, or, if only its
+///   base is far out, pass that [with every call](Self::with_base_argument).
+/// * The functions can be called here, on the CPU: [`offset`](Self::offset), [`index`](Self::index), and so on evaluate the very
+///   expressions that the text was printed from.
+///
+/// ```
+/// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+///
+/// let shape: ArrayShape = "f32[16,300]{1,0:T(8,128)}".parse()?;
+/// let functions = IndexFunctions::new(&shape)?;
+/// assert_eq!(
+///     functions.wgsl(),
+///     "\
+/// // The offset of an element of f32[16,300].
+/// fn offset(i0: u32, i1: u32) -> u32 {
+///     let part0 = (i0 >> 3u) * 3072u + ((i0 & 7u) << 7u);
+///     let part1 = ((i1 >> 7u) << 10u) + (i1 & 0x7fu);
+///     return part0 + part1;
+/// }
+/// "
+/// );
+/// assert_eq!(functions.offset(&[9, 130])?, 3072 + 128 + 1024 + 2);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct IndexFunctions {
+    map: IndexMap,
+    name: String,
+    /// The offset of index 0, if it is not an argument.
+    base: Option<u32>,
+    offset: Function,
+    index: Option<Function>,
+    walks: Vec<(usize, Walk)>,
+    access: Option<ElementAccess>,
+}
+
+/// How one buffer is read and written.
+#[derive(Debug, Clone)]
+struct ElementAccess {
+    load: Function,
+    store: Option<Function>,
+}
+
+impl IndexFunctions {
+    /// The functions of a layout: `offset`, and others on request.
+    ///
+    /// # Errors
+    ///
+    /// What [`ToIndexMap::to_index_map`] refuses; [`Error::ElementLimit`] if an offset does not fit 32 bits, and [`Error::SizeLimit`] if an
+    /// index does not.
+    pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
+        let map = layout.to_index_map()?;
+        check_range(&map, 0)?;
+        let base = Some(number(map.base())?);
+        let offset = offset_function(&map, base)?;
+        Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
+    }
+
+    /// The functions of a layout whose base is the first argument of every function that takes or gives an offset: `offset(base, i0, ..)`. The
+    /// layout's own base is not in them, and may be anywhere.
+    ///
+    /// This is for a buffer that is bound in part. A binding that begins `w` elements into the buffer takes the base `map.base() - w`, which may be
+    /// negative: pass it modulo 2^32, as sums of `u32` are. It is also for one shader that runs over many slices of one buffer.
+    ///
+    /// On the CPU the functions are evaluated with base 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](IndexFunctions::new), with offsets counted from the base.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, shader::IndexFunctions};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?.with_base_offset(5 << 32)?;
+    /// assert_eq!(IndexFunctions::new(&desc).unwrap_err().code(), "element_limit");
+    /// let functions = IndexFunctions::with_base_argument(&desc)?;
+    /// assert!(functions.wgsl().contains("fn offset(base: u32, i0: u32, i1: u32) -> u32 {"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_base_argument(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
+        let map = layout.to_index_map()?;
+        check_range(&map, map.base())?;
+        let offset = offset_function(&map, None)?;
+        Ok(IndexFunctions {
+            map,
+            name: String::new(),
+            base: None,
+            offset,
+            index: None,
+            walks: Vec::new(),
+            access: None,
+        })
+    }
+
+    /// The same with a name in front of everything: letters, digits and single `_`, a letter first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] for another name.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    ///
+    /// let bias: ArrayShape = "f32[16]".parse()?;
+    /// let functions = IndexFunctions::new(&bias)?.named("bias")?;
+    /// assert!(functions.wgsl().contains("fn bias_offset(i0: u32) -> u32 {"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn named(mut self, name: &str) -> Result<IndexFunctions, Error> {
+        check_name(name)?;
+        name.clone_into(&mut self.name);
+        Ok(self)
+    }
+
+    /// Adds `index`, which says what lies at an offset: any `u32`, also past the buffer, where nothing does.
+    ///
+    /// Where no element lies the fields `i0`, `i1`, .. are a legal index all the same, so that reading there does no harm.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooHard`] if strides do not nest and too many indices would have to be tried for an offset.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, shader::IndexFunctions};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
+    /// let functions = IndexFunctions::new(&desc)?.with_inverse()?;
+    /// assert_eq!(functions.index(17)?.as_deref(), Some(&[2, 1][..]));
+    /// assert_eq!(functions.index(14)?, None, "between the rows");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_inverse(mut self) -> Result<IndexFunctions, Error> {
+        self.index = Some(index_function(&self.map, self.base)?);
+        Ok(self)
+    }
+
+    /// Adds `walk_N` and `step_N` for axis `N`: for a loop over that axis without a division in it.
+    ///
+    /// ```wgsl
+    /// var at = x_walk_1(row, 0u);
+    /// for (var i = 0u; i < 300u; i++) {
+    ///     sum += x_load(at.offset);
+    ///     at = x_step_1(at);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that is joined with others behind it (`*`),
+    /// which have no strides along it.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    ///
+    /// let tiled: ArrayShape = "f32[4,7]{1,0:T(2,4)}".parse()?;
+    /// let functions = IndexFunctions::new(&tiled)?.with_walk(1)?;
+    /// // On the CPU: all offsets of a walk. The last three columns are in the next tile.
+    /// assert_eq!(functions.walk(1, &[1, 0])?, [4, 5, 6, 7, 12, 13, 14]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_walk(mut self, axis: usize) -> Result<IndexFunctions, Error> {
+        let walk = Walk::new(&self.map, axis, self.base)?;
+        self.walks.retain(|(known, _)| *known != axis);
+        self.walks.push((axis, walk));
+        Ok(self)
+    }
+
+    /// Adds functions that load elements from the variable `buffer`, an `array<u32>`, and with [`Access::ReadWrite`] functions that store
+    /// them. You declare the variable: `@group(0) @binding(0) var<storage, read> buffer: array<u32>;`.
+    ///
+    /// `load` and `store` have the values `f32` (of f32, f16 and bf16), `i32` and `u32`; of types that WGSL does not know, such as floats of 8
+    /// bits, there are the bits alone. bf16 is rounded to the nearest, ties to even; of f16 WGSL leaves the rounding to the device,
+    /// and a value past the largest f16 to chance.
+    ///
+    /// # Who owns a word
+    ///
+    /// A store of less than 32 bits reads its word, changes its own bits and writes the word back. **No other invocation may write any element
+    /// of that word in the same dispatch**, or one of the two stores is lost. Give each invocation whole words: of f16 in rows of even
+    /// length two elements that lie together, of bytes four. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by the bits
+    /// of an element, and `index` says which they are. (An element of 6 bits may lie in two words, and needs both.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that is none.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, shader::{Access, IndexFunctions}};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::U4, &[16], None)?;
+    /// let functions = IndexFunctions::new(&desc)?.with_access("nibbles", Access::ReadWrite)?;
+    /// assert!(functions.wgsl().contains("return (nibbles[offset >> 3u] >> shift) & 0xfu;"));
+    /// // On the CPU, for the words of a buffer.
+    /// let mut words = [0x7654_3210, 0xfedc_ba98];
+    /// assert_eq!(functions.load_bits(&words, 9)?, 9);
+    /// functions.store_bits(&mut words, 9, 0)?;
+    /// assert_eq!(words, [0x7654_3210, 0xfedc_ba08]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_access(mut self, buffer: &str, access: Access) -> Result<IndexFunctions, Error> {
+        check_name(buffer)?;
+        if is_reserved(buffer) {
+            return Err(Error::Parse {
+                text: buffer.to_owned(),
+                column: 1,
+                expected: "a name that WGSL has not taken".to_owned(),
+                found: format!("`{buffer}`"),
+            });
+        }
+        let packing = Packing::new(self.map.element_bits())?;
+        let store = (access == Access::ReadWrite).then(|| store_function(packing, buffer));
+        self.access = Some(ElementAccess { load: load_function(packing, buffer), store });
+        Ok(self)
+    }
+
+    /// The layout.
+    #[must_use]
+    pub fn map(&self) -> &IndexMap {
+        &self.map
+    }
+
+    /// The functions as WGSL.
+    #[must_use]
+    pub fn wgsl(&self) -> String {
+        let mut parts = vec![self.offset.wgsl(&self.called("offset"), "")];
+        if let Some(index) = &self.index {
+            let structure = self.structure("Index");
+            parts.push(index.declaration(&structure));
+            parts.push(index.wgsl(&self.called("index"), &structure));
+        }
+        for (axis, walk) in &self.walks {
+            let structure = self.structure(&format!("Walk{axis}"));
+            parts.push(walk.start.declaration(&structure));
+            parts.push(walk.start.wgsl(&self.called(&format!("walk_{axis}")), &structure));
+            parts.push(walk.step.wgsl(&self.called(&format!("step_{axis}")), &structure));
+        }
+        if let Some(access) = &self.access {
+            self.write_access(access, &mut parts);
+        }
+        parts.join("\n")
+    }
+
+    /// `x_offset`.
+    fn called(&self, what: &str) -> String {
+        if self.name.is_empty() { what.to_owned() } else { format!("{}_{what}", self.name) }
+    }
+
+    /// `XIndex`.
+    fn structure(&self, what: &str) -> String {
+        let words = self.name.split('_').map(|word| {
+            let mut letters = word.chars();
+            letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        });
+        words.chain([what.to_owned()]).collect()
+    }
+
+    fn write_access(&self, access: &ElementAccess, parts: &mut Vec<String>) {
+        let (offset, load_bits) = (self.called("offset"), self.called("load_bits"));
+        let mut names: Vec<String> = self.base.is_none().then(|| "base".to_owned()).into_iter().collect();
+        names.extend((0..self.map.sizes().len()).map(|dim| format!("i{dim}")));
+        let typed = names.iter().map(|name| format!("{name}: u32")).collect::<Vec<_>>().join(", ");
+        let (names, separator) = (names.join(", "), if names.is_empty() { "" } else { ", " });
+
+        parts.push(access.load.wgsl(&load_bits, ""));
+        let value = Value::of(self.map.data_type());
+        if let Some(Value { kind, from_bits, .. }) = &value {
+            let (load, load_at) = (self.called("load"), self.called("load_at"));
+            parts.push(format!(
+                "fn {load}(offset: u32) -> {kind} {{\n    let bits = {load_bits}(offset);\n    return {from_bits};\n}}\n"
+            ));
+            parts.push(format!("fn {load_at}({typed}) -> {kind} {{\n    return {load}({offset}({names}));\n}}\n"));
+        }
+        let Some(store) = &access.store else { return };
+        let store_bits = self.called("store_bits");
+        parts.push(store.wgsl(&store_bits, ""));
+        if let Some(Value { kind, to_bits: (before, bits), .. }) = &value {
+            let (store, store_at) = (self.called("store"), self.called("store_at"));
+            let mut text = format!("fn {store}(offset: u32, value: {kind}) {{\n");
+            for line in before {
+                let _ = writeln!(text, "    {line}");
+            }
+            let _ = writeln!(text, "    {store_bits}(offset, {bits});\n}}");
+            parts.push(text);
+            parts.push(format!(
+                "fn {store_at}({typed}{separator}value: {kind}) {{\n    {store}({offset}({names}), value);\n}}\n"
+            ));
+        }
+    }
+
+    /// What `offset` gives for an index.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexMap::offset`].
+    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        let arguments = self.arguments(index)?;
+        let results = self.offset.call(&arguments, vec![]).map_err(refused)?;
+        Ok(results.first().copied().unwrap_or(0).into())
+    }
+
+    /// What `index` gives for an offset; `None` where `exists` is false.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OffsetOutOfRange`] at or past the physical size of the layout; [`Error::TooHard`] as
+    /// [`with_inverse`](IndexFunctions::with_inverse).
+    pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
+        let elements = self.map.physical_elements();
+        if offset >= elements {
+            return Err(Error::OffsetOutOfRange { offset, elements });
+        }
+        let function = match &self.index {
+            Some(function) => function,
+            None => &index_function(&self.map, self.base)?,
+        };
+        let mut arguments: Vec<u32> = self.base.is_none().then_some(0).into_iter().collect();
+        arguments.push(number(offset)?);
+        let results = function.call(&arguments, vec![]).map_err(refused)?;
+        let (exists, index) = results.split_first().unwrap_or((&0, &[]));
+        Ok((*exists == 1).then(|| index.iter().copied().map(u64::from).collect()))
+    }
+
+    /// The offsets from an index to the end of an axis, as `walk` and `step` give them.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexMap::offset`] and [`with_walk`](IndexFunctions::with_walk).
+    pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
+        let arguments = self.arguments(index)?;
+        let walk = match self.walks.iter().find(|(known, _)| *known == axis) {
+            Some((_, walk)) => walk,
+            None => &Walk::new(&self.map, axis, self.base)?,
+        };
+        let (size, from) = (self.map.sizes().get(axis).copied(), index.get(axis).copied());
+        let mut at = walk.start.call(&arguments, vec![]).map_err(refused)?;
+        let mut offsets = Vec::new();
+        for i in from.unwrap_or(0)..size.unwrap_or(0) {
+            if Some(i) > from {
+                at = walk.step.call(&at, vec![]).map_err(refused)?;
+            }
+            offsets.push(at.first().copied().unwrap_or(0).into());
+        }
+        Ok(offsets)
+    }
+
+    /// What `load_bits` gives for the words of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OffsetOutOfRange`] past the last word; [`Error::UnsupportedElementBits`] as [`with_access`](IndexFunctions::with_access).
+    pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
+        let offset = self.check_words(words.len(), offset)?;
+        let load = match &self.access {
+            Some(access) => &access.load,
+            None => &load_function(Packing::new(self.map.element_bits())?, "words"),
+        };
+        let results = load.call(&[offset], vec![Words::Read(words)]).map_err(refused)?;
+        Ok(results.first().copied().unwrap_or(0))
+    }
+
+    /// What `store_bits` does to the words of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// As [`load_bits`](IndexFunctions::load_bits).
+    pub fn store_bits(&self, words: &mut [u32], offset: u64, bits: u32) -> Result<(), Error> {
+        let offset = self.check_words(words.len(), offset)?;
+        let store = match self.access.as_ref().and_then(|access| access.store.as_ref()) {
+            Some(store) => store,
+            None => &store_function(Packing::new(self.map.element_bits())?, "words"),
+        };
+        store.call(&[offset, bits], vec![Words::Write(words)]).map_err(refused)?;
+        Ok(())
+    }
+
+    /// An offset that lies in so many words.
+    fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
+        let words = u64::try_from(words).unwrap_or(u64::MAX);
+        let elements = Packing::new(self.map.element_bits())?.elements(words);
+        if offset < elements { number(offset) } else { Err(Error::OffsetOutOfRange { offset, elements }) }
+    }
+
+    /// The arguments of `offset` for an index inside the sizes.
+    fn arguments(&self, index: &[u64]) -> Result<Vec<u32>, Error> {
+        self.map.offset(index)?;
+        let base = self.base.is_none().then_some(Ok(0));
+        base.into_iter().chain(index.iter().map(|&i| number(i))).collect()
+    }
+}
+
+/// Cannot happen for arguments that were checked: the bounds of a layout hold every number on the way.
+fn refused(_: Box<Fault>) -> Error {
+    Error::Overflow { quantity: "a number of the shader", bits: 32 }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let wrong = |(place, c): &(usize, char)| {
+        let fits = if *place == 0 { c.is_ascii_alphabetic() } else { c.is_ascii_alphanumeric() || *c == '_' };
+        !fits || name.get(*place..).is_some_and(|rest| rest.starts_with("__"))
+    };
+    let wrong = name.char_indices().find(wrong).map(|(place, c)| (place, format!("`{c}`")));
+    match wrong.or_else(|| name.is_empty().then(|| (0, "nothing".to_owned()))) {
+        None => Ok(()),
+        Some((place, found)) => Err(Error::Parse {
+            text: name.to_owned(),
+            column: place.saturating_add(1),
+            expected: "a name of letters, digits and single `_`, a letter first".to_owned(),
+            found,
+        }),
+    }
+}

@@ -1,0 +1,65 @@
+//! Offset and index as functions, with parameters.
+
+use crate::code::{Code, Condition, Expr, Field, Function};
+use tensor_layout::Error;
+use tensor_layout::map::IndexMap;
+
+use super::inverse::index_at;
+use super::offset::offset_of;
+use super::range::last_of;
+
+/// The parameters of a function of the index: the base, unless it is known, and the indices.
+pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> (Vec<Expr>, Expr, Vec<Expr>) {
+    let mut all = Vec::new();
+    let base = base.map_or_else(
+        || {
+            let base = code.parameter("base", u32::MAX);
+            all.push(base.clone());
+            base
+        },
+        Expr::from,
+    );
+    let sizes = map.sizes().iter().enumerate();
+    let index: Vec<Expr> = sizes.map(|(dim, &size)| code.parameter(&format!("i{dim}"), last_of(size))).collect();
+    all.extend(index.iter().cloned());
+    (all, base, index)
+}
+
+/// `f32[16,300]`.
+fn described(map: &IndexMap) -> String {
+    let sizes: Vec<String> = map.sizes().iter().map(u64::to_string).collect();
+    format!("{}[{}]", map.data_type(), sizes.join(","))
+}
+
+/// `offset(i0, ..)`, or `offset(base, i0, ..)` if the base is not known.
+pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
+    let mut code = Code::new();
+    let (all, base, index) = parameters(&mut code, map, base);
+    let offset = offset_of(&mut code, map, &index)?;
+    let offset = if base.constant().is_some() { offset + base } else { base.wrapping_add(offset) };
+    Ok(Function::number(&all, code, offset).with_comment([format!("The offset of an element of {}.", described(map))]))
+}
+
+/// `index(offset)`, or `index(base, offset)`.
+pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
+    let mut code = Code::new();
+    let argument = base.is_none().then(|| code.parameter("base", u32::MAX));
+    let offset = code.parameter("offset", u32::MAX);
+    let (reached, inside) = match (&argument, base) {
+        (Some(base), _) => (Condition::True, offset.clone().wrapping_sub(base)),
+        (None, None | Some(0)) => (Condition::True, offset.clone()),
+        // In front of index 0 nothing lies: counted round 2^32, that is far behind the last element, but not always far enough.
+        (None, Some(base)) => (offset.not_less(base), offset.clone().wrapping_sub(base)),
+    };
+    let inside = code.bind("inside", inside);
+    let found = index_at(&mut code, map, inside)?;
+    let mut fields = vec![("exists".to_owned(), Field::Truth(reached.and(found.exists)))];
+    for (dim, i) in found.index.into_iter().enumerate() {
+        let name = format!("i{dim}");
+        let i = code.bind(&name, i);
+        fields.push((name, Field::Number(i)));
+    }
+    let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
+    let comment = format!("What lies at an offset of {}: the index of an element, or padding.", described(map));
+    Ok(Function::structure(&parameters, code, fields).with_comment([comment]))
+}

@@ -1,0 +1,225 @@
+//! Offset to index, or padding.
+//!
+//! Where the strides nest, every digit is a quotient: the largest stride first, each of what the one before left over. Strides that
+//! do not nest (overlapping windows, mostly) leave a few candidates for a digit, which are tried from the largest down, in the same
+//! order as [`IndexMap::inverse`] tries them.
+
+use crate::code::{Code, Condition, Expr};
+use tensor_layout::Error;
+use tensor_layout::map::IndexMap;
+
+use super::levels;
+use super::range::{below, last_of, number, unfuse};
+
+/// How many combinations of candidates a shader may try for one offset.
+const MAX_CANDIDATES: u64 = 4096;
+
+/// The index at an offset.
+pub(crate) struct Found {
+    /// Does an element lie there?
+    pub(crate) exists: Condition,
+    /// Its index. A legal one also where there is no element, unless the tensor has none at all.
+    pub(crate) index: Vec<Expr>,
+}
+
+/// The index at an offset, which is counted from where index 0 lies. Any `u32` is answered.
+///
+/// # Errors
+///
+/// [`Error::TooHard`] if the strides of the map leave too many candidates for a digit.
+pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<Found, Error> {
+    if map.logical_elements() == 0 {
+        return Ok(Found { exists: Condition::False, index: vec![Expr::from(0); map.sizes().len()] });
+    }
+    if let Some(levels) = map.levels() {
+        let (exists, index) = levels::index(code, levels, offset)?;
+        return Ok(Found { exists, index });
+    }
+    let search = Search::new(map)?;
+    if search.digits.iter().all(|digit| digit.candidates() == 1) {
+        let (exists, values, rest) = search.peel(code, search.digits.len(), offset, Condition::True, Vec::new());
+        let (fits, index) = search.index(code, &values)?;
+        return Ok(Found { exists: exists.and(rest.equal(0)).and(fits), index });
+    }
+    search.try_candidates(code, offset)
+}
+
+/// A digit whose value is sought.
+struct Digit {
+    component: usize,
+    /// Which digit of the component's chain.
+    place: usize,
+    stride: u32,
+    /// Its largest value.
+    most: u32,
+    /// The largest offset that the digits behind it have together.
+    below: u64,
+}
+
+impl Digit {
+    fn candidates(&self) -> u64 {
+        self.below.checked_div(self.stride.into()).unwrap_or(0).saturating_add(1)
+    }
+}
+
+struct Search<'a> {
+    map: &'a IndexMap,
+    /// The largest stride first; without those that are 0.
+    digits: Vec<Digit>,
+}
+
+impl<'a> Search<'a> {
+    fn new(map: &'a IndexMap) -> Result<Search<'a>, Error> {
+        let mut digits = Vec::new();
+        for (component, of) in map.components().iter().enumerate() {
+            let mut above = of.extent();
+            for (place, digit) in of.chain().digits().iter().enumerate() {
+                let most = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
+                // All combinations of digits must be numbers of 32 bits, also those that are no index.
+                number(most.saturating_mul(digit.divisor()).saturating_add(digit.divisor().saturating_sub(1)))?;
+                let (stride, most) = (number(digit.stride())?, number(most)?);
+                if stride > 0 {
+                    digits.push(Digit { component, place, stride, most, below: 0 });
+                }
+                above = digit.divisor();
+            }
+        }
+        digits.sort_by_key(|digit| std::cmp::Reverse(digit.stride));
+        let mut below = 0_u64;
+        let mut work = 1_u64;
+        for digit in digits.iter_mut().rev() {
+            digit.below = below;
+            below = below.saturating_add(u64::from(digit.stride).saturating_mul(digit.most.into()));
+            work = work.saturating_mul(digit.candidates());
+        }
+        if work > MAX_CANDIDATES {
+            return Err(Error::TooHard {
+                question: "which index lies at an offset, in a shader",
+                work: MAX_CANDIDATES,
+            });
+        }
+        Ok(Search { map, digits })
+    }
+
+    /// The values of the digits up to `end`, behind those in `values`, by division: when they exist, and what is left of the offset.
+    fn peel(
+        &self,
+        code: &mut Code,
+        end: usize,
+        offset: Expr,
+        exists: Condition,
+        mut values: Vec<Expr>,
+    ) -> (Condition, Vec<Expr>, Expr) {
+        let (mut rest, mut exists) = (offset, exists);
+        for digit in self.digits.get(values.len()..end).unwrap_or(&[]) {
+            let mut value = &rest / digit.stride;
+            if value.most() > digit.most {
+                value = code.bind("digit", value);
+                exists = exists.and(below(&value, u64::from(digit.most).saturating_add(1)));
+                value = value.min(digit.most);
+            }
+            values.push(value);
+            rest = rest % digit.stride;
+            if !digit.stride.is_power_of_two() && values.len() < self.digits.len() {
+                rest = code.bind("rest", rest);
+            }
+        }
+        (exists, values, rest)
+    }
+
+    /// The index that the digits form, and when they are those of an index.
+    fn index(&self, code: &mut Code, values: &[Expr]) -> Result<(Condition, Vec<Expr>), Error> {
+        let mut index = vec![Expr::from(0); self.map.sizes().len()];
+        let mut fits = Condition::True;
+        for (component, of) in self.map.components().iter().enumerate() {
+            let digits = of.chain().digits();
+            let mut whole = Expr::from(0);
+            for (place, digit) in digits.iter().enumerate().rev() {
+                let own = |digit: &Digit| (digit.component, digit.place) == (component, place);
+                let known = self.digits.iter().position(own).and_then(|place| values.get(place));
+                let value = known.cloned().unwrap_or_else(|| Expr::from(0));
+                whole = value * number(digit.divisor())? + whole;
+                // What the digit above counts, or the component.
+                let above = place.checked_sub(1).and_then(|above| digits.get(above));
+                let bound = above.map_or(of.extent(), |above| above.divisor());
+                if u64::from(whole.most()) >= bound {
+                    whole = code.bind("number", whole);
+                    fits = fits.and(below(&whole, bound));
+                    whole = whole.min(last_of(bound));
+                }
+            }
+            let bounds: Vec<u64> = of.dims().iter().filter_map(|&dim| self.map.sizes().get(dim).copied()).collect();
+            for (&dim, part) in of.dims().iter().zip(unfuse(code, "rest", whole, &bounds)?) {
+                if let Some(slot) = index.get_mut(dim) {
+                    *slot = part;
+                }
+            }
+        }
+        Ok((fits, index))
+    }
+
+    /// A loop for every digit that has several candidates, until all digits fit.
+    fn try_candidates(&self, code: &mut Code, offset: Expr) -> Result<Found, Error> {
+        let found = code.variable("found", 0, 1);
+        let sizes = self.map.sizes().iter().enumerate();
+        let index: Vec<_> = sizes.map(|(dim, &size)| code.variable(&format!("at{dim}"), 0, last_of(size))).collect();
+        let mut outcome = Ok(());
+        self.turn(
+            code,
+            offset,
+            Condition::True,
+            Vec::new(),
+            &mut |code, exists, values| {
+                let (fits, parts) = match self.index(code, &values) {
+                    Ok(found) => found,
+                    Err(error) => {
+                        outcome = Err(error);
+                        return;
+                    }
+                };
+                code.when(exists.and(fits), |code| {
+                    code.assign(&found, 1);
+                    for (variable, part) in index.iter().zip(&parts) {
+                        code.assign(variable, part);
+                    }
+                });
+            },
+            &Expr::from(&found),
+        );
+        outcome?;
+        let index = index.iter().map(Expr::from).collect();
+        Ok(Found { exists: Expr::from(&found).equal(1), index })
+    }
+
+    fn turn(
+        &self,
+        code: &mut Code,
+        rest: Expr,
+        exists: Condition,
+        values: Vec<Expr>,
+        finish: &mut dyn FnMut(&mut Code, Condition, Vec<Expr>),
+        found: &Expr,
+    ) {
+        let known = values.len();
+        let several = self.digits.iter().skip(known).position(|digit| digit.candidates() > 1);
+        let end = several.map_or(self.digits.len(), |ahead| known.saturating_add(ahead));
+        let (exists, values, rest) = self.peel(code, end, rest, exists, values);
+        let Some(digit) = several.and_then(|_| self.digits.get(end)) else {
+            finish(code, exists.and(rest.equal(0)), values);
+            return;
+        };
+        let rest = code.bind("rest", rest);
+        let high = code.bind("high", (&rest / digit.stride).min(digit.most));
+        let more = u32::try_from(digit.candidates().saturating_sub(1)).unwrap_or(u32::MAX);
+        let count = code.bind("count", high.clone().min(more) + 1);
+        code.repeat("lower", 0, count, 1, |code, lower| {
+            code.when(found.equal(0), |code| {
+                let value = code.bind("digit", &high - lower);
+                let rest = code.bind("rest", &rest - &value * digit.stride);
+                let mut values = values.clone();
+                values.push(value);
+                self.turn(code, rest, exists.clone(), values, finish, found);
+            });
+        });
+    }
+}

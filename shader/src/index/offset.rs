@@ -1,0 +1,73 @@
+//! Index to offset.
+
+use crate::code::{Code, Expr};
+use tensor_layout::Error;
+use tensor_layout::map::{Component, Digit, IndexMap};
+
+use super::levels;
+use super::range::{fuse, last_of, number};
+
+/// The offset of an index, counted from where index 0 lies. Each index must be below its size; what it takes is added to `code`.
+///
+/// The map must have passed [`check_range`](super::check_range).
+pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Result<Expr, Error> {
+    Ok(offset_and_rests(code, map, index, None)?.0)
+}
+
+/// The same, and what is left of the number of one component (by its place) below each of its digits but the last.
+pub(super) fn offset_and_rests(
+    code: &mut Code,
+    map: &IndexMap,
+    index: &[Expr],
+    of: Option<usize>,
+) -> Result<(Expr, Vec<Expr>), Error> {
+    let most = last_of(map.min_elements().saturating_sub(map.base()));
+    if let Some(levels) = map.levels().filter(|_| map.logical_elements() > 0) {
+        return Ok((levels::offset(code, levels, index)?.at_most(most), Vec::new()));
+    }
+    let (mut sum, mut kept) = (Expr::from(0), Vec::new());
+    for (place, component) in map.components().iter().enumerate() {
+        let whole = component_number(code, component, map.sizes(), index)?;
+        let (part, rests) = chain_offset(code, component.chain().digits(), whole)?;
+        if of == Some(place) {
+            kept = rests;
+        }
+        let part = match component.chain().digits() {
+            [_] => part,
+            _ => code.bind(&format!("part{}", component.dims().first().unwrap_or(&0)), part),
+        };
+        sum = sum + part;
+    }
+    Ok((sum.at_most(most), kept))
+}
+
+/// The number that the indices of a component's dimensions form.
+fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index: &[Expr]) -> Result<Expr, Error> {
+    let of = |dim: &usize| index.get(*dim).cloned().unwrap_or_else(|| Expr::from(0));
+    let indices: Vec<Expr> = component.dims().iter().map(of).collect();
+    let bounds: Vec<u64> = component.dims().iter().filter_map(|&dim| sizes.get(dim).copied()).collect();
+    let fused = fuse(&indices, &bounds)?.at_most(last_of(component.extent()));
+    Ok(match component.dims() {
+        [_] => fused,
+        _ => code.bind("joined", fused),
+    })
+}
+
+/// The value of a chain, or of the lower part of one, and what is left of the number below each digit but the last.
+pub(super) fn chain_offset(code: &mut Code, digits: &[Digit], whole: Expr) -> Result<(Expr, Vec<Expr>), Error> {
+    let (mut sum, mut rest, mut below, mut rests) = (Expr::from(0), whole, digits, Vec::new());
+    while let Some((digit, after)) = below.split_first() {
+        let (divisor, stride) = (number(digit.divisor())?, number(digit.stride())?);
+        sum = sum + &rest / divisor * stride;
+        rest = rest % divisor;
+        // A mask is written where it is used; a division is done once. The last digit is the rest itself, and stands in one place.
+        if after.len() > 1 && !divisor.is_power_of_two() {
+            rest = code.bind("rest", rest);
+        }
+        if !after.is_empty() {
+            rests.push(rest.clone());
+        }
+        below = after;
+    }
+    Ok((sum, rests))
+}

@@ -1,0 +1,68 @@
+//! What fits the 32 bits of a shader.
+
+use crate::checked::{self, OFFSET};
+use crate::code::{Code, Expr};
+use tensor_layout::Error;
+use tensor_layout::map::IndexMap;
+
+/// How many values a `u32` takes.
+const VALUES: u64 = 1 << 32;
+
+/// Can every index, and every offset counted from `base`, be a `u32`?
+pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
+    if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
+        return Err(Error::SizeLimit { axis, size, max: VALUES });
+    }
+    let elements = map.min_elements().saturating_sub(base);
+    if elements > VALUES {
+        return Err(Error::ElementLimit { elements, max: VALUES });
+    }
+    Ok(())
+}
+
+/// A divisor, stride or bound as a number of the shader.
+pub(crate) fn number(value: u64) -> Result<u32, Error> {
+    checked::narrow(value, OFFSET)
+}
+
+/// The largest number below `count` (which is at most 2^32): what a value of that many can be.
+pub(super) fn last_of(count: u64) -> u32 {
+    u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+/// Is a value below `count`, which may be 2^32?
+pub(super) fn below(value: &Expr, count: u64) -> crate::code::Condition {
+    u32::try_from(count).map_or(crate::code::Condition::True, |count| value.less(count))
+}
+
+/// The row-major number of some indices, one for each bound.
+pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Result<Expr, Error> {
+    let mut number = Expr::from(0);
+    for (index, &bound) in indices.iter().zip(bounds) {
+        // What stands in front of a bound of 2^32 is always 0.
+        number = match u32::try_from(bound) {
+            Ok(bound) => number * bound + index,
+            Err(_) => index.clone(),
+        };
+    }
+    Ok(number)
+}
+
+/// The indices that form a row-major number, which lies below the product of the bounds.
+pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Result<Vec<Expr>, Error> {
+    let mut indices = Vec::with_capacity(bounds.len());
+    let mut rest = value;
+    for (place, &bound) in bounds.iter().enumerate().rev() {
+        if place == 0 || bound > u64::from(u32::MAX) {
+            indices.push(rest.at_most(last_of(bound)));
+            rest = Expr::from(0);
+            continue;
+        }
+        let bound = number(bound)?;
+        let whole = if bound.is_power_of_two() { rest } else { code.bind(name, rest) };
+        indices.push(&whole % bound);
+        rest = whole / bound;
+    }
+    indices.reverse();
+    Ok(indices)
+}

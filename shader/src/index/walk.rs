@@ -1,0 +1,93 @@
+//! Walking along an axis by adding strides: no division at all.
+
+use crate::code::{Code, Condition, Expr, Field, Function};
+use tensor_layout::Error;
+use tensor_layout::map::{Component, IndexMap};
+
+use super::functions::parameters;
+use super::offset::{chain_offset, offset_and_rests};
+use super::range::number;
+
+/// The functions that walk along one axis: where it begins, and the next element.
+///
+/// A walk is the offset and, for each digit but the last, how far the digits below it have counted.
+#[derive(Debug, Clone)]
+pub(crate) struct Walk {
+    /// From an index, in the parameters of `offset`, to a walk that stands there.
+    pub(crate) start: Function,
+    /// One further.
+    pub(crate) step: Function,
+}
+
+impl Walk {
+    /// Along `axis`. `parameters` are those of the offset function, with a base in front of the indices or not.
+    pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
+        let rank = map.sizes().len();
+        if axis >= rank {
+            return Err(Error::AxisOutOfRange { axis, rank });
+        }
+        let refuse = |reason: &str| {
+            Err(Error::NotExpressible { target: "a walk along one axis", reason: format!("axis {axis} {reason}") })
+        };
+        if map.levels().is_some() && map.logical_elements() > 0 {
+            return refuse("has no strides: the layout is Irreducible, and is evaluated tile by tile");
+        }
+        let place = map.components().iter().position(|component| component.dims().contains(&axis));
+        let component = place.and_then(|place| map.components().get(place));
+        if component.is_some_and(|component| component.dims().last() != Some(&axis)) {
+            return refuse("is joined with the axes behind it, and only the last of them counts by ones");
+        }
+        Ok(Walk { start: start(map, place, base)?, step: step(component)? })
+    }
+}
+
+fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Function, Error> {
+    let mut code = Code::new();
+    let (all, base, index) = parameters(&mut code, map, base);
+    let (offset, rests) = offset_and_rests(&mut code, map, &index, place)?;
+    let mut fields = vec![("offset".to_owned(), Field::Number(base.wrapping_add(offset)))];
+    let component = place.and_then(|place| map.components().get(place));
+    for (divisor, rest) in component.map_or_else(Vec::new, above_last).into_iter().zip(rests) {
+        fields.push((format!("below_{divisor}"), Field::Number(rest)));
+    }
+    Ok(Function::structure(&all, code, fields))
+}
+
+/// The divisors of a chain but the last, which is 1.
+fn above_last(component: &Component) -> Vec<u32> {
+    let divisors = component.chain().digits().iter().map(|digit| digit.divisor()).filter(|&divisor| divisor > 1);
+    divisors.filter_map(|divisor| u32::try_from(divisor).ok()).collect()
+}
+
+/// One further: the last digit goes on, or one above it does and all below begin again.
+fn step(component: Option<&Component>) -> Result<Function, Error> {
+    let mut code = Code::new();
+    let offset = code.parameter("at.offset", u32::MAX);
+    let mut all = vec![offset.clone()];
+    let digits = component.map_or(&[][..], |component| component.chain().digits());
+    let divisors = component.map_or_else(Vec::new, above_last);
+    let mut next = Vec::new();
+    for &divisor in &divisors {
+        let rest = code.parameter(&format!("at.below_{divisor}"), divisor.saturating_sub(1));
+        all.push(rest.clone());
+        next.push(rest + 1);
+    }
+    let next: Vec<Expr> = next.into_iter().map(|value| code.bind("next", value)).collect();
+    let mut change = Expr::from(number(digits.last().map_or(0, |last| last.stride()))?);
+    // From the lowest boundary up: the topmost that is reached counts.
+    for (place, (&divisor, next)) in divisors.iter().zip(&next).enumerate().rev() {
+        let below = digits.get(place.saturating_add(1)..).unwrap_or(&[]);
+        let mut scratch = Code::new();
+        let (passed, _) = chain_offset(&mut scratch, below, Expr::from(divisor.saturating_sub(1)))?;
+        let stride = number(digits.get(place).map_or(0, |digit| digit.stride()))?;
+        let jump = Expr::from(stride).wrapping_sub(passed);
+        change = Expr::select(next.equal(divisor), jump, change);
+    }
+    let mut fields = vec![("offset".to_owned(), Field::Number(offset.wrapping_add(change)))];
+    let mut over = Condition::False;
+    for (&divisor, next) in divisors.iter().zip(&next) {
+        over = over.or(next.equal(divisor));
+        fields.push((format!("below_{divisor}"), Field::Number(Expr::select(over.clone(), 0, next))));
+    }
+    Ok(Function::structure(&all, code, fields))
+}

@@ -1,0 +1,256 @@
+//! From a place of the destination to the place of the source that holds the same element.
+//!
+//! The destination's digits are peeled off an offset by their strides, the largest first; they make up the indices, and the
+//! source's chains (or tile levels) take these apart again. Everything stays a sum of digits ([`Sum`]) on the way: where both layouts cut
+//! at the same places, nothing is divided but the offset itself.
+
+use tensor_layout::map::{Component, DigitPlace, IndexMap, TileLevels};
+
+use super::super::code::{Code, Condition, Expr};
+use super::sum::Sum;
+
+/// A pair of layouts of the same sizes, neither with more than 2^32 - 1 places.
+pub(super) struct Gather<'a> {
+    pub(super) source: &'a IndexMap,
+    pub(super) destination: &'a IndexMap,
+    /// The dimensions that are walked backwards on the source.
+    pub(super) reversed: &'a [usize],
+}
+
+/// What is done with the source's offset of an element. Written into the shader once.
+type Found<'a> = Box<dyn FnOnce(&mut Code, Expr) + 'a>;
+
+/// The numbers of all dimensions.
+type Index = Vec<Sum>;
+
+impl Gather<'_> {
+    /// Code that does `found` with the offset, in the source, of the element at `offset` in the destination, if there is one.
+    pub(super) fn element<'a>(&'a self, code: &mut Code, offset: &Expr, found: impl FnOnce(&mut Code, Expr) + 'a) {
+        if self.destination.logical_elements() == 0 {
+            return;
+        }
+        let base = small(self.destination.base());
+        let last = self.destination.min_elements().saturating_sub(self.destination.base()).saturating_sub(1);
+        let inside = code.bind("inside", offset.clone().wrapping_sub(base));
+        // Below the base the difference wraps round, and is larger than any.
+        let last = small(last);
+        let in_range = if offset.most() <= last && base == 0 { Condition::True } else { at_most(&inside, last) };
+        code.when(in_range, |code| {
+            let inside = inside.at_most(last);
+            match self.destination.levels() {
+                Some(levels) => self.through_levels(code, levels, inside, Box::new(found)),
+                None => {
+                    let places = self.destination.digit_places();
+                    let digits = vec![Vec::new(); self.destination.components().len()];
+                    let peeling = Peeling { gather: self, places: &places, digits, valid: Condition::True };
+                    peeling.peel(code, 0, inside, Box::new(found));
+                }
+            }
+        });
+    }
+
+    /// The offset in the source of an index.
+    fn source_offset(&self, code: &mut Code, index: &Index) -> Expr {
+        let forward = |dim: usize| index.get(dim).cloned().unwrap_or_default();
+        let mut index: Index = (0..self.source.sizes().len()).map(forward).collect();
+        for &dim in self.reversed {
+            let last = self.source.sizes().get(dim).copied().unwrap_or(1).saturating_sub(1);
+            if let Some(number) = index.get_mut(dim) {
+                let back = Expr::from(small(last)) - number.expr();
+                *number = Sum::of(code.bind("back", back.at_most(small(last))));
+            }
+        }
+        let of = |dim: usize| index.get(dim).cloned().unwrap_or_default();
+        let mut offset = Sum::default().plus(Expr::from(small(self.source.base())), 1);
+        if let Some(levels) = self.source.levels() {
+            let mut at: Index = levels.order().iter().map(|&axis| of(axis)).collect();
+            for level in levels.levels() {
+                at.splice(0..0, std::iter::repeat_n(Sum::default(), level.new_axes()));
+                let tiled: Index = at.drain(level.prefix()..).collect();
+                let mut rest = tiled.iter();
+                let (mut counts, mut places) = (Index::new(), Index::new());
+                for group in level.groups() {
+                    let joined = group.bounds().iter().zip(rest.by_ref());
+                    let number = joined.fold(Sum::default(), |number, (&bound, part)| {
+                        Sum::default().plus_sum(&number, bound).plus_sum(part, 1)
+                    });
+                    let (count, place) = number.divide(code, group.tile().get());
+                    counts.push(count);
+                    places.push(place);
+                }
+                at.extend(counts);
+                at.extend(places);
+            }
+            let number = levels.bounds().iter().zip(&at);
+            let number = number.fold(Sum::default(), |number, (&bound, part)| {
+                Sum::default().plus_sum(&number, bound).plus_sum(part, 1)
+            });
+            return offset.plus_sum(&number, 1).expr();
+        }
+        for component in self.source.components() {
+            let number = component.dims().iter().fold(Sum::default(), |number, &dim| {
+                let size = self.source.sizes().get(dim).copied().unwrap_or(1);
+                Sum::default().plus_sum(&number, size).plus_sum(&of(dim), 1)
+            });
+            let mut rest = number;
+            for digit in component.chain().digits() {
+                let (quotient, remainder) = rest.divide(code, digit.divisor());
+                offset = offset.plus_sum(&quotient, digit.stride());
+                rest = remainder;
+            }
+        }
+        offset.expr()
+    }
+
+    /// The indices of an Irreducible destination, one tile level after the other.
+    fn through_levels(&self, code: &mut Code, levels: &TileLevels, inside: Expr, found: Found<'_>) {
+        let mut valid = at_most(&inside, small(levels.elements().saturating_sub(1)));
+        let mut at = Index::new();
+        unfuse(code, Sum::of(inside), levels.bounds(), &mut at);
+        for level in levels.levels().iter().rev() {
+            let tiled: Index = at.drain(level.prefix()..).collect();
+            let (counts, places) = tiled.split_at_checked(level.groups().len()).unwrap_or_default();
+            for ((group, count), place) in level.groups().iter().zip(counts).zip(places) {
+                let number = Sum::default().plus_sum(count, group.tile().get()).plus_sum(place, 1);
+                valid = valid.and(below(code, &number, group.bound()));
+                unfuse(code, number, group.bounds(), &mut at);
+            }
+            at.drain(..level.new_axes());
+        }
+        let mut index: Index = vec![Sum::default(); at.len()];
+        for (&axis, number) in levels.order().iter().zip(at) {
+            if let Some(slot) = index.get_mut(axis) {
+                *slot = number;
+            }
+        }
+        code.when(valid, |code| {
+            let offset = self.source_offset(code, &index);
+            found(code, offset);
+        });
+    }
+}
+
+/// The digits of an offset, as far as they are peeled off.
+struct Peeling<'a> {
+    gather: &'a Gather<'a>,
+    places: &'a [DigitPlace],
+    /// For each component, its digits and what one unit of each is worth.
+    digits: Vec<Vec<(u64, Expr)>>,
+    /// What must hold for an element to be there, as far as it is known.
+    valid: Condition,
+}
+
+impl Peeling<'_> {
+    fn peel(mut self, code: &mut Code, from: usize, rest: Expr, found: Found<'_>) {
+        let Some((place, below)) = self.places.get(from..).and_then(<[_]>::split_first) else {
+            return self.finish(code, rest, found);
+        };
+        let next = from.saturating_add(1);
+        let (stride, last) = (small(place.stride), small(place.count.saturating_sub(1)));
+        let reach = below.iter().map(|place| place.stride.saturating_mul(place.count.saturating_sub(1)));
+        let reach = small(reach.fold(0, u64::saturating_add));
+        if stride == 0 {
+            // Only a repeated element could be here, and a destination has none.
+            return self.peel(code, next, rest, found);
+        }
+        if reach < stride {
+            let digit = code.bind("digit", &rest / stride);
+            let rest = code.bind("rest", rest % stride);
+            self.valid = self.valid.and(at_most(&digit, last));
+            self.add(place, digit.at_most(last));
+            return self.peel(code, next, rest, found);
+        }
+        // The digits below reach as far as a step of this one or further: try what fits.
+        let Peeling { gather, places, digits, valid } = self;
+        code.when(valid, |code| {
+            let most = code.bind("most", (&rest / stride).min(last));
+            let least = code.bind("least", &rest - rest.clone().min(reach));
+            let first = &least / stride + (&least % stride).min(1);
+            code.repeat("digit", first, most + 1, 1, |code, digit| {
+                let mut inside = Peeling { gather, places, digits, valid: Condition::True };
+                let rest = code.bind("rest", rest - (&digit * stride));
+                inside.add(place, digit);
+                inside.peel(code, next, rest, found);
+            });
+        });
+    }
+
+    fn add(&mut self, place: &DigitPlace, digit: Expr) {
+        if let Some(digits) = self.digits.get_mut(place.component) {
+            digits.push((place.divisor, digit));
+        }
+    }
+
+    /// All digits are known: are they those of an index?
+    fn finish(self, code: &mut Code, rest: Expr, found: Found<'_>) {
+        let Peeling { gather, mut digits, valid, .. } = self;
+        // Inside the branch every digit is below its count.
+        code.when(valid.and(at_most(&rest, 0)), |code| {
+            let map = gather.destination;
+            let mut index: Index = vec![Sum::default(); map.sizes().len()];
+            let mut valid = Condition::True;
+            for (component, digits) in map.components().iter().zip(&mut digits) {
+                digits.sort_by_key(|(divisor, _)| *divisor);
+                let mut number = Sum::default();
+                for (divisor, digit) in digits.iter() {
+                    // In a ragged chain not every combination of digits is a number.
+                    if *divisor > 1 {
+                        valid = valid.and(below(code, &number, *divisor));
+                    }
+                    number = number.plus(digit.clone(), *divisor);
+                }
+                valid = valid.and(below(code, &number, component.extent()));
+                indices(code, map, component, number, &mut index);
+            }
+            code.when(valid, |code| {
+                let offset = gather.source_offset(code, &index);
+                found(code, offset);
+            });
+        });
+    }
+}
+
+/// The indices of a component's dimensions.
+fn indices(code: &mut Code, map: &IndexMap, component: &Component, number: Sum, index: &mut Index) {
+    let bounds: Vec<u64> = component.dims().iter().map(|&dim| map.sizes().get(dim).copied().unwrap_or(1)).collect();
+    let mut parts = Index::new();
+    unfuse(code, number, &bounds, &mut parts);
+    for (&dim, part) in component.dims().iter().zip(parts) {
+        if let Some(slot) = index.get_mut(dim) {
+            *slot = part;
+        }
+    }
+}
+
+/// Appends the indices that form a row-major number.
+fn unfuse(code: &mut Code, number: Sum, bounds: &[u64], index: &mut Index) {
+    let mut rest = number;
+    for place in 1..bounds.len() {
+        let inner =
+            bounds.get(place..).unwrap_or_default().iter().fold(1, |product: u64, &b| product.saturating_mul(b));
+        let (quotient, remainder) = rest.divide(code, inner);
+        index.push(quotient);
+        rest = remainder;
+    }
+    if !bounds.is_empty() {
+        index.push(rest);
+    }
+}
+
+/// Is the number below `bound`? Known, if all its values are.
+fn below(code: &mut Code, number: &Sum, bound: u64) -> Condition {
+    match bound.checked_sub(1) {
+        Some(last) if number.most() <= last => Condition::True,
+        Some(last) => at_most(&number.bound(code, "number"), small(last)),
+        None => Condition::False,
+    }
+}
+
+fn at_most(expr: &Expr, last: u32) -> Condition {
+    last.checked_add(1).map_or(Condition::True, |bound| expr.less(bound))
+}
+
+/// A number of a layout that was found to have less than 2^32 places.
+pub(super) fn small(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,350 @@
+//! `Program`: a relayout as dispatches of compute shaders.
+
+use crate::checked;
+use tensor_layout::Error;
+use tensor_layout::element::ElementKind;
+use tensor_layout::relayout::{Padding, Relayout};
+
+use super::super::profile::Profile;
+use super::form::Form;
+use super::gather::Gather;
+use super::general::{General, Task};
+use super::pass::{Pass, Shader};
+use super::window::{WORDS, Window};
+use super::words::{Pattern, Width};
+
+/// What can be asked of a program besides the pair of layouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProgramOptions {
+    /// The form it must have; `None` for the one that should be fastest.
+    pub form: Option<Form>,
+    /// Where the source begins in its buffer, in bytes: a multiple of 4.
+    pub source_offset: u64,
+    /// Where the destination begins in its buffer, in bytes: a multiple of 4. (A tensor that begins inside a word is one with a
+    /// [base](crate::IndexMap::with_base).)
+    pub destination_offset: u64,
+}
+
+/// A relayout as a GPU program: passes, each a WGSL compute shader with what it is bound to, to be dispatched in order.
+///
+/// It does what [`Relayout::run`] does, bit for bit: the same elements, the same padding, and no other bit of the destination
+/// changed. Words that belong to the destination in part are read, changed and written by the one invocation that owns
+/// them, so two programs whose destinations share a word must not run at the same time. As on the CPU, padding that is set ends with
+/// the last byte of the destination: its bits behind the last element become zero, and the bytes behind it stay.
+///
+/// Both buffers hold 32-bit words, so their sizes are the layout's rounded up to a multiple of 4 bytes.
+///
+/// ```
+/// use tensor_layout::{relayout::Relayout, shader::{Profile, Program}, ArrayShape};
+///
+/// let (rows, tiles): (ArrayShape, ArrayShape) = ("bf16[30,200]{1,0}".parse()?, "bf16[30,200]{1,0:T(8,128)(2,1)}".parse()?);
+/// let relayout = Relayout::new(&rows, &tiles)?;
+/// let program = Program::new(&relayout, &Profile::webgpu())?;
+/// for pass in program.passes() {
+///     assert!(pass.wgsl().contains(pass.entry_point()));
+///     assert_eq!(pass.workgroup_size(), [256, 1, 1]);
+/// }
+///
+/// // What a device would do, done by an interpreter of the same program.
+/// let source: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| i as u8).collect();
+/// let (mut on_device, mut on_cpu) = (vec![0; relayout.destination_size_in_bytes() as usize], vec![0; 16_384]);
+/// program.interpret(&source, &mut on_device).unwrap();
+/// relayout.run(&source, &mut on_cpu)?;
+/// assert_eq!(on_device, on_cpu);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Program {
+    form: Form,
+    reason: String,
+    passes: Vec<Pass>,
+    source_bytes: u64,
+    destination_bytes: u64,
+}
+
+impl Program {
+    /// The program for a device with these limits, in the form that should be fastest. Both tensors begin with their buffers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words; [`Error::OutOfLimits`] if the profile has too few
+    /// invocations, storage buffers or bytes in a binding.
+    pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
+        Program::with_options(relayout, profile, &ProgramOptions::default())
+    }
+
+    /// The program in a form of the caller's choice, or for tensors that begin further on in their buffers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the reason;
+    /// [`Error::OffsetUnaligned`] for an offset that is no multiple of 4.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, shader::{Form, Profile, Program, ProgramOptions}, BufferTensorDesc};
+    ///
+    /// let (rows, columns) = ("f32[64,64]:[64,1]".parse::<BufferTensorDesc>()?, "f32[64,64]:[1,64]".parse::<BufferTensorDesc>()?);
+    /// let relayout = Relayout::new(&rows, &columns)?;
+    /// let options = ProgramOptions { form: Some(Form::General), destination_offset: 1028, ..Default::default() };
+    /// let program = Program::with_options(&relayout, &Profile::webgpu(), &options)?;
+    /// // The binding begins at a multiple of 256 bytes, and the shader is told that the tensor begins a word later.
+    /// let bindings = program.passes()[0].bindings();
+    /// assert_eq!(bindings[1].bytes, 1024..1028 + 16_384);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_options(relayout: &Relayout, profile: &Profile, options: &ProgramOptions) -> Result<Program, Error> {
+        Planner::new(relayout, profile, options)?.program()
+    }
+
+    /// The dispatches, in order. Each sees what those before it have written.
+    #[must_use]
+    pub fn passes(&self) -> &[Pass] {
+        &self.passes
+    }
+
+    /// The form of the program.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The bytes of the source's buffer that are bound at most, those in front of the tensor included: a multiple of 4.
+    #[must_use]
+    pub fn source_size_in_bytes(&self) -> u64 {
+        self.source_bytes
+    }
+
+    /// The bytes of the destination's buffer that are bound at most, those in front of the tensor included: a multiple of 4.
+    #[must_use]
+    pub fn destination_size_in_bytes(&self) -> u64 {
+        self.destination_bytes
+    }
+
+    /// The program for people: its form and why it was taken, and its passes. The words may change.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let mut text = format!("form: {}, {}\n", self.form, self.reason);
+        for (place, pass) in self.passes.iter().enumerate() {
+            let [x, y, z] = pass.workgroups;
+            let number = place.saturating_add(1);
+            let (of, to) = (pass.source.clone(), &pass.destination);
+            let from = of.map_or_else(|| "padding".to_owned(), |of| format!("bytes {}..{}", of.start, of.end));
+            text.push_str(&format!(
+                "pass {number} of {}: {}, {x} x {y} x {z} workgroups of {}, {from} to bytes {}..{}\n",
+                self.passes.len(),
+                pass.form,
+                pass.shader.shader.invocations(),
+                to.start,
+                to.end,
+            ));
+        }
+        text
+    }
+}
+
+/// What a program is made from.
+pub(super) struct Planner<'a> {
+    pub(super) relayout: &'a Relayout,
+    pub(super) profile: &'a Profile,
+    pub(super) options: &'a ProgramOptions,
+    /// Of the destination's elements, and of the source's.
+    pub(super) width: Width,
+    source_width: Width,
+    pub(super) invocations: u32,
+    /// The words of both tensors that are touched.
+    source_words: u64,
+    destination_words: u64,
+}
+
+impl<'a> Planner<'a> {
+    fn new(relayout: &'a Relayout, profile: &'a Profile, options: &'a ProgramOptions) -> Result<Planner<'a>, Error> {
+        let (source, destination) = (relayout.source(), relayout.destination());
+        for offset in [options.source_offset, options.destination_offset] {
+            if !offset.is_multiple_of(4) {
+                return Err(Error::OffsetUnaligned { offset, alignment: 4 });
+            }
+        }
+        let limit = |what, value: u32, min: u64| match u64::from(value) {
+            value if value < min => Err(Error::OutOfLimits { what, value, min, max: u64::MAX }),
+            _ => Ok(()),
+        };
+        limit("the profile's number of storage buffers", profile.max_storage_buffers, 2)?;
+        limit("the profile's number of workgroups", profile.max_workgroups, 1)?;
+        let invocations = profile.max_invocations.min(profile.max_workgroup_size).min(256);
+        limit("the profile's number of invocations", invocations, 1)?;
+        if profile.offset_alignment < 4 || !profile.offset_alignment.is_power_of_two() {
+            let (value, max) = (profile.offset_alignment, 1 << 28);
+            return Err(Error::OutOfLimits { what: "the profile's alignment of bindings", value, min: 4, max });
+        }
+        let (from, to) = (source.element_bits(), destination.element_bits());
+        let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
+        let padded = relayout.padding() != Padding::Keep;
+        let written = if padded { destination.physical_elements() } else { destination.min_elements() };
+        Ok(Planner {
+            relayout,
+            profile,
+            options,
+            width: Width::new(to),
+            source_width: Width::new(from),
+            invocations,
+            source_words: words(source.min_elements(), from)?,
+            destination_words: words(written, to)?,
+        })
+    }
+
+    fn program(self) -> Result<Program, Error> {
+        let (form, reason, passes) = match self.options.form {
+            Some(Form::General) => (Form::General, "which was asked for".to_owned(), self.general()?),
+            wanted => match (self.special(wanted)?, wanted) {
+                (Ok(special), _) => special,
+                (Err(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
+                (Err(reason), Some(form)) => {
+                    return Err(Error::NotExpressible { target: form.program_name(), reason });
+                }
+            },
+        };
+        let end = |ranges: &mut dyn Iterator<Item = u64>| ranges.max().unwrap_or(0);
+        Ok(Program {
+            form,
+            reason,
+            source_bytes: end(&mut passes.iter().filter_map(|pass| pass.source.as_ref()).map(|source| source.end)),
+            destination_bytes: end(&mut passes.iter().map(|pass| pass.destination.end)),
+            passes,
+        })
+    }
+
+    /// The passes of the general form: one, or the padding and then one for each pair of windows.
+    fn general(&self) -> Result<Vec<Pass>, Error> {
+        self.check_words()?;
+        if self.destination_words == 0 {
+            return Ok(Vec::new());
+        }
+        let sources = Window::all(self.options.source_offset, self.source_words, 1, self.profile)?;
+        let mut passes = Vec::new();
+        if let [only] = sources.as_slice() {
+            let both = self.general_shader(Task::Both)?;
+            for window in &self.destinations()? {
+                passes.push(self.general_pass(&both, Some(only), window)?);
+            }
+            return Ok(passes);
+        }
+        passes.extend(self.padding()?);
+        let elements = self.general_shader(Task::Elements)?;
+        for window in &self.destinations()? {
+            for source in &sources {
+                passes.push(self.general_pass(&elements, Some(source), window)?);
+            }
+        }
+        Ok(passes)
+    }
+
+    /// Can every place and every word be numbered in 32 bits?
+    fn check_words(&self) -> Result<(), Error> {
+        // A word's elements are counted to its end, which may lie behind the last element.
+        let most = u64::from(u32::MAX).saturating_sub(64);
+        let maps = [self.relayout.source(), self.relayout.destination()];
+        let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
+        if places > most || self.source_words.max(self.destination_words) > most {
+            return Err(Error::Overflow { quantity: "an offset in a shader", bits: 32 });
+        }
+        Ok(())
+    }
+
+    fn destinations(&self) -> Result<Vec<Window>, Error> {
+        Window::all(self.options.destination_offset, self.destination_words, 0, self.profile)
+    }
+
+    pub(super) fn pattern(&self) -> Option<Pattern> {
+        Pattern::new(self.relayout.padding(), self.width)
+    }
+
+    fn general_shader(&self, task: Task) -> Result<Shader, Error> {
+        let (source, destination) = (self.relayout.source(), self.relayout.destination());
+        let gather = Gather { source, destination, reversed: self.relayout.reversed_axes() };
+        let signed = source.data_type().kind() == ElementKind::Signed;
+        let (pattern, width) = (self.pattern().filter(|_| task != Task::Elements), self.width);
+        let words = checked::narrow(self.destination_words, WORDS)?;
+        Ok(Shader::new(
+            General {
+                gather,
+                width,
+                source_width: self.source_width,
+                signed,
+                pattern,
+                task,
+                invocations: self.invocations,
+                words,
+            }
+            .shader(),
+        ))
+    }
+
+    /// Passes that set the padding and nothing else, wherever it lies.
+    pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
+        if self.pattern().is_none() || !self.has_padding() {
+            return Ok(Vec::new());
+        }
+        self.check_words()?;
+        let shader = self.general_shader(Task::Padding)?;
+        self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
+    }
+
+    /// The words from `first` on in the general form, padding included; `None` if the source takes several bindings.
+    pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
+        self.check_words()?;
+        let (offsets, profile) = (self.options, self.profile);
+        let source = Window::new(offsets.source_offset, 0..self.source_words, self.source_words, profile)?;
+        let words = first..self.destination_words;
+        let destination = Window::new(offsets.destination_offset, words, self.destination_words, profile)?;
+        let (Some(source), Some(destination)) = (source, destination) else { return Ok(None) };
+        let shader = self.general_shader(Task::Both)?;
+        Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
+    }
+
+    /// Has the destination places without an element, or bits after the last?
+    pub(super) fn has_padding(&self) -> bool {
+        let map = self.relayout.destination();
+        let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
+        map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
+    }
+
+    fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {
+        let word = |number: u64| checked::narrow::<u32, u64>(number, WORDS);
+        let workgroups = self.workgroups(destination.count().div_ceil(u64::from(self.invocations)))?;
+        let [x, y, _] = workgroups;
+        let mut uniforms =
+            vec![x, y, word(destination.count())?, word(destination.words.start)?, word(destination.base)?];
+        if let Some(window) = source {
+            let first = word(window.words.start)?;
+            uniforms.extend([first.wrapping_sub(word(window.base)?), first, word(window.count())?]);
+        }
+        Ok(Pass {
+            form: Form::General,
+            shader: shader.clone(),
+            workgroups,
+            uniforms,
+            source: source.map(|window| window.bytes.clone()),
+            destination: destination.bytes.clone(),
+        })
+    }
+
+    /// `count` workgroups, spread over the axes of a dispatch with few to spare.
+    pub(super) fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
+        let most = u64::from(self.profile.max_workgroups.min(65_535));
+        let fit = |count: u64, axes: u64| count.div_ceil(axes);
+        let planes = fit(count, most.saturating_mul(most)).max(1);
+        let in_plane = fit(count, planes);
+        let rows = fit(in_plane, most).max(1);
+        let sides = [fit(in_plane, rows).max(1), rows, planes];
+        if let Some(&value) = sides.iter().find(|&&side| side > most) {
+            return Err(Error::OutOfLimits {
+                what: "the number of workgroups along an axis",
+                value,
+                min: 1,
+                max: most,
+            });
+        }
+        let side = |place: usize| checked::narrow(sides.get(place).copied().unwrap_or(1), WORDS);
+        Ok([side(0)?, side(1)?, side(2)?])
+    }
+}

@@ -1,0 +1,162 @@
+//! Boxes of a copy as the special forms need them: strided loops alone, in elements, words or groups of four words.
+
+use tensor_layout::map::{CopyBox, Loop, OffsetBox};
+
+use super::words::Width;
+
+/// One loop: how many steps, and how far each goes on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) extent: u64,
+    pub(super) source: u64,
+    pub(super) destination: u64,
+}
+
+/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StridedBox {
+    pub(super) source: u64,
+    pub(super) destination: u64,
+    pub(super) steps: Vec<Step>,
+}
+
+/// Halves are cut at multiples of so many steps, so that what is aligned stays aligned.
+const HALVES: u64 = 128;
+
+impl StridedBox {
+    /// `None` for a box with a table, or one that is walked backwards.
+    pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
+        let steps = copy.loops().iter().map(|step| match *step {
+            Loop::Strided { extent, source, destination } => Some(Step { extent, source, destination }),
+            Loop::Table(_) | Loop::Reversed { .. } => None,
+        });
+        let steps = steps.collect::<Option<_>>()?;
+        Some(StridedBox { source: copy.source(), destination: copy.destination(), steps })
+    }
+
+    /// A box of padding, with nothing to read.
+    pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
+        let step = |&(extent, destination): &(u64, u64)| Step { extent, source: 0, destination };
+        StridedBox { source: 0, destination: padding.base(), steps: padding.loops().iter().map(step).collect() }
+    }
+
+    /// How many elements (or words) it has.
+    pub(super) fn count(&self) -> u64 {
+        self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent))
+    }
+
+    /// From the first to the last on either side.
+    pub(super) fn reach(&self) -> (u64, u64) {
+        let reach = |stride: fn(&Step) -> u64| {
+            let parts = self.steps.iter().map(|step| stride(step).saturating_mul(step.extent.saturating_sub(1)));
+            parts.fold(0, u64::saturating_add)
+        };
+        (reach(|step| step.source), reach(|step| step.destination))
+    }
+
+    /// With all offsets and strides divided, which must come out even, but for the innermost loop if it is packed on both sides: that
+    /// has as many steps fewer, or vanishes.
+    fn divided(&self, by: u64, source_too: bool) -> Option<StridedBox> {
+        let exact = |value: u64| value.is_multiple_of(by).then(|| value.checked_div(by)).flatten();
+        let on_source = |value: u64| if source_too { exact(value) } else { Some(value) };
+        let mut steps = Vec::new();
+        let (last, outer) = self.steps.split_last()?;
+        if last.destination != 1 || (source_too && last.source != 1) {
+            return None;
+        }
+        for step in outer {
+            let (source, destination) = (on_source(step.source)?, exact(step.destination)?);
+            steps.push(Step { extent: step.extent, source, destination });
+        }
+        let extent = exact(last.extent)?;
+        if extent > 1 {
+            steps.push(Step { extent, ..*last });
+        }
+        Some(StridedBox { source: on_source(self.source)?, destination: exact(self.destination)?, steps })
+    }
+
+    fn multiplied(mut self, by: u64, source_too: bool) -> StridedBox {
+        let scaled = |value: u64| value.saturating_mul(by);
+        for step in &mut self.steps {
+            step.destination = scaled(step.destination);
+            step.source = if source_too { scaled(step.source) } else { step.source };
+        }
+        self.destination = scaled(self.destination);
+        self.source = if source_too { scaled(self.source) } else { self.source };
+        if by > 1 {
+            let run = Step { extent: by, source: u64::from(source_too), destination: 1 };
+            match self.steps.last_mut() {
+                // A packed loop goes on counting.
+                Some(last) if last.destination == by && (!source_too || last.source == by) => {
+                    *last = Step { extent: scaled(last.extent), ..run };
+                }
+                _ => self.steps.push(run),
+            }
+        }
+        self
+    }
+
+    /// The same box over words, if it begins and ends with whole words wherever it writes; `source_too`: and wherever it reads.
+    pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
+        let divided =
+            if width.in_period == 1 { self.clone() } else { self.divided(width.in_period.into(), source_too)? };
+        Some(divided.multiplied(width.period.into(), source_too))
+    }
+
+    /// The same box of words over groups of four.
+    pub(super) fn in_fours(&self, source_too: bool) -> Option<StridedBox> {
+        self.divided(4, source_too)
+    }
+
+    /// The same box over larger elements: what lies together on both sides, up to 128 bits of it, and in a number of words or whole parts
+    /// of a word. Also their bits.
+    pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
+        let whole = [128, 64, 32, 16, 8, 4, 2];
+        for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {
+            let factor = u64::from(wide.checked_div(bits).unwrap_or(1));
+            let all = self.steps.last().is_some_and(|last| last.extent == factor);
+            if let Some(wider) = self.divided(factor, true).filter(|_| all) {
+                return (wider, wide);
+            }
+        }
+        (self.clone(), bits)
+    }
+
+    /// The box in parts that are small enough, or `None` if there would be more than `most`.
+    pub(super) fn parts(self, fits: &dyn Fn(&StridedBox) -> bool, most: usize) -> Option<Vec<StridedBox>> {
+        let (mut waiting, mut found) = (vec![self], Vec::new());
+        while let Some(part) = waiting.pop() {
+            if fits(&part) {
+                found.push(part);
+                continue;
+            }
+            if found.len().saturating_add(waiting.len()) > most {
+                return None;
+            }
+            let far = |step: &Step| step.source.max(step.destination).saturating_mul(step.extent);
+            let at = (0..part.steps.len()).max_by_key(|&at| part.steps.get(at).map(far))?;
+            let (first, second) = part.halves(at)?;
+            waiting.extend([second, first]);
+        }
+        Some(found)
+    }
+
+    fn halves(&self, at: usize) -> Option<(StridedBox, StridedBox)> {
+        let step = *self.steps.get(at)?;
+        let half = step.extent.div_ceil(2);
+        let half =
+            if step.extent > HALVES { half.next_multiple_of(HALVES).min(step.extent.saturating_sub(1)) } else { half };
+        let with = |extent: u64| {
+            let mut part = self.clone();
+            match part.steps.get_mut(at) {
+                Some(step) if extent > 1 => step.extent = extent,
+                _ => drop(part.steps.remove(at)),
+            }
+            part
+        };
+        let mut second = with(step.extent.saturating_sub(half));
+        second.source = second.source.checked_add(half.checked_mul(step.source)?)?;
+        second.destination = second.destination.checked_add(half.checked_mul(step.destination)?)?;
+        Some((with(half), second))
+    }
+}

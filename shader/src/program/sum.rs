@@ -1,0 +1,80 @@
+//! Numbers as sums of digits: dividing one by what its digits line up with needs no division.
+
+use super::super::code::{Code, Expr};
+use crate::checked;
+
+/// A sum of expressions times constant weights. Each expression is a name or a constant.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sum {
+    terms: Vec<(Expr, u64)>,
+}
+
+impl Sum {
+    /// `expr` itself, which should be a name.
+    pub(super) fn of(expr: Expr) -> Sum {
+        Sum::default().plus(expr, 1)
+    }
+
+    /// With `expr * weight` added.
+    pub(super) fn plus(mut self, expr: Expr, weight: u64) -> Sum {
+        if weight > 0 && expr.constant() != Some(0) {
+            self.terms.push((expr, weight));
+        }
+        self
+    }
+
+    /// With `other * weight` added.
+    pub(super) fn plus_sum(self, other: &Sum, weight: u64) -> Sum {
+        other.terms.iter().fold(self, |sum, (expr, own)| sum.plus(expr.clone(), own.saturating_mul(weight)))
+    }
+
+    /// The largest value, or more.
+    pub(super) fn most(&self) -> u64 {
+        let parts = self.terms.iter().map(|(expr, weight)| u64::from(expr.most()).saturating_mul(*weight));
+        parts.fold(0, u64::saturating_add)
+    }
+
+    /// As one expression. Its value must fit 32 bits; a weight that does not belongs to a digit that is zero.
+    pub(super) fn expr(&self) -> Expr {
+        self.terms.iter().fold(Expr::from(0), |sum, (expr, weight)| match u32::try_from(*weight) {
+            Ok(weight) => sum + expr * weight,
+            Err(_) => sum,
+        })
+    }
+
+    /// As one name.
+    pub(super) fn bound(&self, code: &mut Code, name: &str) -> Expr {
+        code.bind(name, self.expr())
+    }
+
+    /// The quotient and the remainder of a division by a constant above 0.
+    ///
+    /// Digits whose weight is a multiple of the divisor are the quotient's, and what is left divides by itself: to nothing, if it is less
+    /// than the divisor.
+    pub(super) fn divide(&self, code: &mut Code, by: u64) -> (Sum, Sum) {
+        let (mut high, mut low) = (Sum::default(), Sum::default());
+        for (expr, weight) in &self.terms {
+            match weight.checked_rem(by) {
+                Some(0) => high = high.plus(expr.clone(), weight.checked_div(by).unwrap_or(0)),
+                _ => low = low.plus(expr.clone(), *weight),
+            }
+        }
+        if low.most() < by {
+            return (high, low);
+        }
+        // What the weights and the divisor have in common takes part in no division.
+        let common = low.terms.iter().fold(by, |common, (_, weight)| checked::gcd(common, *weight));
+        let reduced = Sum {
+            terms: low
+                .terms
+                .iter()
+                .map(|(expr, weight)| (expr.clone(), weight.checked_div(common).unwrap_or(0)))
+                .collect(),
+        };
+        let number = reduced.bound(code, "number");
+        let Some(by) = by.checked_div(common).and_then(|by| u32::try_from(by).ok()) else { return (high, low) };
+        let quotient = code.bind("quotient", &number / by);
+        let remainder = code.bind("remainder", &number % by);
+        (high.plus(quotient, 1), Sum::default().plus(remainder, common))
+    }
+}

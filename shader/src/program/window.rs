@@ -1,0 +1,71 @@
+//! Windows: the parts of a buffer that one dispatch binds.
+
+use std::ops::Range;
+
+use crate::checked;
+use tensor_layout::Error;
+
+use super::super::profile::Profile;
+
+pub(super) const WORDS: &str = "the words of a buffer in a shader";
+
+/// Some words of a tensor, and the bytes of its buffer that are bound for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Window {
+    /// The words, counted from the start of the tensor.
+    pub(super) words: Range<u64>,
+    /// What is bound, in bytes of the buffer: it begins at a multiple of the alignment, at or before the first word.
+    pub(super) bytes: Range<u64>,
+    /// The word of the binding that is the first of `words`.
+    pub(super) base: u64,
+}
+
+impl Window {
+    /// The window for some words of a tensor that begins at byte `start` of its buffer, with `more` words bound behind them; `None` if
+    /// that takes more than one binding.
+    pub(super) fn new(
+        start: u64,
+        words: Range<u64>,
+        bound_to: u64,
+        profile: &Profile,
+    ) -> Result<Option<Window>, Error> {
+        let first = checked::add(start, checked::mul(words.start, 4, checked::BYTES)?, checked::BYTES)?;
+        let end = checked::add(start, checked::mul(bound_to, 4, checked::BYTES)?, checked::BYTES)?;
+        let rest = first.checked_rem(profile.offset_alignment).unwrap_or(0);
+        let bytes = first.saturating_sub(rest)..end;
+        let fits = bytes.end.saturating_sub(bytes.start) <= profile.max_binding;
+        Ok(fits.then_some(Window { words, bytes, base: rest.div_euclid(4) }))
+    }
+
+    /// The windows of a tensor of `words` words that begins at byte `start` of its buffer. Each binds `more` words behind its own.
+    pub(super) fn all(start: u64, words: u64, more: u64, profile: &Profile) -> Result<Vec<Window>, Error> {
+        if let Some(whole) = Window::new(start, 0..words, words, profile)? {
+            return Ok(vec![whole]);
+        }
+        let alignment = profile.offset_alignment.div_euclid(4).max(1);
+        // All begin as far behind a multiple of the alignment as the first one does.
+        let room = profile.max_binding.div_euclid(4).saturating_sub(alignment).saturating_sub(more);
+        let length = room.saturating_sub(room.checked_rem(alignment).unwrap_or(0));
+        if length == 0 {
+            let least = alignment.saturating_mul(2).saturating_add(more).saturating_mul(4);
+            let (value, max) = (profile.max_binding, u64::MAX);
+            return Err(Error::OutOfLimits { what: "the largest binding of the profile", value, min: least, max });
+        }
+        let mut windows = Vec::new();
+        let mut first = 0;
+        while first < words {
+            let end = first.saturating_add(length).min(words);
+            windows.extend(Window::new(start, first..end, end.saturating_add(more).min(words), profile)?);
+            first = end;
+        }
+        Ok(windows)
+    }
+
+    /// How many words it has.
+    pub(super) fn count(&self) -> u64 {
+        self.words.end.saturating_sub(self.words.start)
+    }
+}
+
+#[cfg(test)]
+mod tests;

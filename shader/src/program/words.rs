@@ -1,0 +1,156 @@
+//! Elements of any width in words: which parts of which elements a word of the destination holds, and where their bits lie in the source.
+//!
+//! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold `in_period` elements exactly: three words
+//! hold four elements of 24 bits. Offsets count in such periods, so that no number of bits is ever computed for a whole buffer.
+
+use tensor_layout::relayout::Padding;
+
+use super::super::code::{Code, Condition, Expr};
+
+/// How elements of a width lie in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Width {
+    pub(super) bits: u32,
+    /// The words after which an element begins with a word again.
+    pub(super) period: u32,
+    /// How many elements that is.
+    pub(super) in_period: u32,
+}
+
+/// A part of an element: some of its bits.
+pub(super) struct Part {
+    /// The element's offset, in elements.
+    pub(super) element: Expr,
+    /// The first bit in the element.
+    pub(super) from: Expr,
+    /// How many bits: at most 32.
+    pub(super) bits: Expr,
+    /// The lowest bit of it in its word of the destination.
+    pub(super) at: Expr,
+}
+
+impl Width {
+    pub(super) fn new(bits: u32) -> Width {
+        let common = 1_u32.checked_shl(bits.trailing_zeros().min(5)).unwrap_or(1);
+        let shared = |number: u32| number.checked_div(common).unwrap_or(1);
+        Width { bits, period: shared(bits).max(1), in_period: shared(32) }
+    }
+
+    /// Is every element in one word, or made of whole words?
+    pub(super) fn is_plain(self) -> bool {
+        self.period == 1 || self.in_period == 1
+    }
+
+    /// Code that does `each` for every part of an element in word `word` of a buffer: written once, inside a loop where there can be several.
+    pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, Part)) {
+        let Width { bits, period, in_period } = self;
+        if in_period == 1 {
+            let element = code.bind("element", word / period);
+            let from = code.bind("from", (word % period) * 32);
+            return each(code, Part { element, from, bits: Expr::from(32), at: Expr::from(0) });
+        }
+        if period == 1 {
+            let first = code.bind("first", word * in_period);
+            return code.repeat("i", 0, in_period, 1, |code, i| {
+                let element = code.bind("element", first + &i);
+                let at = code.bind("at", i * bits);
+                each(code, Part { element, from: Expr::from(0), bits: Expr::from(bits), at });
+            });
+        }
+        let place = code.bind("place", (word % period) * in_period);
+        let most = u32::MAX;
+        let element = code.variable("element", (word / period) * in_period + &place / period, most);
+        let common = 32_u32.checked_div(in_period).unwrap_or(1);
+        let from = code.variable("from", (place % period) * common, bits);
+        let done = code.variable("done", 0, 32);
+        // An element that ends in the word, as many as fit, and one that begins in it.
+        let parts = 30_u32.saturating_add(bits).checked_div(bits).unwrap_or(0).saturating_add(1);
+        code.repeat("i", 0, parts, 1, |code, _| {
+            code.when(Expr::from(&done).less(32), |code| {
+                let left = Expr::from(32) - &done;
+                let take = code.bind("take", (Expr::from(bits) - &from).min(left));
+                let part =
+                    Part { element: (&element).into(), from: (&from).into(), bits: take.clone(), at: (&done).into() };
+                each(code, part);
+                code.assign(&element, Expr::from(&element) + 1);
+                code.assign(&from, 0);
+                code.assign(&done, Expr::from(&done) + &take);
+            });
+        });
+    }
+
+    /// Where bit `from` of the element at `offset` lies: its word, and the lowest bit in it.
+    pub(super) fn place(self, code: &mut Code, offset: Expr, from: Expr) -> (Expr, Expr) {
+        let Width { bits, period, in_period } = self;
+        if in_period == 1 {
+            return (code.bind("word", offset * period + from / 32), Expr::from(0));
+        }
+        if period == 1 {
+            let offset = code.bind("offset", offset);
+            return (code.bind("word", &offset / in_period), code.bind("shift", (offset % in_period) * bits));
+        }
+        let offset = code.bind("offset", offset);
+        let bit = code.bind("bit", (&offset % in_period) * bits + from);
+        let word = code.bind("word", (offset / in_period) * period + &bit / 32);
+        (word, code.bind("shift", bit % 32))
+    }
+
+    /// Does a part that begins at bit `shift` of a word go on in the next? Only where elements straddle words.
+    pub(super) fn straddles(self, shift: &Expr, bits: &Expr) -> Condition {
+        if self.is_plain() { Condition::False } else { (shift + bits).not_less(33) }
+    }
+}
+
+/// Ones in the lowest `bits` bits, of which there are 1 to 32.
+pub(super) fn ones(bits: &Expr) -> Expr {
+    match bits.constant() {
+        Some(bits) => Expr::from(low_ones(bits)),
+        None => Expr::from(u32::MAX) >> (Expr::from(32) - bits),
+    }
+}
+
+/// Ones in the lowest `bits` bits of a word.
+pub(super) fn low_ones(bits: u32) -> u32 {
+    1_u32.checked_shl(bits).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
+}
+
+/// What a destination's padding is set to, word by word.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    /// The words of a period.
+    words: Vec<u32>,
+}
+
+impl Pattern {
+    /// `None` where padding is kept.
+    pub(super) fn new(padding: Padding, width: Width) -> Option<Pattern> {
+        let pattern = match padding {
+            Padding::Keep => return None,
+            Padding::Fill(pattern) => pattern,
+            _ => 0,
+        };
+        let bit = |bit: u32| {
+            let bit = bit.checked_rem(width.bits).unwrap_or(0);
+            u32::from(pattern.checked_shr(bit).is_some_and(|rest| rest & 1 == 1))
+        };
+        let word = |word: u32| (0..32).fold(0, |sum, at| sum | (bit(word.wrapping_mul(32).wrapping_add(at)) << at));
+        let mut words: Vec<u32> = (0..width.period).map(word).collect();
+        words.dedup();
+        Some(Pattern { words: if words.len() == 1 { words } else { (0..width.period).map(word).collect() } })
+    }
+
+    /// The word, if it is the same one everywhere.
+    pub(super) fn only_word(&self) -> Option<u32> {
+        match self.words.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The word of padding at word `word` of the destination.
+    pub(super) fn word(&self, word: &Expr) -> Expr {
+        let (first, rest) = self.words.split_first().map_or((0, &[][..]), |(&first, rest)| (first, rest));
+        let place = word % u32::try_from(self.words.len()).unwrap_or(1);
+        (1_u32..).zip(rest).fold(Expr::from(first), |chosen, (at, &value)| Expr::select(place.equal(at), value, chosen))
+    }
+}

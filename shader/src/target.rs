@@ -1,0 +1,62 @@
+//! `Target`: the languages that a shader can be had in.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::named::one_of;
+use tensor_layout::Error;
+
+/// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature `naga`).
+///
+/// ```
+/// use tensor_layout_shader::Target;
+///
+/// assert_eq!("hlsl".parse(), Ok(Target::Hlsl));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum Target {
+    /// WebGPU's.
+    #[default]
+    Wgsl,
+    /// Direct3D's, for shader model 5.1 and above.
+    Hlsl,
+    /// Metal's.
+    Msl,
+    /// Vulkan's, as the 32-bit words of the module in hexadecimal with commas between them: the inside of a C array.
+    Spirv,
+    /// OpenGL's, version 4.50.
+    Glsl,
+}
+
+impl Target {
+    /// Every language.
+    pub const ALL: [Target; 5] = [Target::Wgsl, Target::Hlsl, Target::Msl, Target::Spirv, Target::Glsl];
+
+    /// The language in lower case: `hlsl`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Wgsl => "wgsl",
+            Target::Hlsl => "hlsl",
+            Target::Msl => "msl",
+            Target::Spirv => "spirv",
+            Target::Glsl => "glsl",
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    /// The [name](Target::name).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Target {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        one_of(text, "a language for shaders", &Self::ALL, Target::name)
+    }
+}

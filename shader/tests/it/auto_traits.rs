@@ -1,0 +1,32 @@
+//! Every public type can be sent to another thread and shared between threads.
+
+use std::path::Path;
+
+use tensor_layout_shader::*;
+
+use crate::public_types;
+
+fn shared<T: Send + Sync>() {}
+
+#[test]
+fn public_types_are_send_and_sync() {
+    shared::<Access>();
+    shared::<BoundBuffer>();
+    shared::<BoundWindow>();
+    shared::<Form>();
+    shared::<IndexFunctions>();
+    shared::<Pass>();
+    shared::<PipelineKey>();
+    shared::<Profile>();
+    shared::<Program>();
+    shared::<ProgramOptions>();
+    shared::<ShaderFault>();
+    shared::<Target>();
+}
+
+#[test]
+fn no_public_type_is_left_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names = public_types::missing_in(include_str!("auto_traits.rs"), &folder);
+    assert!(names.is_empty(), "not asserted to be shared: {names:?}");
+}

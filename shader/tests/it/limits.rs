@@ -1,0 +1,164 @@
+//! Programs and their texts at the edges: refusals with their sentences, short buffers, odd widths, and what a device is told.
+
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout_shader::{Access, BoundBuffer, Form, IndexFunctions, Profile, Program, ProgramOptions};
+
+fn shape(text: &str) -> ArrayShape {
+    text.parse().unwrap()
+}
+
+fn relayout(from: &str, to: &str) -> Relayout {
+    Relayout::new(&shape(from), &shape(to)).unwrap()
+}
+
+/// Elements of 6 bits, 16 in three words: on the CPU, by their bits.
+#[test]
+fn elements_that_straddle_words_are_copied_bit_by_bit() {
+    for (from, to) in [
+        ("f6e2m3fn[7,9]{1,0:E(6)}", "f6e2m3fn[7,9]{0,1:E(6)}"),
+        ("f6e2m3fn[7,9]{0,1:E(6)}", "f6e2m3fn[7,9]{1,0:T(2,4)E(6)}"),
+    ] {
+        for padding in [Padding::Keep, Padding::Fill(0b10_0101)] {
+            let copy = relayout(from, to).with_padding(padding).unwrap();
+            let source: Vec<u8> = (0..copy.source_size_in_bytes()).map(|i| (i * 37 + 11) as u8).collect();
+            let before: Vec<u8> = (0..copy.destination_size_in_bytes()).map(|i| (i * 91 + 5) as u8).collect();
+            let mut expected = before.clone();
+            let (read, write) = (tensor_layout::element::read_bits, tensor_layout::element::write_bits);
+            let (from_map, to_map) = (shape(from).to_index_map().unwrap(), shape(to).to_index_map().unwrap());
+            if let Padding::Fill(pattern) = padding {
+                (0..to_map.physical_elements()).for_each(|i| write(&mut expected, i * 6, 6, pattern).unwrap());
+                // What is left of the last byte holds no whole element, and becomes zero.
+                let end = to_map.physical_elements() * 6;
+                let rest = end.next_multiple_of(8) - end;
+                write(&mut expected, end, rest as u32, 0).unwrap();
+            }
+            for index in (0..7).flat_map(|row| (0..9).map(move |column| [row, column])) {
+                let bits = read(&source, from_map.offset(&index).unwrap() * 6, 6).unwrap();
+                write(&mut expected, to_map.offset(&index).unwrap() * 6, 6, bits).unwrap();
+            }
+            let program = Program::new(&copy, &Profile::webgpu()).unwrap();
+            assert_eq!(program.form(), Form::General);
+            let mut found = before;
+            program.interpret(&source, &mut found).unwrap();
+            assert!(found == expected, "{from} to {to}, {padding:?}\n{}", program.passes()[0].wgsl());
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_is_too_short_is_a_fault_of_the_first_pass() {
+    let program = Program::new(&relayout("f32[8,8]{1,0}", "f32[8,8]{0,1}"), &Profile::webgpu()).unwrap();
+    assert_eq!((program.source_size_in_bytes(), program.destination_size_in_bytes()), (256, 256));
+    let fault = program.interpret(&[0; 4], &mut [0; 256]).unwrap_err();
+    assert_eq!(fault.pass(), 0);
+    assert_eq!(fault.to_string(), "pass 0: bytes 0..256 of Source are bound, and it has 1 words");
+    let fault = program.interpret(&[0; 256], &mut [0; 250]).unwrap_err();
+    assert_eq!(fault.to_string(), "pass 0: bytes 0..256 of Destination are bound, and it has 63 words");
+}
+
+/// The tensors begin 4 and 260 bytes into their buffers, and bindings begin at multiples of 256.
+#[test]
+fn a_device_is_told_where_both_tensors_begin() {
+    let options = ProgramOptions { form: Some(Form::General), source_offset: 4, destination_offset: 260 };
+    let copy = relayout("f32[8,8]{1,0}", "f32[8,8]{0,1}");
+    let program = Program::with_options(&copy, &Profile::webgpu(), &options).unwrap();
+    assert_eq!((program.source_size_in_bytes(), program.destination_size_in_bytes()), (260, 516));
+    let [pass] = program.passes() else { panic!("{}", program.explain()) };
+    assert_eq!((pass.form(), pass.workgroups()), (Form::General, [1, 1, 1]));
+    let windows: Vec<_> = pass.bindings().into_iter().map(|window| (window.buffer, window.bytes)).collect();
+    assert_eq!(windows[..2], [(BoundBuffer::Source, 0..260), (BoundBuffer::Destination, 256..516)]);
+    let uniforms: Vec<_> = pass.named_uniforms().map(|(name, value)| (name.to_owned(), value)).collect();
+    let of = |wanted: &str| uniforms.iter().find(|(name, _)| name == wanted).map(|&(_, value)| value);
+    assert_eq!((of("words"), of("first_word"), of("destination_base")), (Some(64), Some(0), Some(1)));
+    let bytes: Vec<u8> = uniforms.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
+    assert_eq!(pass.uniforms(), bytes);
+}
+
+#[test]
+fn a_copy_of_more_workgroups_than_the_device_has_is_refused_with_their_number() {
+    let mut profile = Profile::webgpu();
+    (profile.max_workgroups, profile.max_invocations) = (2, 64);
+    // 16 * 64 words for 2 * 2 * 2 workgroups of 64; one more needs more.
+    let words = |count: u32| {
+        let text = format!("f32[{count}]{{0}}");
+        let options = ProgramOptions { form: Some(Form::General), ..Default::default() };
+        Program::with_options(&relayout(&text, &text), &profile, &options)
+            .map(|program| program.passes()[0].workgroups())
+    };
+    assert_eq!(words(8 * 64), Ok([2, 2, 2]));
+    let error = words(8 * 64 + 1).unwrap_err();
+    assert_eq!(error.code(), "out_of_limits");
+    assert_eq!(error.to_string(), "the number of workgroups along an axis is 3, but must lie between 1 and 2");
+}
+
+/// The conversions that WGSL has words for; for floats of 8 bits there are the bits alone.
+#[test]
+fn elements_are_loaded_as_the_number_that_wgsl_has_for_them() {
+    for (data_type, load, store) in [
+        (DataType::F32, "-> f32 {|return bitcast<f32>(bits);", "store_bits(offset, bitcast<u32>(value));"),
+        (DataType::F16, "-> f32 {|return unpack2x16float(bits).x;", "pack2x16float(vec2<f32>(value, 0.0))"),
+        (
+            DataType::BF16,
+            "-> f32 {|return bitcast<f32>(bits << 16u);",
+            "select(rounded, (bits >> 16u) | 0x40u, is_nan)",
+        ),
+        (DataType::U8, "-> u32 {|return bits;", "store_bits(offset, value);"),
+        (DataType::Pred, "-> u32 {|return bits;", "store_bits(offset, value);"),
+        (DataType::S32, "-> i32 {|return bitcast<i32>(bits);", "store_bits(offset, bitcast<u32>(value));"),
+        (
+            DataType::S4,
+            "-> i32 {|return extractBits(bitcast<i32>(bits), 0u, 4u);",
+            "store_bits(offset, bitcast<u32>(value));",
+        ),
+    ] {
+        let desc = BufferTensorDesc::packed(data_type, &[64]).unwrap();
+        let functions = IndexFunctions::new(&desc).unwrap();
+        let text = functions.clone().with_access("words", Access::ReadWrite).unwrap().wgsl();
+        for line in load.split('|').chain([store]) {
+            assert!(text.contains(line), "{data_type}: {line} in\n{text}");
+        }
+        let only_read = functions.with_access("words", Access::Read).unwrap().wgsl();
+        assert!(only_read.contains("fn load(") && !only_read.contains("fn store"));
+    }
+    let floats = BufferTensorDesc::packed(DataType::F8E4M3FN, &[64]).unwrap();
+    let text = IndexFunctions::new(&floats).unwrap().with_access("words", Access::ReadWrite).unwrap().wgsl();
+    assert!(text.contains("fn load_bits(") && text.contains("fn store_bits("), "{text}");
+    assert!(!text.contains("fn load(") && !text.contains("fn store("), "{text}");
+}
+
+/// On the CPU every function can be called, whether its text was asked for or not.
+#[test]
+fn functions_that_are_not_in_the_text_have_the_same_answers() {
+    let bare = IndexFunctions::new(&shape("u8[4,7]{1,0:T(2,4)}")).unwrap();
+    let full = bare.clone().with_inverse().unwrap().with_walk(1).unwrap();
+    let full = full.with_access("words", Access::ReadWrite).unwrap();
+    for offset in 0..32 {
+        assert_eq!(bare.index(offset), full.index(offset));
+    }
+    // The second row of the first tile, and of the one behind it.
+    let walked = Ok(vec![4, 5, 6, 7, 12, 13, 14]);
+    assert_eq!((bare.walk(1, &[1, 0]), full.walk(1, &[1, 0])), (walked.clone(), walked));
+    let mut words = [[0x0403_0201, 0x0807_0605]; 2];
+    for (functions, words) in [&bare, &full].into_iter().zip(&mut words) {
+        assert_eq!(functions.load_bits(words, 6), Ok(7));
+        functions.store_bits(words, 6, 0xff).unwrap();
+        assert_eq!(*words, [0x0403_0201, 0x08ff_0605]);
+    }
+}
+
+#[cfg(feature = "naga")]
+#[test]
+fn what_naga_refuses_is_refused_for_every_language() {
+    use tensor_layout_shader::{Target, translate};
+
+    let text = "@compute @workgroup_size(64) fn twice() {}";
+    for (target, name) in Target::ALL.into_iter().zip(["WGSL", "HLSL", "MSL", "SPIR-V", "GLSL"]) {
+        assert_eq!(format!("{target:>6}"), format!("{:>6}", target.name()));
+        assert!(translate(text, "twice", target).is_ok());
+        let error = translate(text, "thrice", target).unwrap_err();
+        assert_eq!(error.to_string(), format!("no {name} describes this layout: there is no entry point `thrice`"));
+        let error = translate("fn twice( {}", "twice", target).unwrap_err();
+        assert!(error.code() == "not_expressible" && error.to_string().starts_with(&format!("no {name} ")), "{error}");
+    }
+}

@@ -1,0 +1,375 @@
+//! Relayouts as GPU programs: each is run by the interpreter and compared with the literal copy, bit for bit, with bytes before and
+//! behind that must stay.
+
+use crate::literal::cases;
+use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
+use proptest::prelude::*;
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_shader::{BoundBuffer, Form, Profile, Program, ProgramOptions};
+
+/// The defaults, with as small a binding as allowed, or with few invocations and workgroups.
+fn profile() -> impl Strategy<Value = Profile> {
+    prop_oneof![
+        2 => Just(Profile::webgpu()),
+        1 => (prop::sample::select(vec![4_u64, 16, 32, 256]), 0..9_u64).prop_map(|(alignment, more)| {
+            let mut profile = Profile::webgpu();
+            profile.offset_alignment = alignment;
+            profile.max_binding = alignment * (3 + more) + 8;
+            profile
+        }),
+        1 => (1..=64_u32, 2..=9_u32).prop_map(|(invocations, workgroups)| {
+            let mut profile = Profile::webgpu();
+            profile.max_invocations = invocations;
+            profile.max_workgroups = 400 / workgroups;
+            profile
+        }),
+    ]
+}
+
+/// The profile with bindings of which a few make a buffer.
+fn with_few_windows(mut profile: Profile, from: &Side, to: &Side) -> Profile {
+    if profile.max_binding < 1 << 20 {
+        let bytes = from.bytes().max(to.bytes()) as u64;
+        profile.max_binding = profile.max_binding.max(bytes.div_ceil(12) * 4 + 2 * profile.offset_alignment);
+    }
+    profile
+}
+
+/// Every shader of the suite is valid, and can be had in every language. Each text is looked at once.
+#[cfg(feature = "naga")]
+fn translate(program: &Program) {
+    use std::collections::HashSet;
+    use std::sync::{LazyLock, Mutex};
+    use tensor_layout_shader::{PipelineKey, Target};
+
+    static SEEN: LazyLock<Mutex<HashSet<PipelineKey>>> = LazyLock::new(Mutex::default);
+    for pass in program.passes() {
+        if SEEN.lock().unwrap().insert(pass.key()) {
+            for target in Target::ALL {
+                pass.translated(target).unwrap_or_else(|error| panic!("{error}\n{}", pass.wgsl()));
+            }
+        }
+    }
+}
+
+/// Runs a program and compares with the literal copy. `shift` is where the tensors begin in their buffers, in words.
+fn check(
+    from: &Side,
+    to: &Side,
+    padding: Padding,
+    profile: &Profile,
+    form: Option<Form>,
+    shift: [u64; 2],
+) -> Result<(), Error> {
+    let padding = within(padding, from.map.element_bits());
+    let relayout = Relayout::new(&from.map, &to.map)?.with_padding_everywhere(padding)?;
+    let options = ProgramOptions { form, source_offset: shift[0] * 4, destination_offset: shift[1] * 4 };
+    let program = Program::with_options(&relayout, profile, &options)?;
+    let (before, first) = (options.source_offset as usize, options.destination_offset as usize);
+    let source = noise(before + from.bytes(), 1);
+    // The end of a source that holds padding only may be missing.
+    let length = (before + from.bytes()).next_multiple_of(4);
+    let source: Vec<u8> = source.into_iter().chain(std::iter::repeat(0x77)).take(length).collect();
+    let mut expected = noise((first + to.bytes()).next_multiple_of(4) + 8, 2);
+    let mut destination = expected.clone();
+    literal_copy(from, to, &source[before..], &mut expected[first..], padding);
+    let explained = program.explain();
+    if let Err(fault) = program.interpret(&source, &mut destination) {
+        let texts: Vec<&str> = program.passes().iter().map(|pass| pass.wgsl()).collect();
+        panic!("{fault}\n{explained}\n{}", texts.join("\n"));
+    }
+    if destination != expected {
+        let at = destination.iter().zip(&expected).position(|(a, b)| a != b).unwrap();
+        panic!(
+            "byte {at}: {} instead of {}\n{explained}\n{}",
+            destination[at],
+            expected[at],
+            program.passes()[0].wgsl()
+        );
+    }
+    #[cfg(feature = "naga")]
+    translate(&program);
+    for pass in program.passes() {
+        assert!(pass.workgroups().iter().all(|&count| count >= 1 && count <= profile.max_workgroups));
+        assert!(
+            pass.workgroup_size()[0] <= profile.max_invocations
+                && pass.workgroup_memory() <= profile.max_workgroup_memory
+        );
+        for window in pass.bindings().into_iter().filter(|window| window.buffer != BoundBuffer::Uniforms) {
+            let length = window.bytes.end - window.bytes.start;
+            assert!(window.bytes.start % profile.offset_alignment == 0 && length % 4 == 0 && length > 0);
+            assert!(length <= profile.max_binding, "{length}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn every_pair_has_a_program_in_the_general_form(
+        (from, to) in pair(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
+    ) {
+        if Relayout::new(&from.map, &to.map).is_ok() {
+            let profile = with_few_windows(profile, &from, &to);
+            check(&from, &to, padding, &profile, Some(Form::General), [a, b]).unwrap();
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn the_form_that_is_taken_copies_every_pair(
+        (from, to) in pair(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
+    ) {
+        if Relayout::new(&from.map, &to.map).is_ok() {
+            let profile = with_few_windows(profile, &from, &to);
+            check(&from, &to, padding, &profile, None, [a, b]).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_form_copies_planes_or_says_why_not(
+        (from, to) in planes(), padding in padding(), profile in profile(), a in 0..9_u64, b in 0..9_u64,
+        form in prop::sample::select(Form::ALL.to_vec()),
+    ) {
+        let profile = with_few_windows(profile, &from, &to);
+        match check(&from, &to, padding, &profile, Some(form), [a * 2, b * 2]) {
+            Err(Error::NotExpressible { reason, .. }) => prop_assert!(!reason.is_empty()),
+            other => other.unwrap(),
+        }
+        check(&from, &to, padding, &profile, None, [a, b]).unwrap();
+    }
+}
+
+/// Parts of a transpose that begin inside words, beside parts with the same loops that do not: each needs a shader of its own.
+#[test]
+fn parts_of_a_transpose_that_begin_inside_words_have_their_own_shader() {
+    let side = |text: &str| Side::tiled(&text.parse().unwrap());
+    let (from, to) = (side("s4[16,64]{0,1:E(4)}"), side("s4[16,64]{1,0:E(4)}"));
+    for max_binding in (44..=260).step_by(4) {
+        for (from, to) in [(&from, &to), (&to, &from)] {
+            let mut profile = Profile::webgpu();
+            (profile.offset_alignment, profile.max_binding) = (4, max_binding);
+            match check(from, to, Padding::Keep, &profile, Some(Form::Transpose), [0, 0]) {
+                Err(Error::NotExpressible { reason, .. }) => assert!(!reason.is_empty()),
+                other => other.unwrap(),
+            }
+        }
+    }
+}
+
+/// Planes of rows and columns round the sizes of words, tiles and workgroups, turned, interleaved, with gaps or as they are.
+fn planes() -> impl Strategy<Value = (Side, Side)> {
+    let near = || {
+        prop_oneof![
+            2 => 1..=6_u64,
+            2 => prop::sample::select(vec![8_u64, 16, 32, 64, 128]),
+            2 => (prop::sample::select(vec![8_u64, 16, 32, 64]), 0..=2_u64).prop_map(|(n, d)| n + d - 1),
+        ]
+    };
+    let kinds = prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+        DataType::U2,
+        DataType::S1,
+    ]);
+    let gap = || prop_oneof![2 => Just(0_u64), 1 => 0..4_u64, 2 => prop::sample::select(vec![8_u64, 32])];
+    (near(), near(), 1..=3_u64, kinds, (gap(), gap()), 0..7_usize, any::<bool>()).prop_map(
+        |(rows, columns, planes, data_type, (gap, other), kind, turn)| {
+            let sizes = [planes, rows, columns];
+            let desc =
+                |strides: [u64; 3]| Side::strided(&BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap());
+            let text = |layout: &str| {
+                let shape = format!("{data_type}[{planes},{rows},{columns}]{layout}");
+                Side::tiled(&with_own_bits(shape.parse().unwrap()))
+            };
+            let (pitch, height) = (columns + gap, rows + other);
+            let rows_first = || desc([pitch * rows, pitch, 1]);
+            let columns_first = || desc([height * columns, 1, height]);
+            let (from, to) = match kind {
+                0 | 1 => (rows_first(), columns_first()),
+                2 => (rows_first(), desc([(columns + other) * rows, columns + other, 1])),
+                // The planes are channels that stay together, or lie innermost on one side.
+                3 => (desc([1, planes * columns, planes]), desc([1, planes, planes * rows])),
+                4 => (rows_first(), desc([1, planes * columns, planes])),
+                5 => (rows_first(), text("{2,1,0:T(8,128)(2,1)}")),
+                _ => (rows_first(), text("{2,1,0:T(4,32)(4,1)}")),
+            };
+            if turn { (to, from) } else { (from, to) }
+        },
+    )
+}
+
+fn map(text: &str) -> IndexMap {
+    match text.parse::<BufferTensorDesc>() {
+        Ok(desc) if text.contains("]:") => desc.to_index_map().unwrap(),
+        _ => text.parse::<ArrayShape>().unwrap().to_index_map().unwrap(),
+    }
+}
+
+#[test]
+fn forms_are_taken_where_they_belong() {
+    let of = |from: &str, to: &str| {
+        let relayout = Relayout::new(&map(from), &map(to)).unwrap();
+        Program::new(&relayout, &Profile::webgpu()).unwrap()
+    };
+    for (from, to, form) in [
+        ("f32[64,65]{1,0}", "f32[64,65]{1,0}", Form::Linear),
+        ("bf16[1001]{0}", "bf16[1001]{0}", Form::Linear),
+        ("f32[33,64]:[64,1]", "f32[33,64]:[80,1]", Form::Rows),
+        ("s4[32,64]:[64,1]", "s4[32,64]:[96,1]", Form::Rows),
+        ("f32[30,300]{1,0}", "f32[30,300]{1,0:T(8,128)}", Form::Rows),
+        ("f32[100,70]{1,0}", "f32[100,70]{0,1}", Form::Transpose),
+        ("bf16[128,66]{1,0}", "bf16[128,66]{0,1}", Form::Transpose),
+        ("u8[64,65]{1,0}", "u8[64,65]{0,1}", Form::Transpose),
+        ("s4[64,64]:[64,1]", "s4[64,64]:[1,64]", Form::Transpose),
+        ("s1[64,64]{1,0:E(1)}", "s1[64,64]{0,1:E(1)}", Form::Transpose),
+        ("f64[40,40]{1,0}", "f64[40,40]{0,1}", Form::Transpose),
+        ("c128[40,40]{1,0}", "c128[40,40]{0,1}", Form::Transpose),
+        // Channels that stay together are one element of 8 bytes.
+        ("f32[40,40,2]{2,1,0}", "f32[40,40,2]{2,0,1}", Form::Transpose),
+        ("bf16[32,256]{1,0}", "bf16[32,256]{1,0:T(8,128)(2,1)}", Form::Interleave),
+        ("u8[32,256]{1,0:T(8,128)(4,1)}", "u8[32,256]{1,0}", Form::Interleave),
+        ("f32[3,64]{1,0}", "f32[3,64]{0,1}", Form::Interleave),
+        ("f32[200]{0:T(48)}", "f32[200]{0:T(48)(5,1)}", Form::Rows),
+        ("f32[200]{0:T(48)(5,1)}", "f32[200]{0:T(32)(3,1)}", Form::General),
+        ("bf16[225,225]{1,0}", "bf16[225,225]{0,1}", Form::General),
+    ] {
+        let program = of(from, to);
+        assert_eq!(program.form(), form, "{from} to {to}\n{}", program.explain());
+        assert!(program.explain().starts_with(&format!("form: {form}, because ")), "{}", program.explain());
+    }
+    // Four words at once wherever all of it allows that, and not where a row begins inside four.
+    let wide = |from: &str, to: &str| of(from, to).passes()[0].wgsl().contains("array<vec4<u32>>");
+    assert!(wide("f32[64,64]{1,0}", "f32[64,64]{1,0}") && wide("bf16[33,64]:[64,1]", "bf16[33,64]:[80,1]"));
+    assert!(!wide("f32[33,64]:[64,1]", "f32[33,64]:[81,1]"));
+}
+
+#[test]
+fn a_form_that_does_not_apply_is_refused_with_the_reason() {
+    let relayout = Relayout::new(&map("f32[200]{0:T(48)(5,1)}"), &map("f32[200]{0:T(32)(3,1)}")).unwrap();
+    for form in Form::ALL.into_iter().filter(|form| *form != Form::General) {
+        let options = ProgramOptions { form: Some(form), ..Default::default() };
+        let error = Program::with_options(&relayout, &Profile::webgpu(), &options).unwrap_err();
+        assert_eq!(error.code(), "not_expressible");
+        assert!(error.to_string().contains(form.name()), "{error}");
+    }
+    let sixth = ProgramOptions { source_offset: 6, ..Default::default() };
+    assert_eq!(Program::with_options(&relayout, &Profile::webgpu(), &sixth).unwrap_err().code(), "offset_unaligned");
+    for break_it in [
+        |profile: &mut Profile| profile.max_invocations = 0,
+        |profile: &mut Profile| profile.max_storage_buffers = 1,
+        |profile: &mut Profile| profile.offset_alignment = 3,
+        |profile: &mut Profile| profile.max_binding = 300,
+        |profile: &mut Profile| profile.max_workgroups = 0,
+    ] {
+        let mut profile = Profile::webgpu();
+        break_it(&mut profile);
+        assert_eq!(Program::new(&relayout, &profile).unwrap_err().code(), "out_of_limits");
+    }
+}
+
+/// What would wrap round in 32 bits.
+#[test]
+fn layouts_past_what_a_shader_can_count_are_refused_or_cut() {
+    let program =
+        |from: &str, to: &str| Program::new(&Relayout::new(&map(from), &map(to)).unwrap(), &Profile::webgpu());
+    // 2^32 elements of 4 bits, in 2 GiB: as many words as ever, but no number for the last element.
+    let error = program("s4[65536,65536]{1,0:T(3,5)E(4)}", "s4[65536,65536]{0,1:E(4)}").unwrap_err();
+    assert_eq!(error.code(), "overflow", "{error}");
+    // Special forms count from the start of a binding, so they have no such end.
+    let passes = program("s4[65536,65536]{1,0:E(4)}", "s4[65536,65536]{0,1:E(4)}").unwrap();
+    assert_eq!(passes.form(), Form::Transpose);
+    // fp16 past 2^31 bytes: every binding is within its limit, and together they are all of both.
+    let program = program("f16[40000,30000]{1,0}", "f16[40000,30000]{0,1}").unwrap();
+    assert_eq!(program.form(), Form::Transpose);
+    let mut written = 0;
+    for pass in program.passes() {
+        for window in pass.bindings() {
+            assert!(window.bytes.end - window.bytes.start <= 128 << 20);
+        }
+        let groups: u64 = pass.workgroups().iter().map(|&count| u64::from(count)).product();
+        written += groups * 64 * 64 * 2;
+    }
+    assert!((2_400_000_000..2_700_000_000_u64).contains(&written), "{written}");
+}
+
+#[test]
+fn more_than_65535_workgroups_are_spread_over_the_axes() {
+    let relayout = Relayout::new(&map("u32[5000,5000]{1,0:T(7,3)}"), &map("u32[5000,5000]{0,1:T(5,3)}")).unwrap();
+    let program = Program::new(&relayout, &Profile::webgpu()).unwrap();
+    let [x, y, z] = program.passes()[0].workgroups();
+    assert!(x <= 65_535 && y == 2 && z == 1, "{x} {y} {z}");
+    assert!(u64::from(x) * u64::from(y) * 256 >= 25_000_000 && u64::from(x - 1) * u64::from(y) * 256 < 25_100_000);
+}
+
+#[test]
+fn equal_shaders_have_equal_keys() {
+    let program = |text: [&str; 2]| {
+        let [from, to] = text;
+        Program::new(&Relayout::new(&map(from), &map(to)).unwrap(), &Profile::webgpu()).unwrap().passes()[0].key()
+    };
+    let one = program(["f32[64,65]{1,0}", "f32[64,65]{0,1}"]);
+    assert_eq!(one, program(["f32[64,65]{1,0}", "f32[64,65]{0,1}"]));
+    assert_ne!(one, program(["f32[64,66]{1,0}", "f32[64,66]{0,1}"]));
+    // Copies of any length are one pipeline.
+    assert_eq!(program(["f32[64]{0}", "f32[64]{0}"]), program(["f32[640]{0}", "f32[640]{0}"]));
+}
+
+/// 25 bytes: a copy that ends inside a word, between neighbours.
+#[test]
+fn bytes_behind_an_odd_copy_stay() {
+    let side = |text: &str| Side::strided(&text.parse().unwrap());
+    for (from, to) in [("u8[25]:[1]", "u8[25]:[1]"), ("u8[25]:[1]", "u8[25]:[1]+3"), ("u8[25]:[2]+1", "u8[25]:[3]")] {
+        for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0x5a)] {
+            check(&side(from), &side(to), padding, &Profile::webgpu(), None, [0, 1]).unwrap();
+        }
+    }
+}
+
+/// Axes walked backwards, and elements that change their width: as the CPU copies them, which is held to the literal copy elsewhere.
+#[test]
+fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
+    let compare = |relayout: &Relayout| {
+        let source = noise(relayout.source_size_in_bytes() as usize, 5);
+        let mut expected = noise(relayout.destination_size_in_bytes() as usize, 6);
+        let mut destination = expected.clone();
+        relayout.run(&source, &mut expected).unwrap();
+        let program = Program::new(relayout, &Profile::webgpu()).unwrap();
+        assert_eq!(program.form(), Form::General, "{}", program.explain());
+        program.interpret(&source, &mut destination).unwrap();
+        assert!(destination == expected, "{}\n{}", relayout.explain(), program.passes()[0].wgsl());
+    };
+    for (from, to, axes) in [
+        ("f32[30,20]{1,0}", "f32[30,20]{0,1}", &[0][..]),
+        ("bf16[30,20]{1,0:T(8,128)(2,1)}", "bf16[30,20]{0,1}", &[0, 1]),
+        ("u8[7,9,5]{2,1,0}", "u8[7,9,5]{2,1,0:T(4,4)}", &[1]),
+        ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1}", &[1]),
+    ] {
+        for padding in [Padding::Keep, Padding::Zero] {
+            let relayout = Relayout::reversing(&map(from), &map(to), axes).unwrap().with_padding(padding).unwrap();
+            compare(&relayout);
+        }
+    }
+    for (from, to) in [
+        ("s4[33,17]{1,0:E(4)}", "s4[33,17]{0,1}"),
+        ("u4[33,17]{1,0:E(4)}", "u4[33,17]{1,0:T(8,128)}"),
+        ("s2[33,17]{1,0}", "s2[33,17]{0,1:E(2)}"),
+        ("s1[100]{0:E(1)}", "s1[100]{0}"),
+        ("u1[100]{0}", "u1[100]{0:E(1)}"),
+    ] {
+        for padding in [Padding::Keep, Padding::Zero] {
+            compare(&Relayout::new(&map(from), &map(to)).unwrap().with_padding(padding).unwrap());
+        }
+    }
+}
