@@ -136,7 +136,7 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
         match place_of.get_mut(axis) {
             None => return Err(Error::AxisOutOfRange { axis, rank }),
             Some(place) if *place != usize::MAX => {
-                return Err(Error::NotAPermutation { what: "the order", position, axis });
+                return Err(Error::not_a_permutation("the order", position, axis));
             }
             Some(place) => *place = position,
         }

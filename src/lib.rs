@@ -25,10 +25,11 @@ pub mod upload;
 
 pub use dims::Dims;
 pub use element::DataType;
-pub use error::{Error, ErrorKind, ModelFault};
+pub use error::{ArgumentRule, DeviceRule, Error, ErrorKind, ModelFault};
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};
+pub use upload::{Buffer, Limits, Role, validate};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

@@ -79,7 +79,7 @@ fn outputs_that_share_a_byte_are_refused() {
         let results = validate_bindings(&outputs, &[], &limits);
         let shared = results[1].as_ref().unwrap_err().iter().next();
         let byte = if limits.write_unit == 1 { 1 } else { 0 };
-        assert_eq!(shared, Some(&Error::BindingsOverlap { first: 0, second: 1, byte }));
+        assert_eq!(shared, Some(&Error::BindingConflict { first: 0, second: 1, byte: Some(byte) }));
     }
     // Rows of four are whole bytes, but still in one word.
     let whole = packed(DataType::U4, &[2, 4]);
@@ -154,7 +154,7 @@ fn packed_buffers_know_the_largest_binding() {
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
         pack_buffer([&bias, &larger], &limits),
-        Err(Error::BindingLimit { size: 136_923_600, max: limits.max_binding })
+        Err(DeviceRule::BindingLimit.by(136_923_600, limits.max_binding))
     );
     // Its pieces fit.
     let pieces: Vec<BufferTensorDesc> = pieces_along(&larger, 0, &limits).unwrap().map(|piece| piece.desc).collect();

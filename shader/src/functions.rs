@@ -83,7 +83,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// What [`ToIndexMap::to_index_map`] refuses; [`Error::ElementLimit`] if an offset does not fit 32 bits, and [`Error::SizeLimit`] if an
+    /// What [`ToIndexMap::to_index_map`] refuses; [`DeviceRule::ElementLimit`](tensor_layout::DeviceRule::ElementLimit) if an offset does not fit 32 bits, and [`DeviceRule::SizeLimit`](tensor_layout::DeviceRule::SizeLimit) if an
     /// index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;

@@ -303,7 +303,7 @@ impl FromStr for DataType {
                 let all_upper = !name.chars().any(|c| c.is_ascii_lowercase());
                 all_upper.then(|| Self::from_xla_name(&name.to_ascii_lowercase())).flatten()
             })
-            .ok_or_else(|| Error::UnknownDataType { name: name.to_owned() })
+            .ok_or_else(|| Error::unknown_data_type(name.to_owned()))
     }
 }
 

@@ -137,7 +137,7 @@ impl DlDataType {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`], with code and bits.
+    /// [`Error::UnknownName`](crate::Error::UnknownName), with code and bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -150,7 +150,7 @@ impl DlDataType {
         let all = TYPES.iter().chain([&FLOAT4]);
         let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
         let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
-        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::UnknownDataType { name: name() })
+        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::unknown_data_type(name()))
     }
 }
 
@@ -184,7 +184,7 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another number of strides
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another number of strides
     /// than of sizes; [`Error::NotExpressible`] for a negative stride, a byte offset that is no whole number of elements, and a
     /// type below a byte that is padded to one; [`Error::Overflow`], also for a negative size.
     ///
@@ -248,7 +248,7 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`Error::BadPointer`] for a shape that is null, and for a shape
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a shape
     /// or strides that are not aligned, unless there are no axes; and those of [`DlFields::to_desc`].
     ///
     /// # Safety
@@ -282,7 +282,7 @@ unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Resu
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what, alignment: align_of::<i64>() });
+        return Err(Error::bad_pointer(what, align_of::<i64>()));
     }
     // SAFETY: neither null nor unaligned; the rest is the caller's promise.
     Ok(unsafe { slice::from_raw_parts(start, length) })

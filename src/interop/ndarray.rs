@@ -22,7 +22,7 @@
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
 use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow};
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -36,7 +36,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -200,7 +200,7 @@ pub fn view_reversed<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`Error::OffsetUnaligned`] if the bytes do not begin aligned for the element type.
+/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do not begin aligned for the element type.
 pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
     view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
 }
@@ -345,5 +345,5 @@ fn whole<A>(bytes: &[u8]) -> &[u8] {
 
 fn unaligned<A>(bytes: &[u8]) -> Error {
     let offset = count(bytes.as_ptr().addr());
-    Error::OffsetUnaligned { offset, alignment: count(align_of::<A>()) }
+    DeviceRule::OffsetUnaligned.by(offset, count(align_of::<A>()))
 }

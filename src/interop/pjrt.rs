@@ -146,8 +146,8 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order; [`Error::ZeroTile`];
-    /// [`Error::TrailingCombine`]; [`Error::NotExpressible`] for negative byte strides and for ones that are no whole number of
+    /// [`Error::AxisOutOfRange`] and [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for a wrong dimension order; [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile);
+    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine); [`Error::NotExpressible`] for negative byte strides and for ones that are no whole number of
     /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64 bits.
     ///
     /// ```
@@ -205,7 +205,7 @@ impl PjrtMemoryLayout {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
-    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned; and those of [`PjrtFields::to_layout`].
+    /// 65,536 numbers; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a list that is null or not aligned; and those of [`PjrtFields::to_layout`].
     ///
     /// # Safety
     ///
@@ -265,7 +265,7 @@ unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> 
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what: "a list of a PJRT layout", alignment: align_of::<T>() });
+        return Err(Error::bad_pointer("a list of a PJRT layout", align_of::<T>()));
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";

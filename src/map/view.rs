@@ -24,7 +24,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::checked::{self, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 use super::axes::AxisOrder;
 use super::axis_list::AxisList;
@@ -291,7 +291,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -308,10 +308,10 @@ impl BufferTensorDesc {
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         let min = self.min_size_in_bytes();
         if total < min {
-            return Err(Error::TotalSizeTooSmall { total, min });
+            return Err(ArgumentRule::TotalSizeTooSmall.by(total, min));
         }
         if !total.is_multiple_of(4) {
-            return Err(Error::TotalSizeUnaligned { total });
+            return Err(ArgumentRule::TotalSizeUnaligned.by(total, 0));
         }
         Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
@@ -321,11 +321,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAlignment`].
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment).
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
-            return Err(Error::BadAlignment { alignment: alignment.into(), min: min.next_power_of_two().into() });
+            return Err(ArgumentRule::BadAlignment.by(alignment.into(), min.next_power_of_two().into()));
         }
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }

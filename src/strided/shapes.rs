@@ -15,7 +15,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Negative`] for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
     /// one of 2^64 or more, and as for [`new`](Self::new).
     ///
     /// ```
@@ -178,7 +178,7 @@ fn naturals<T: Copy + TryInto<i128>>(
     numbers: &[T],
 ) -> Result<Dims, Error> {
     let natural = |(axis, &number): (usize, &T)| match number.try_into() {
-        Ok(number) if number < 0_i128 => Err(Error::Negative { what, axis }),
+        Ok(number) if number < 0_i128 => Err(Error::negative(what, axis)),
         Ok(number) => checked::narrow(number, one_of_them),
         Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
     };

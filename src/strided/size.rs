@@ -2,7 +2,7 @@
 
 use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 /// The smallest buffer, in bytes, that holds a tensor of these `sizes` and `strides` (both in
 /// elements; `None` for packed row-major), rounded up to a multiple of 4 bytes.
@@ -18,7 +18,7 @@ use crate::error::Error;
 ///
 /// # Errors
 ///
-/// [`Error::ZeroSize`] for a size of zero, [`Error::RankMismatch`] if there are not as many strides
+/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize) for a size of zero, [`Error::RankMismatch`] if there are not as many strides
 /// as sizes, [`Error::Overflow`] if the number of elements, an offset or the size passes 64 bits.
 ///
 /// ```
@@ -33,7 +33,7 @@ use crate::error::Error;
 /// ```
 pub fn calc_buffer_tensor_size(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<u64, Error> {
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-        return Err(Error::ZeroSize { axis });
+        return Err(ArgumentRule::ZeroSize.at(axis));
     }
     let elements = match strides {
         None => checked::product(sizes, ELEMENTS)?,

@@ -101,7 +101,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::ArrayShape;

@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 use crate::checked::{self, BYTES, Exact, OFFSET, at};
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
@@ -120,8 +120,8 @@ impl FusedIterator for AxisPieces {}
 ///
 /// # Errors
 ///
-/// [`Error::AxisOutOfRange`]; [`Error::BindingLimit`] if a single index of the axis takes more than the largest binding;
-/// [`Error::NoPieces`] if pieces that begin aligned do not fit; [`Error::OffsetUnaligned`] if the tensor itself begins unaligned
+/// [`Error::AxisOutOfRange`]; [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index of the axis takes more than the largest binding;
+/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces that begin aligned do not fit; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the tensor itself begins unaligned
 /// and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
@@ -165,7 +165,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
         let rest = base_bits.modulo(align_bits.max(1));
         if rest > 0 {
             let offset = checked::narrow(base_bits.div_euclid(8), BYTES)?;
-            return Err(Error::OffsetUnaligned { offset, alignment });
+            return Err(DeviceRule::OffsetUnaligned.by(offset, alignment));
         }
         (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
@@ -181,12 +181,12 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     }
     let Some(free) = room.checked_sub(row_bits.plus(lead)) else {
         let size = checked::narrow(row_bits.plus(lead).div_ceil(8), BYTES)?;
-        return Err(Error::BindingLimit { size, max: limits.max_binding });
+        return Err(DeviceRule::BindingLimit.by(size, limits.max_binding));
     };
     let fits = free.checked_div(stride_bits).unwrap_or(u128::from(size)).plus(1).min(size.into());
     let step = fits.minus(fits.modulo(unit));
     if step == 0 {
-        return Err(Error::NoPieces { max: limits.max_binding, alignment });
+        return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
     }
     Ok(AxisPieces { step: checked::narrow(step, OFFSET)?, ..whole })
 }

@@ -51,7 +51,7 @@ pub struct Binding<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`validate`] for each binding. [`Error::BindingsOverlap`], [`Error::BufferReadAndWritten`], or [`Error::TooHard`] is on
+/// Those of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict), [`Error::BindingConflict`](crate::Error::BindingConflict), or [`Error::TooHard`] is on
 /// the list of the later binding of a clashing pair.
 ///
 /// ```
@@ -113,13 +113,17 @@ impl Pair<'_> {
         let (first, second) = self.places;
         let both_written = self.bindings.0.buffer.role == self.bindings.1.buffer.role;
         if limits.one_usage && !both_written {
-            return Some(Error::BufferReadAndWritten { first, second });
+            return Some(Error::BindingConflict { first, second, byte: None });
         }
         if in_place && !both_written {
             return None;
         }
         if limits.writes_padding || limits.exclusive_ranges {
-            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingsOverlap { first, second, byte });
+            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingConflict {
+                first,
+                second,
+                byte: Some(byte),
+            });
         }
         // A reader finds its own bits unchanged in a unit that is written with them.
         if both_written { self.units_meet(limits.write_unit) } else { self.elements_meet() }
@@ -130,7 +134,7 @@ impl Pair<'_> {
         let (earlier, later) = self.bindings;
         match shared_unit((earlier.desc, earlier.buffer.offset), (later.desc, later.buffer.offset), unit) {
             Shared::No => None,
-            Shared::Byte(byte) => Some(Error::BindingsOverlap { first, second, byte }),
+            Shared::Byte(byte) => Some(Error::BindingConflict { first, second, byte: Some(byte) }),
             Shared::TooHard => Some(too_hard()),
         }
     }
@@ -144,7 +148,7 @@ impl Pair<'_> {
                 let bits = u128::from(offset).times(earlier.desc.data_type().bits().into());
                 let byte =
                     exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(earlier.buffer.offset);
-                Some(Error::BindingsOverlap { first, second, byte })
+                Some(Error::BindingConflict { first, second, byte: Some(byte) })
             }
             Overlap::TooHard => Some(too_hard()),
         }

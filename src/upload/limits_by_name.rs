@@ -30,7 +30,7 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownLimits`], whose sentence lists the names.
+    /// [`Error::UnknownName`](crate::Error::UnknownName), whose sentence lists the names.
     ///
     /// ```
     /// use tensor_layout::upload::Limits;
@@ -56,7 +56,7 @@ impl Limits {
             "webnn" => Ok(Self::webnn()),
             _ => match name.strip_prefix("directml:") {
                 Some(level) => Ok(Self::directml(level.parse()?)),
-                None => Err(Error::UnknownLimits { name: name.to_owned() }),
+                None => Err(Error::unknown_limits(name.to_owned())),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! `pack_buffer`: many tensors in one buffer, each where the device wants it.
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
@@ -37,8 +37,8 @@ pub struct PackedBuffer {
 ///
 /// # Errors
 ///
-/// [`Error::BindingLimit`] for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
-/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit; those of
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
+/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it passes the limit; those of
 /// [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -61,7 +61,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         let (report, _) = check_unplaced(&tensor, limits);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
         if report.total_bytes > limits.max_binding {
-            return Err(Error::BindingLimit { size: report.total_bytes, max: limits.max_binding });
+            return Err(DeviceRule::BindingLimit.by(report.total_bytes, limits.max_binding));
         }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
@@ -72,7 +72,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
     }
     if packed.len > limits.max_buffer {
-        return Err(Error::BufferLimit { len: packed.len, max: limits.max_buffer });
+        return Err(DeviceRule::BufferLimit.by(packed.len, limits.max_buffer));
     }
     Ok(packed)
 }

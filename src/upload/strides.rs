@@ -1,7 +1,7 @@
 //! The rules of devices that are told strides, and boxes.
 
 use crate::checked::Exact;
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
@@ -17,36 +17,36 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limit
     let last = sizes.len().saturating_sub(1);
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if stride > max_stride {
-            errors.push(Error::StrideLimit { axis, stride, max: max_stride });
+            errors.push(DeviceRule::StrideLimit.at(axis, stride, max_stride));
         }
         if axis == last {
             if limits.unit_inner_stride && stride != 1 {
-                errors.push(Error::InnerStride { axis, stride });
+                errors.push(DeviceRule::InnerStride.at(axis, stride, 0));
             }
             let multiple = limits.inner_size_multiple_of(data_type);
             if !size.is_multiple_of(multiple) {
-                errors.push(Error::SizeUnaligned { axis, size, multiple });
+                errors.push(DeviceRule::SizeUnaligned.at(axis, size, multiple));
             }
             continue;
         }
         // Strides of any number of elements need not be whole bytes.
         if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).times(8)) {
-            errors.push(Error::StrideUnaligned { axis, stride, bits, multiple });
+            errors.push(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
         }
         let next = axis.plus(1);
         let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
         if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
             if stride != inside {
-                errors.push(Error::StrideNotPacked { axis, stride, packed: inside });
+                errors.push(DeviceRule::StrideNotPacked.at(axis, stride, inside));
             }
         } else if limits.ordered_strides && stride < inside {
-            errors.push(Error::StrideOrder { axis, stride, least: inside });
+            errors.push(DeviceRule::StrideOrder.at(axis, stride, inside));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
         let extent = bits_of(stride).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
-            errors.push(Error::BindingLimit { size: bits_to(Some(extent)), max: limits.max_extent });
+            errors.push(DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
         }
     }
 }
@@ -60,8 +60,8 @@ fn bits_to(value: Option<u128>) -> u64 {
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`]; [`Error::BoxLimit`] for a size that is 0, or more than the device
-/// copies; [`Error::BoxUnaligned`] for rows that are no multiple of what it asks; that of
+/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`]; [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
+/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are no multiple of what it asks; that of
 /// [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -89,11 +89,11 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
         let widest = bits_to(u128::from(rules.max_row).times(8).checked_div(bits.into()));
         let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
         if size == 0 || size > max {
-            errors.push(Error::BoxLimit { axis, size, max });
+            errors.push(DeviceRule::BoxLimit.at(axis, size, max));
         }
         let row = u128::from(size).times(bits.into());
         if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).times(8)) {
-            errors.push(Error::BoxUnaligned { axis, size, bits, multiple: rules.row_multiple });
+            errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }

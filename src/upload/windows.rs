@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
@@ -81,8 +81,8 @@ impl Windows {
     ///
     /// # Errors
     ///
-    /// If the range takes several windows: [`Error::OffsetUnaligned`] if an element would lie in two of them, because the range does not begin at a
-    /// multiple of an element's bytes; [`Error::NoPieces`] if the largest binding is below the alignment. [`Error::Overflow`] if
+    /// If the range takes several windows: [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would lie in two of them, because the range does not begin at a
+    /// multiple of an element's bytes; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment. [`Error::Overflow`] if
     /// the rounded end passes 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
@@ -99,7 +99,7 @@ impl Windows {
         }
         let element = whole_elements(element_bits);
         if !first.is_multiple_of(element) {
-            return Err(Error::OffsetUnaligned { offset: first, alignment: element });
+            return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
         // Windows meet between elements, so the first binding begins with a whole one too.
         let alignment = piece_alignment(element, limits);
@@ -107,7 +107,7 @@ impl Windows {
         checked::add(start, rounded(start)?, BYTES)?;
         let step = down(limits.max_binding, alignment);
         if step == 0 {
-            return Err(Error::NoPieces { max: limits.max_binding, alignment });
+            return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
         }
         Ok(Windows { next: first, end, start, step, size_multiple })
     }

@@ -95,7 +95,7 @@ fn apply(
             continue;
         }
         let (block, count, place) = digit.map_or((1, None, None), |digit| choose(digit, size));
-        let entry = NonZeroU64::new(block).ok_or(Error::ZeroTile { tile: 0, entry: position })?;
+        let entry = NonZeroU64::new(block).ok_or(Error::zero_tile(0, position))?;
         tile.push(TileSize::Size(entry));
         entries.push((count, size.div_ceil(block)));
         places.push((place, block));

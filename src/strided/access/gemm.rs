@@ -100,7 +100,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] if the axes are the same, and
+    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if the axes are the same, and
     /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
     ///
     /// ```
@@ -114,7 +114,7 @@ impl BufferTensorDesc {
     /// ```
     pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
         if rows == columns {
-            return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: columns });
+            return Err(Error::not_a_permutation("the pair of axes", 1, columns));
         }
         let pick = |axis| self.sizes().get(axis).copied().zip(self.strides().get(axis).copied());
         let (Some((row_count, row_stride)), Some((column_count, column_stride))) = (pick(rows), pick(columns)) else {
