@@ -9,7 +9,7 @@ use tensor_layout::upload::{
     Binding, Buffer, FeatureLevel, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings,
     validate_description,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{BufferTensorDesc, DataType, DeviceRule, Error};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
