@@ -122,7 +122,7 @@ impl Relayout {
             if backwards { size.saturating_sub(range.end)..size.saturating_sub(range.start) } else { range.clone() };
         let (source, destination) =
             (self.source.slice(&slices(read))?, self.destination.slice(&slices(range.clone()))?);
-        let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.with_kernel_level(self.level.get());
+        let relayout = Relayout { level: self.level, ..Relayout::reversing(&source, &destination, &self.reversed)? };
         Ok(AxisPiece { range, relayout })
     }
 }

@@ -5,15 +5,10 @@ use std::fmt::{self, Write};
 use crate::checked;
 use crate::map::{CopyBox, Loop};
 
-use super::kernel::KernelLevel;
+use super::level::KernelLevel;
 use super::padding::Padding;
 use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
-use super::plan::machine::{TraitSource, Traits};
-use super::plan::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
-    WidthChange,
-};
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
 use super::plan::subbyte::{Inner, SubByteBox};
@@ -21,6 +16,11 @@ use super::plan::together::Together;
 use super::plan::width::{WidthBox, WidthPart, WidthRows, Widths};
 use super::relayout::Relayout;
 use super::tuning::Trial;
+use strided_copy::knobs::{TraitSource, Traits};
+use strided_copy::nest::{
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
+    WidthChange,
+};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;

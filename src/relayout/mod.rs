@@ -31,7 +31,7 @@ mod exec;
 mod explain;
 mod in_order;
 mod in_place;
-mod kernel;
+mod level;
 mod measured;
 mod padding;
 #[cfg(feature = "rayon")]
@@ -44,9 +44,13 @@ mod write_only;
 
 pub use axis_piece::AxisPiece;
 pub use descriptor_pairs::DescriptorPair;
-pub use kernel::{KernelLevel, WriteOnly};
+pub use level::KernelLevel;
 pub use padding::Padding;
 pub use passes::CopyPass;
 pub use piece::Piece;
 pub use relayout::Relayout;
+pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;
+
+#[cfg(test)]
+mod tests;

@@ -13,13 +13,13 @@ use crate::error::Error;
 use crate::map::CopyBox;
 
 use super::exec;
-use super::kernel::Destination;
 use super::plan::clip::{self, Room, Spanned};
 use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
+use strided_copy::Destination;
 
 /// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any order, on any
 /// thread or machine that has the source.

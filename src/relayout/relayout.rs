@@ -8,7 +8,9 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
 use super::exec;
-use super::kernel::{Available, Destination, KernelLevel, Machine};
+use strided_copy::{Available, Destination, Machine};
+
+use super::level::KernelLevel;
 use super::padding::Padding;
 use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
@@ -134,7 +136,7 @@ impl Relayout {
             padding: Padding::Keep,
             fill: Fill::Nothing,
             passes,
-            level: Available::in_use(),
+            level: KernelLevel::available_in_use(),
             machine,
             tuning: Tuning::default(),
             trials: Vec::new(),
@@ -200,7 +202,7 @@ impl Relayout {
     /// available level up to `level`.
     #[must_use]
     pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        Relayout { level: Available::up_to(level), ..self }
+        Relayout { level: level.available(), ..self }
     }
 
     /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size: for tests and

@@ -13,7 +13,6 @@ use crate::error::Error;
 
 use super::exec;
 use super::exec::passes::OldPadding;
-use super::kernel::{Destination, WriteOnly, all_written};
 use super::padding::Padding;
 use super::piece::{Part, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
@@ -22,6 +21,7 @@ use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
+use strided_copy::{Destination, WriteOnly, all_written};
 
 const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
 

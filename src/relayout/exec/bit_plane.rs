@@ -6,12 +6,10 @@
 //! one touch single bits.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that lies inside two buffers")]
 
-use super::super::kernel::{Call, Destination};
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
-use super::super::plan::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, Stride,
-};
 use super::bit_rows;
+use strided_copy::nest::{Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, Stride};
+use strided_copy::{Call, Destination};
 
 /// What a block goes through.
 pub(super) struct Buffers([[u8; BIT_BUFFER]; 3]);

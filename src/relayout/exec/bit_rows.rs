@@ -1,7 +1,7 @@
 //! Rows of bits that begin anywhere.
 
-use super::super::kernel::{self, Call};
-use super::super::plan::nest::{BitRows, MicroKernel, Stride};
+use strided_copy::nest::{BitRows, MicroKernel, Stride};
+use strided_copy::{self as kernel, Call};
 
 /// Copies rows, the first one from and to these bits; bits around them stay as they are.
 pub(super) fn run(rows: &BitRows, call: &mut Call<'_>, start: (u64, u64)) {

@@ -3,9 +3,9 @@
 use crate::element::write_bits;
 use crate::map::{CopyBox, Loop};
 
-use super::super::kernel::Destination;
 use super::super::plan::fill::Fill;
 use super::elements::each_element;
+use strided_copy::Destination;
 
 /// What must be written before the elements are copied.
 #[inline]

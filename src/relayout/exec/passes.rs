@@ -3,9 +3,9 @@
 use crate::checked;
 use crate::error::Error;
 
-use super::super::kernel::Available;
 use super::super::plan::passes::{Passes, StagedPasses};
 use super::{fill, program};
+use strided_copy::Available;
 
 /// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if there is one.
 ///

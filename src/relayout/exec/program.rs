@@ -3,16 +3,16 @@
 use crate::error::Error;
 use crate::map::CopyBox;
 
-use super::super::kernel::{Available, Call, Destination, StreamFence};
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
-use super::super::plan::machine::Knobs;
-use super::super::plan::nest::{MicroKernel, Nest, NestLoop, Stride};
 use super::super::plan::program::{PlannedBox, Program};
 use super::super::plan::together::Together;
 use super::super::plan::width::Widths;
 use super::elements::each_element;
 use super::{fill, subbyte, width};
+use strided_copy::knobs::Knobs;
+use strided_copy::nest::{MicroKernel, Nest, NestLoop, Stride};
+use strided_copy::{Available, Call, Destination, StreamFence};
 
 /// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element of both layouts lies
 /// inside them. A destination that cannot be read is for programs without [sub-byte boxes](Program::has_sub_byte_boxes).
@@ -67,7 +67,10 @@ pub(crate) fn run_filled(
 /// some box cannot be shared.
 #[cfg(all(feature = "rayon", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: Destination<'_>) -> bool {
-    use super::super::kernel::threads as pool;
+    use rayon::prelude::*;
+    use strided_copy::threads::{Part, loop_to_share, parts};
+
+    use super::super::plan::cost::PARTS_PER_THREAD;
 
     let threads = rayon::current_num_threads();
     let nests = || {
@@ -76,7 +79,8 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
             PlannedBox::SubByte(_) | PlannedBox::Width(_) | PlannedBox::Together(_) => None,
         })
     };
-    let can_share = |nest: Option<&Nest>| nest.is_some_and(|nest| pool::loop_to_share(nest, level, threads).is_some());
+    let can_share =
+        |nest: Option<&Nest>| nest.is_some_and(|nest| loop_to_share(nest, level, threads, PARTS_PER_THREAD).is_some());
     if program.prepared.is_empty() || !nests().all(can_share) {
         return false;
     }
@@ -84,7 +88,7 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let (prefetch, knobs) = (program.prefetch, &program.knobs);
     let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs };
     for nest in nests().flatten() {
-        pool::run(nest, &mut call, threads);
+        parts(nest, &mut call, threads, PARTS_PER_THREAD).into_par_iter().for_each(Part::run);
     }
     true
 }

@@ -2,11 +2,11 @@
 
 use crate::element::{read_bits, write_bits};
 
-use super::super::kernel::{self, Call};
 use super::super::plan::subbyte::{Inner, SubByteBox};
 use super::bit_plane::{self, Buffers};
 use super::bit_rows;
 use super::elements::each_element;
+use strided_copy::{self as kernel, Call};
 
 /// Copies the box, and says how many bytes that were.
 // As in `width.rs`.

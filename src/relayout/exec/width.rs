@@ -1,11 +1,11 @@
 //! Unpacking and packing elements that lie otherwise on the other side, or begin inside bytes.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets of elements that lie inside two buffers")]
 
-use super::super::kernel::{self, Call, Destination};
 use super::super::plan::cost::WIDTH_STAGE;
-use super::super::plan::nest::{MicroKernel, Nest};
 use super::super::plan::width::{Change, WidthBox, WidthPart, WidthRows};
 use super::elements::each_element;
+use strided_copy::nest::{MicroKernel, Nest};
+use strided_copy::{self as kernel, Call, Destination};
 
 /// Bytes of the stage.
 #[allow(clippy::as_conversions, reason = "a constant of 16 bits; `try_from` is not const")]

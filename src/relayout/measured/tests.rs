@@ -1,7 +1,7 @@
-use super::super::kernel::Machine;
-use super::super::plan::machine::{Knobs, TraitSource, Traits};
 use super::*;
 use crate::notation::Notated;
+use strided_copy::Machine;
+use strided_copy::knobs::{Knobs, TraitSource, Traits};
 
 /// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves, and try to; the others do, and try to do without.
 #[test]

@@ -4,12 +4,9 @@
 //! `exec` walks and `kernel` runs.
 
 pub(super) mod clip;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "much of it is for kernels over vectors"))]
 pub(super) mod cost;
 pub(super) mod fill;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "much of it is for kernels over vectors"))]
-pub(super) mod machine;
-pub(super) mod nest;
+pub(super) mod nest_loops;
 pub(super) mod passes;
 pub(super) mod program;
 pub(super) mod select;

@@ -5,12 +5,12 @@ use crate::map::{BoxGroups, CopyBox};
 
 use super::clip::Spanned;
 use super::cost::{LINE, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
-use super::machine::Knobs;
-use super::nest::{MicroKernel, Nest, Plane};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 use super::together::{self, Parts, Together};
 use super::width::{self, WidthBox, Widths};
+use strided_copy::knobs::Knobs;
+use strided_copy::nest::{MicroKernel, Nest, Plane};
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]

@@ -7,8 +7,8 @@
 
 use crate::map::{CopyBox, Loop};
 
-use super::machine::{Knobs, TraitSource, Traits};
-use super::nest::{Axis, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride, WidthChange};
+use strided_copy::knobs::{Knobs, TraitSource, Traits};
+use strided_copy::nest::{Axis, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride, WidthChange};
 
 mod suite {
     mod tests;

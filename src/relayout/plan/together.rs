@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 
-use super::nest::Nest;
+use strided_copy::nest::Nest;
 
 /// Boxes that are copied part by part.
 #[derive(Debug, Clone)]

@@ -9,11 +9,13 @@
 
 use proptest::prelude::*;
 
-use super::super::super::plan::machine::{Knobs, Traits};
+use super::super::super::level::KernelLevel;
 use super::super::super::plan::passes::Passes;
 use super::super::super::plan::program::planned_in;
 use super::super::super::plan::together::Parts;
 use super::*;
+use strided_copy::knobs::{Knobs, Traits};
+
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
 
@@ -33,7 +35,7 @@ fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize
     let source: Vec<u8> = (0..bytes(from.physical_elements())).map(|i| (i % 251) as u8 + 1).collect();
     let mut destination = vec![0; bytes(to.physical_elements())];
     let mut heard = Vec::new();
-    let level = Available::in_use();
+    let level = KernelLevel::available_in_use();
     let written = run(&program, level, &source, (&mut destination[..]).into(), &mut |done| heard.push(done)).unwrap();
     assert_eq!(written, from.logical_elements() * bits / 8);
     assert!(heard.is_sorted() && heard.last() == Some(&written));

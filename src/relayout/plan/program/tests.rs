@@ -1,12 +1,12 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
 use super::super::cost::LONGEST_JOINED;
-use super::super::machine::Traits;
 use super::super::passes::Passes;
 use super::super::tests::{z3, z5};
 use super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
+use strided_copy::knobs::Traits;
 
 fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()

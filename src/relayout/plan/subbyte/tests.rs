@@ -1,8 +1,8 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use super::super::nest::NestLoop;
 use super::super::tests::{copy_box, words, z3, z5};
 use super::*;
+use strided_copy::nest::NestLoop;
 
 #[test]
 fn rows_of_whole_bytes_are_a_box_of_bytes() {

@@ -1,10 +1,10 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use super::super::nest::NestLoop;
 use super::super::tests::{copy_box, words, z5};
 use super::*;
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
+use strided_copy::nest::NestLoop;
 
 fn change(source: u32, destination: u32) -> Change {
     Widths { source, destination, signed: false }.change().unwrap()

@@ -1,0 +1,159 @@
+//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
+
+#[cfg(target_arch = "aarch64")]
+use super::aarch64;
+use super::destination::Destination;
+use super::iterations::Iterations;
+use super::level::Available;
+use super::portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::simd;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64;
+use crate::knobs::Knobs;
+use crate::nest::{MicroKernel, Nest, NestLoop, Reach};
+
+/// Two buffers, and how kernels read and store.
+pub struct Call<'a> {
+    /// What is read.
+    pub source: &'a [u8],
+    /// What is written.
+    pub destination: Destination<'a>,
+    /// Store whole lines past the cache: only under a fence, which outlives the call.
+    pub streaming: Option<&'a StreamFence>,
+    /// Prefetch what will be read.
+    pub prefetch: bool,
+    /// Whose vectors.
+    pub level: Available,
+    /// The numbers of the machine.
+    pub knobs: &'a Knobs,
+}
+
+impl Call<'_> {
+    /// Runs a nest.
+    ///
+    /// # Panics
+    ///
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
+    #[inline]
+    pub fn run(&mut self, nest: &Nest) {
+        // SAFETY: invariant 3 of [`nest`](crate::nest).
+        unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), nest.reach()) }
+    }
+
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_at(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+        // SAFETY: it is theirs.
+        unsafe { self.run_inside(kernel, loops, start, Reach::new(kernel, loops, start)) }
+    }
+
+    /// The same.
+    ///
+    /// # Safety
+    ///
+    /// `reach` is that of the other arguments.
+    #[inline(always)]
+    unsafe fn run_inside(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), reach: Reach) {
+        let Call { source, destination, .. } = self;
+        assert!(reach.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if self.level.has_vectors() {
+            let streaming = self.streaming.is_some();
+            let prefetch = self.prefetch && !kernel.is_followed(loops, self.knobs);
+            let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
+            let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
+            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
+            // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
+            return unsafe { run_at_level(kernel, &walk, self.level) };
+        }
+        self.run_portable(kernel, loops, start);
+    }
+
+    /// The same with the safe kernels.
+    #[inline(never)]
+    fn run_portable(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+        for (from, to) in Iterations::new(loops, start) {
+            portable::run(kernel, &self.source[from..], &mut self.destination.bytes()[to..]);
+        }
+    }
+}
+
+/// Runs a kernel over vectors.
+///
+/// # Safety
+///
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
+/// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
+/// do not overlap; and no other thread accesses the bytes written.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
+    use super::level::Level;
+
+    let nest = simd::RunNest { kernel, walk };
+    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
+    // The CPU has the features: that is what an `Available` level says.
+    unsafe {
+        match level.get() {
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => nest.run::<aarch64::neon::Pair>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => nest.run::<x86_64::avx2::Ymm>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => nest.run::<x86_64::avx512::Zmm>(),
+            #[cfg(feature = "software")]
+            Level::Software32 => nest.run::<simd::software::Software<32>>(),
+            #[cfg(feature = "software")]
+            Level::Software64 => nest.run::<simd::software::Software<64>>(),
+            level => unreachable!("the level {level} has no vectors on this CPU"),
+        }
+    }
+}
+
+/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a copy, errors
+/// and panics included, other threads then see the destination as they would after ordinary stores. (NEON stores are ordinary.)
+#[must_use]
+pub struct StreamFence {
+    /// Only kernels over vectors stream.
+    needed: bool,
+}
+
+impl StreamFence {
+    /// For copies at this level.
+    pub fn new(level: Available) -> StreamFence {
+        StreamFence { needed: level.has_vectors() }
+    }
+}
+
+impl Drop for StreamFence {
+    fn drop(&mut self) {
+        if self.needed {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: SSE, which every x86-64 CPU has.
+            unsafe {
+                std::arch::x86_64::_mm_sfence();
+            }
+            #[cfg(feature = "software")]
+            FENCES.with(|fences| fences.set(fences.get() + 1));
+        }
+    }
+}
+
+/// How many fences this thread has run.
+#[cfg(feature = "software")]
+#[must_use]
+pub fn fences() -> usize {
+    FENCES.with(std::cell::Cell::get)
+}
+
+#[cfg(feature = "software")]
+thread_local! {
+    /// Fences of this thread.
+    static FENCES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! The memory that a copy writes, which kernels cannot read back.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// The bytes that a copy writes.
+///
+/// They may be uninitialised, or memory that is not to be read, such as a mapped GPU buffer. So they can be written through this type, and
+/// read only where it was made of a `&mut [u8]`. Whatever is written is initialised.
+pub struct Destination<'a> {
+    start: NonNull<u8>,
+    length: usize,
+    kind: Kind,
+    memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A `&mut [u8]`.
+    Initialised,
+    /// Ordinary memory without contents.
+    Uninitialised,
+    /// Memory that is never read: whole lines are stored past the cache, whatever the size of the copy.
+    WriteOnly,
+}
+
+/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or hold nothing yet.
+///
+/// Bytes of one's own are such memory too, by `From`, initialised or not.
+///
+/// ```
+/// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
+///
+/// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+/// let mut bytes = [0; 6];
+/// Relayout::new(&from, &to)?.run_write_only(b"abcdef", WriteOnly::from(&mut bytes[..]))?;
+/// assert_eq!(&bytes, b"adbecf");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub struct WriteOnly<'a>(Destination<'a>);
+
+impl<'a> WriteOnly<'a> {
+    /// Memory that a pointer names (wgpu's `WriteOnly<[u8]>` gives it as `as_raw_ptr`).
+    ///
+    /// # Safety
+    ///
+    /// For `'a`, all of its bytes are valid for writes, and nothing else accesses them.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use tensor_layout::relayout::WriteOnly;
+    ///
+    /// let mut mapped = [0; 6];
+    /// // SAFETY: six bytes of our own, which are not touched while `memory` is used.
+    /// let memory = unsafe { WriteOnly::new(NonNull::from(&mut mapped[..])) };
+    /// assert!(memory.len() == 6 && !memory.is_empty());
+    /// ```
+    #[must_use]
+    pub unsafe fn new(bytes: NonNull<[u8]>) -> WriteOnly<'a> {
+        let (start, length) = (bytes.cast(), bytes.len());
+        WriteOnly(Destination { start, length, kind: Kind::WriteOnly, memory: PhantomData })
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.length
+    }
+
+    /// Has it no bytes?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same as the memory of a copy.
+    pub fn into_destination(self) -> Destination<'a> {
+        self.0
+    }
+}
+
+// SAFETY: it is the only access to its bytes, which have no owner that is bound to a thread, as `&mut [u8]` is.
+unsafe impl Send for WriteOnly<'_> {}
+
+// SAFETY: a shared one tells its length and nothing else.
+unsafe impl Sync for WriteOnly<'_> {}
+
+impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
+    fn from(bytes: &'a mut [u8]) -> Self {
+        WriteOnly(Destination { kind: Kind::WriteOnly, ..bytes.into() })
+    }
+}
+
+impl<'a> From<&'a mut [MaybeUninit<u8>]> for WriteOnly<'a> {
+    fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        WriteOnly(Destination { kind: Kind::WriteOnly, ..Destination::uninitialised(bytes) })
+    }
+}
+
+impl std::fmt::Debug for WriteOnly<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteOnly").field("len", &self.len()).finish()
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for Destination<'a> {
+    fn from(bytes: &'a mut [u8]) -> Self {
+        let length = bytes.len();
+        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Initialised, memory: PhantomData }
+    }
+}
+
+impl<'a> Destination<'a> {
+    /// Memory without contents.
+    pub fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
+        let length = bytes.len();
+        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
+    }
+
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Is it memory that every line is to be stored to once, past the cache?
+    pub fn is_write_only(&self) -> bool {
+        self.kind == Kind::WriteOnly
+    }
+
+    /// Its bytes, if they are initialised and may be read.
+    fn readable(&mut self) -> Option<&mut [u8]> {
+        // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is here; what has been written
+        // since is initialised.
+        (self.kind == Kind::Initialised)
+            .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
+    }
+
+    /// Its bytes, where elements share them with what is to stay.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read: such a destination is given no plan with elements of this kind.
+    pub fn bytes_to_change(&mut self) -> &mut [u8] {
+        self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
+    }
+
+    /// The same bytes, for a shorter time.
+    pub fn reborrow(&mut self) -> Destination<'_> {
+        Destination { memory: PhantomData, ..*self }
+    }
+
+    /// Some of the bytes; `None` if they lie outside.
+    pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
+        let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
+        // SAFETY: the range begins inside the bytes, or right behind them.
+        let start = unsafe { self.start.add(range.start) };
+        Some(Destination { start, length, kind: self.kind, memory: PhantomData })
+    }
+
+    /// Its first byte, for kernels over vectors.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Its bytes as safe Rust may write them, and not read them. Only initialised bytes are to be written.
+    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: it was made of as many writable bytes, which are borrowed for longer than `self` is here, or which nothing else
+        // accesses so long. `MaybeUninit` promises nothing about their contents.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length) }
+    }
+
+    /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits to zero.
+    ///
+    /// # Panics
+    ///
+    /// If they lie outside.
+    pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
+        let bytes = &mut self.bytes()[range];
+        let pattern = pattern.to_le_bytes();
+        let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
+        let first = pattern[0];
+        if given.iter().all(|&byte| byte == first) && (beyond == 0 || first == 0) {
+            return bytes.fill(MaybeUninit::new(first));
+        }
+        for element in bytes.chunks_mut(width) {
+            let (low, high) = element.split_at_mut(given.len().min(element.len()));
+            low.copy_from_slice(&written(given)[..low.len()]);
+            high.fill(MaybeUninit::new(0));
+        }
+    }
+}
+
+/// Bytes as something to be written.
+pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
+    // SAFETY: the same number of bytes, and initialised ones are allowed.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// The bytes of an uninitialised destination, of which a plan has written so many: only a number that the boxes of a run have added up belongs
+/// here, as nothing else says that each byte was written.
+///
+/// # Panics
+///
+/// If that is not all of them.
+pub fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
+    assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
+    // SAFETY: the same number of bytes, borrowed for as long. The boxes of elements and of padding are disjoint and lie inside the
+    // destination, so as many written bytes as it has are all of them; and what kernels write is initialised.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
+}

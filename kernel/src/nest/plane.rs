@@ -1,0 +1,263 @@
+//! A plane to be transposed: two axes, one packed on either side.
+
+use crate::cost::{LINE, MICRO_TILE, MOST_INTERLEAVED, PAGE};
+use crate::knobs::{BY_PITCHES, Knobs};
+
+/// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
+/// `columns.offset(column) + row * unit` on the destination, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plane {
+    /// Bytes that stay together.
+    pub unit: usize,
+    /// Packed on the source; each is a row of the destination, at these offsets.
+    pub columns: Axis,
+    /// Packed on the destination; at these offsets of the source.
+    pub rows: Axis,
+    /// A unit is itself a small plane, which is transposed on the way.
+    pub micro_tile: Option<MicroTile>,
+}
+
+impl Plane {
+    /// How many bytes it spans on the source and on the destination.
+    pub fn span(&self) -> (usize, usize) {
+        (
+            self.rows.largest().saturating_add(self.source_row()),
+            self.columns.largest().saturating_add(self.destination_row()),
+        )
+    }
+
+    /// Bytes of a source row.
+    pub fn source_row(&self) -> usize {
+        self.columns.extent.saturating_mul(self.unit)
+    }
+
+    /// Bytes of a destination row.
+    pub fn destination_row(&self) -> usize {
+        self.rows.extent.saturating_mul(self.unit)
+    }
+
+    /// Is it long both ways, of units that fill vectors? Such planes are transposed in panels of blocks.
+    pub fn is_panelled(&self) -> bool {
+        self.unit.is_power_of_two()
+            && self.unit <= MICRO_TILE
+            && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
+    }
+
+    /// Do the rows lie at one stride on either side, going forwards?
+    pub fn has_constant_pitches(&self) -> bool {
+        self.rows.stride().is_some() && self.columns.stride().is_some()
+    }
+
+    /// The runs in which panels are staged, if a register holds so many units; 0: they are not.
+    pub fn staged_run(&self, knobs: &Knobs, units: usize) -> usize {
+        if !self.has_constant_pitches() {
+            return knobs.staged_table_run;
+        }
+        let staged = match knobs.staged_units {
+            BY_PITCHES => self.pitches_want_a_stage(units, knobs.staged_run),
+            least => units >= least,
+        };
+        if staged { knobs.staged_run } else { 0 }
+    }
+
+    /// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast unless both pitches
+    /// are whole pages, or narrow units go to rows that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere,
+    /// and in whole pages with bytes alone.
+    fn pitches_want_a_stage(&self, units: usize, run: usize) -> bool {
+        let whole_pages = self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
+        let long = self.destination_row() >= run;
+        if units.saturating_mul(self.unit) >= LINE {
+            whole_pages || self.unit <= 2 && long && self.columns.are_multiples_of(PAGE / 2)
+        } else if whole_pages {
+            self.unit == 1
+        } else {
+            self.unit <= 4 && long
+        }
+    }
+
+    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
+    pub fn interleaves(&self) -> Option<RowPitch> {
+        self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
+    }
+
+    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit by unit.
+    pub fn deinterleaves(&self) -> Option<RowPitch> {
+        self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
+    }
+}
+
+/// How far each row lies from the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPitch {
+    /// Bytes.
+    pub bytes: usize,
+    /// The first row lies behind all others.
+    pub reversed: bool,
+}
+
+impl RowPitch {
+    /// So far apart, the first one first.
+    pub fn forwards(bytes: usize) -> RowPitch {
+        RowPitch { bytes, reversed: false }
+    }
+}
+
+/// A unit of `rows` by `columns` elements of `element` bytes, of at most [`MICRO_TILE`] bytes in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MicroTile {
+    /// Rows of elements.
+    pub rows: usize,
+    /// Columns of elements.
+    pub columns: usize,
+    /// Bytes of an element.
+    pub element: usize,
+}
+
+impl MicroTile {
+    /// The bytes of a tile.
+    pub fn bytes(self) -> usize {
+        self.rows.saturating_mul(self.columns).saturating_mul(self.element)
+    }
+
+    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
+    pub fn shuffle(self) -> [u8; MICRO_TILE] {
+        let MicroTile { rows, columns, element } = self;
+        let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));
+        let mut bytes = [0; MICRO_TILE];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            let (inside, first) = (i.rem_euclid(tile), i.saturating_sub(i.rem_euclid(tile)));
+            let (place, rest) = (inside.div_euclid(element), inside.rem_euclid(element));
+            // Place (column, row) of the result is place (row, column) of the source.
+            let (column, row) = (place.div_euclid(rows), place.rem_euclid(rows));
+            let from = row.saturating_mul(columns).saturating_add(column).saturating_mul(element);
+            *byte = u8::try_from(first.saturating_add(from).saturating_add(rest)).unwrap_or(0);
+        }
+        bytes
+    }
+}
+
+/// One axis of a plane: packed on one side, at these offsets on the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// How many places.
+    pub extent: usize,
+    offsets: Offsets,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Offsets {
+    Stride(usize),
+    /// From the last one down.
+    Reversed(usize),
+    /// Several loops in one.
+    Table(Fused),
+}
+
+/// Loops as pairs of stride and extent.
+type Loops = Vec<(usize, usize)>;
+
+/// The offsets of several loops, and the loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fused {
+    offsets: Vec<usize>,
+    loops: Loops,
+}
+
+impl Axis {
+    /// `extent` places, `stride` bytes apart.
+    pub fn new(extent: usize, stride: usize) -> Axis {
+        Axis { extent, offsets: Offsets::Stride(stride) }
+    }
+
+    /// Neighbours so far apart, the first of them last.
+    pub fn reversed(extent: usize, stride: usize) -> Axis {
+        Axis { extent, offsets: Offsets::Reversed(stride) }
+    }
+
+    /// The offset of index `i`.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below the extent and the axis is a table.
+    #[inline(always)]
+    #[allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "callers pass indices below the extent"
+    )]
+    pub fn offset(&self, i: usize) -> usize {
+        debug_assert!(i < self.extent);
+        match &self.offsets {
+            Offsets::Stride(stride) => i * stride,
+            Offsets::Reversed(stride) => (self.extent - 1 - i) * stride,
+            Offsets::Table(fused) => fused.offsets[i],
+        }
+    }
+
+    /// The distance of neighbours, if it is the same everywhere and they ascend.
+    #[inline(always)]
+    pub fn stride(&self) -> Option<usize> {
+        match &self.offsets {
+            Offsets::Stride(stride) => Some(*stride),
+            Offsets::Reversed(_) | Offsets::Table(_) => None,
+        }
+    }
+
+    /// The same, and whether they ascend.
+    #[inline(always)]
+    pub fn pitch(&self) -> Option<RowPitch> {
+        match &self.offsets {
+            Offsets::Stride(bytes) => Some(RowPitch::forwards(*bytes)),
+            Offsets::Reversed(bytes) => Some(RowPitch { bytes: *bytes, reversed: true }),
+            Offsets::Table(_) => None,
+        }
+    }
+
+    /// The loops it was made of.
+    pub fn loops(&self) -> Loops {
+        match &self.offsets {
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => vec![(*stride, self.extent)],
+            Offsets::Table(fused) => fused.loops.clone(),
+        }
+    }
+
+    /// Are all offsets multiples of `bytes`?
+    pub fn are_multiples_of(&self, bytes: usize) -> bool {
+        match &self.offsets {
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => stride.is_multiple_of(bytes),
+            Offsets::Table(fused) => fused.loops.iter().all(|(stride, _)| stride.is_multiple_of(bytes)),
+        }
+    }
+
+    /// The largest offset.
+    fn largest(&self) -> usize {
+        let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).saturating_mul(stride);
+        match &self.offsets {
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => last((*stride, self.extent)),
+            Offsets::Table(fused) => fused.loops.iter().copied().map(last).fold(0, usize::saturating_add),
+        }
+    }
+
+    /// The axis with another loop outside it.
+    pub fn inside(self, extent: usize, stride: usize) -> Axis {
+        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
+        offsets.extend((0..self.extent).map(|i| self.offset(i)));
+        // Copied and moved in runs that double: the loops may be short.
+        let mut iterations = 1;
+        while iterations < extent {
+            let more = iterations.min(extent.saturating_sub(iterations));
+            let (old, moved) = (offsets.len(), iterations.saturating_mul(stride));
+            offsets.extend_from_within(..more.saturating_mul(self.extent));
+            offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
+            iterations = iterations.saturating_add(more);
+        }
+        let mut loops = self.loops();
+        loops.push((stride, extent));
+        let fused = Fused { offsets, loops };
+        Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(fused) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
+use super::*;
+use crate::knobs::Traits;
+
+#[test]
+fn pitches_are_constant_where_rows_go_forwards_by_one_stride() {
+    let constant = |rows, columns| Plane { unit: 4, columns, rows, micro_tile: None }.has_constant_pitches();
+    let (strided, reversed) = (|| Axis::new(20, 100), || Axis::reversed(20, 100));
+    assert!(constant(strided(), strided()));
+    assert!(!constant(reversed(), strided()) && !constant(strided(), reversed()));
+    assert!(!constant(strided().inside(3, 7), strided()) && !constant(strided(), strided().inside(3, 7)));
+}
+
+fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
+    Plane { unit, columns, rows, micro_tile: None }
+}
+
+#[test]
+fn a_plane_spans_its_last_row_and_its_last_column() {
+    let plain = plane(4, Axis::new(3, 100), Axis::new(5, 40));
+    assert_eq!((plain.source_row(), plain.destination_row()), (20, 12));
+    assert_eq!(plain.span(), (2 * 100 + 20, 4 * 40 + 12));
+    // Rows in the opposite order span as much; one row begins at 0.
+    assert_eq!(plane(4, Axis::reversed(3, 100), Axis::reversed(5, 40)).span(), (220, 172));
+    assert_eq!(plane(4, Axis::new(1, 100), Axis::new(5, 40)).span(), (20, 164));
+    let fused = plane(4, Axis::new(3, 100).inside(2, 1000), Axis::new(5, 40));
+    assert_eq!(fused.span(), (1000 + 200 + 20, 160 + 24));
+}
+
+/// Kernels over vectors take units of powers of two up to a micro-tile; few rows or columns are interleaved instead.
+#[test]
+fn long_planes_of_units_that_fill_vectors_are_panelled() {
+    let panelled =
+        |unit, rows, columns| plane(unit, Axis::new(rows, 1 << 16), Axis::new(columns, 1 << 16)).is_panelled();
+    let (few, more) = (MOST_INTERLEAVED, MOST_INTERLEAVED + 1);
+    for unit in [1, 2, 4, 8, 16] {
+        assert!(panelled(unit, more, more), "{unit}");
+    }
+    assert!(!panelled(3, more, more) && !panelled(2 * MICRO_TILE, more, more));
+    assert!(!panelled(4, few, more) && !panelled(4, more, few) && !panelled(4, few, few));
+    assert!(!panelled(3, few, few) && panelled(4, 1000, 1000));
+}
+
+#[test]
+fn rows_are_interleaved_into_a_dense_one() {
+    // Four rows of 100, 800 apart, into rows of 4.
+    let into_one = plane(4, Axis::new(4, 800), Axis::new(100, 16));
+    assert_eq!((into_one.interleaves(), into_one.deinterleaves()), (Some(RowPitch::forwards(800)), None));
+    let backwards = plane(4, Axis::reversed(4, 800), Axis::new(100, 16));
+    assert_eq!(backwards.interleaves(), Some(RowPitch { bytes: 800, reversed: true }));
+    // With a gap on the destination, or one that is filled from behind, or rows at no pitch.
+    assert_eq!(plane(4, Axis::new(4, 800), Axis::new(100, 20)).interleaves(), None);
+    assert_eq!(plane(4, Axis::new(4, 800), Axis::reversed(100, 16)).interleaves(), None);
+    assert_eq!(plane(4, Axis::new(2, 800).inside(2, 5000), Axis::new(100, 16)).interleaves(), None);
+    // And back.
+    let out_of_one = plane(4, Axis::new(100, 16), Axis::new(4, 800));
+    assert_eq!((out_of_one.interleaves(), out_of_one.deinterleaves()), (None, Some(RowPitch::forwards(800))));
+    assert_eq!(plane(4, Axis::new(100, 20), Axis::new(4, 800)).deinterleaves(), None);
+    // Dense on both sides.
+    let both = plane(4, Axis::new(4, 400), Axis::new(100, 16));
+    assert_eq!(
+        (both.interleaves(), both.deinterleaves()),
+        (Some(RowPitch::forwards(400)), Some(RowPitch::forwards(16)))
+    );
+}
+
+#[test]
+fn an_axis_says_where_each_index_lies() {
+    let offsets = |axis: &Axis| (0..axis.extent).map(|i| axis.offset(i)).collect::<Vec<_>>();
+    for (axis, places, loops) in [
+        (Axis::new(3, 10), vec![0, 10, 20], vec![(10, 3)]),
+        (Axis::reversed(3, 10), vec![20, 10, 0], vec![(10, 3)]),
+        (Axis::new(2, 10).inside(3, 100), vec![0, 10, 100, 110, 200, 210], vec![(10, 2), (100, 3)]),
+        (Axis::reversed(2, 10).inside(2, 100), vec![10, 0, 110, 100], vec![(10, 2), (100, 2)]),
+        (Axis::new(3, 10).inside(1, 7), vec![0, 10, 20], vec![(10, 3), (7, 1)]),
+        (
+            Axis::new(1, 10).inside(2, 1).inside(2, 5).inside(5, 100),
+            (0..5).flat_map(|i| [0, 1, 5, 6].map(|place| 100 * i + place)).collect(),
+            vec![(10, 1), (1, 2), (5, 2), (100, 5)],
+        ),
+    ] {
+        assert_eq!(offsets(&axis), places);
+        assert_eq!(axis.loops().to_vec(), loops);
+        assert_eq!(axis.largest(), places.iter().copied().max().unwrap());
+    }
+    let axes = [Axis::new(3, 10), Axis::reversed(3, 10), Axis::new(3, 10).inside(2, 50)];
+    assert_eq!(axes.each_ref().map(Axis::stride), [Some(10), None, None]);
+    assert_eq!(
+        axes.map(|axis| axis.pitch()),
+        [Some(RowPitch::forwards(10)), Some(RowPitch { bytes: 10, reversed: true }), None]
+    );
+}
+
+/// A row pitch of whole pages brings all rows to one set of the cache.
+#[test]
+fn multiples_are_those_of_every_loop() {
+    for (axis, multiples) in [
+        (Axis::new(3, 4096), true),
+        (Axis::new(3, 4096 + 64), false),
+        (Axis::reversed(3, 2 * 4096), true),
+        (Axis::reversed(3, 2048), false),
+        (Axis::new(3, 4096).inside(2, 1 << 20), true),
+        (Axis::new(3, 4096).inside(2, 100), false),
+        (Axis::new(3, 64).inside(2, 4096), false),
+    ] {
+        assert_eq!(axis.are_multiples_of(4096), multiples, "{axis:?}");
+    }
+}
+
+#[test]
+fn a_micro_tile_is_transposed_by_one_shuffle() {
+    let tile = MicroTile { rows: 2, columns: 4, element: 1 };
+    assert_eq!((tile.bytes(), tile.shuffle()), (8, [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]));
+    let pairs = MicroTile { rows: 2, columns: 2, element: 2 };
+    assert_eq!((pairs.bytes(), pairs.shuffle()), (8, [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]));
+    let whole = MicroTile { rows: 2, columns: 2, element: 4 };
+    assert_eq!((whole.bytes(), whole.shuffle()), (16, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15]));
+}
+
+/// On machines whose `staged_units` is [`BY_PITCHES`].
+#[test]
+fn panels_are_staged_where_lines_one_by_one_conflict() {
+    let knobs = Knobs::new(&Traits { l1_ways: 8, l2: 1 << 20, ..Traits::ASSUMED });
+    let staged = |unit: usize, source, destination, register: usize| {
+        plane(unit, Axis::new(512, source), Axis::new(512, destination)).staged_run(&knobs, register / unit) > 0
+    };
+    let of_units = |source, destination, register| [1, 2, 4, 8].map(|unit| staged(unit, source, destination, register));
+    // Registers of a line: whole pages both ways, and narrow units to rows that are half pages apart.
+    assert_eq!(of_units(8192, 8192, 64), [true; 4]);
+    assert_eq!(of_units(8192 + 64, 8192, 64), [true, true, false, false]);
+    assert_eq!(of_units(8192 + 64, 6144, 64), [true, true, false, false]);
+    assert_eq!(of_units(8192, 8192 + 64, 64), [false; 4]);
+    // Of half a line: everything else, but for wide units.
+    assert_eq!(of_units(8192, 8192, 32), [true, false, false, false]);
+    assert_eq!(of_units(8192 + 64, 8192, 32), [true, true, true, false]);
+    assert_eq!(of_units(8192, 8192 + 64, 32), [true, true, true, false]);
+    // A destination row has to be as long as a run.
+    let short = plane(1, Axis::new(255, 8192 + 64), Axis::new(512, 8192));
+    assert_eq!(short.staged_run(&knobs, 64), 0);
+}

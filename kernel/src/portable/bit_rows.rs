@@ -1,0 +1,82 @@
+//! Rows of bits that begin anywhere, eight bytes at a time.
+
+use crate::nest::BitRows;
+
+/// Copies rows, the first one from and to these bits. Bits around them stay as they are.
+///
+/// # Panics
+///
+/// If a row leaves a buffer.
+pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, u64)) {
+    for i in 0..rows.count {
+        let (from, to) = (start.0 + i * rows.source, start.1 + i * rows.destination);
+        copy_row(source, from, destination, to, rows.bits);
+    }
+}
+
+/// The byte a bit lies in.
+fn byte(bit: u64) -> usize {
+    number(bit / 8)
+}
+
+fn number(number: u64) -> usize {
+    // Nothing saturates: it counts bytes of a buffer.
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Copies a row.
+fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
+    // Up to the first whole byte of the destination, whole bytes, and what is left.
+    let head = (to.next_multiple_of(8) - to).min(bits);
+    let (whole, tail) = ((bits - head) / 8, (bits - head) % 8);
+    if head > 0 {
+        put(destination, to, head, take(source, from, head));
+    }
+    if whole > 0 {
+        let (from, to) = (from + head, byte(to + head));
+        shifted(&source[byte(from)..], from % 8, &mut destination[to..to + number(whole)]);
+    }
+    if tail > 0 {
+        let done = head + 8 * whole;
+        put(destination, to + done, tail, take(source, from + done, tail));
+    }
+}
+
+/// Fills the destination with what begins `shift` bits into the source.
+fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
+    if shift == 0 {
+        return destination.copy_from_slice(&source[..destination.len()]);
+    }
+    let (words, rest) = destination.as_chunks_mut::<8>();
+    let behind = 8 * words.len();
+    let (low, high) = (source.as_chunks::<8>().0, source[1..].as_chunks::<8>().0);
+    for ((word, low), high) in words.iter_mut().zip(low).zip(high) {
+        // Nine bytes, as two words that share seven of them.
+        *word = ((u64::from_le_bytes(*low) >> shift) | (u64::from_le_bytes(*high) << (8 - shift))).to_le_bytes();
+    }
+    for (byte, pair) in rest.iter_mut().zip(source[behind..].windows(2)) {
+        *byte = (pair[0] >> shift) | (pair[1] << (8 - shift));
+    }
+}
+
+/// The `bits` bits, at most 8, from `start` on; those above them in the byte mean nothing.
+fn take(source: &[u8], start: u64, bits: u64) -> u8 {
+    let (first, shift) = (byte(start), start % 8);
+    match source.get(first + 1) {
+        Some(next) if shift + bits > 8 => (source[first] >> shift) | (next << (8 - shift)),
+        _ => source[first] >> shift,
+    }
+}
+
+/// Writes the low `bits` bits of `value`, which all go into one byte.
+fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
+    let shift = start % 8;
+    let mask = (u8::MAX >> (8 - bits)) << shift;
+    let byte = &mut destination[byte(start)];
+    *byte = (*byte & !mask) | ((value << shift) & mask);
+}
+
+/// Copies one element of `bits` bits, a divisor of 8, so that none lies across two bytes.
+pub fn copy_element(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
+    put(destination, to, bits, source[byte(from)] >> (from % 8));
+}

@@ -1,0 +1,336 @@
+//! Copies of contiguous runs, one after the other.
+
+use super::lines::{copy_lines, first_and_last, short};
+use super::order::{in_fours, opaque};
+use super::side_by_side::{Beside, LaterRun, continue_run, join_runs};
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+use crate::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
+use crate::nest::Stride;
+
+/// Copies `count.extent` runs of `run` bytes an iteration.
+pub(super) struct CopyRuns<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) run: usize,
+    pub(super) count: Stride,
+}
+
+impl Operation for CopyRuns<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let CopyRuns { walk, run, count } = self;
+        // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the others the length
+        // in their names.
+        unsafe {
+            if count.source == 0 && count.destination == run && run.is_power_of_two() && run <= V::BYTES {
+                for iteration in walk.iterations(run) {
+                    repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+                }
+                return;
+            }
+            match run {
+                1 => return short_runs::<V, 1>(walk, count),
+                2 => return short_runs::<V, 2>(walk, count),
+                4 => return short_runs::<V, 4>(walk, count),
+                8 => return short_runs::<V, 8>(walk, count),
+                12 => return short_runs::<V, 12>(walk, count),
+                16 => return short_runs::<V, 16>(walk, count),
+                _ => {}
+            }
+            let far = |stride: usize| stride >= PAGE;
+            let jumps = count.extent == 1 || far(count.source) || far(count.destination);
+            if walk.knobs.permuted && !walk.streaming && jumps && (4 * LINE + 1..LONGEST_PERMUTED).contains(&run) {
+                return permuted_runs::<V>(walk, run, count);
+            }
+            if !walk.streaming && !walk.prefetch {
+                match run {
+                    17..=32 => return halved_runs::<16>(walk, run, count),
+                    33..=64 => return halved_runs::<32>(walk, run, count),
+                    65..=128 => return runs_of_lines::<V, 1>(walk, run, count),
+                    129..=256 => return runs_of_lines::<V, 2>(walk, run, count),
+                    _ => {}
+                }
+            }
+            if walk.streaming {
+                long_runs::<V, true>(walk, run, count);
+            } else {
+                long_runs::<V, false>(walk, run, count);
+            }
+        }
+    }
+}
+
+/// Runs of any length, past the cache or through it.
+///
+/// # Safety
+///
+/// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
+#[inline(always)]
+unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
+    // SAFETY: all are runs of an iteration. Where a run has one `before`, that is of the iteration before, so all from there on is readable, and the line
+    // that both share is of these two runs alone.
+    unsafe {
+        // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
+        let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
+        let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
+        let followed = run >= LONG_RUN;
+        let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
+        for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
+            let later = LaterRun { iteration: &iteration, count, distance, run, followed, knobs: walk.knobs };
+            if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
+                join_runs::<V>(iteration.from, iteration.to, run, count, &later);
+                continue;
+            }
+            if let Some(beside) = beside {
+                let (before, after) = beside.neighbours(number);
+                for i in 0..count.extent {
+                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    continue_run::<V>(from, to, run, before, after, later.than(i));
+                }
+                continue;
+            }
+            for i in 0..count.extent {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                copy_run::<V, STREAMING>(from, to, run, later.than(i));
+            }
+        }
+    }
+}
+
+/// Runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap, without a branch.
+///
+/// # Safety
+///
+/// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+    debug_assert!((SIZE..=2 * SIZE).contains(&run));
+    for iteration in walk.iterations(run * count.extent) {
+        for i in 0..count.extent {
+            // SAFETY: a run of `run` bytes, at least `SIZE`, of this iteration.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                first_and_last::<SIZE>(from, to, run);
+            }
+        }
+    }
+}
+
+/// The same of runs of `LINES` to twice as many lines. In vectors: arrays of so many bytes would go by way of the stack.
+///
+/// # Safety
+///
+/// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the source and writable on the
+/// destination.
+#[inline(always)]
+unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+    debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
+    let (last, permuted) = (run - LINES * LINE, walk.knobs.permuted);
+    for iteration in walk.iterations(run * count.extent) {
+        for i in 0..count.extent {
+            let i = in_fours(i, count.extent, permuted);
+            // SAFETY: the first and the last `LINES` lines of a run of this iteration.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                copy_lines::<V, LINES>(from, to, false);
+                copy_lines::<V, LINES>(from.add(last), to.add(last), false);
+            }
+        }
+    }
+}
+
+/// Runs of more than four lines that are in the L2 cache, whose lines go [in fours](in_fours).
+///
+/// # Safety
+///
+/// `run` is at least a line. In every iteration, each run is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
+    debug_assert!(run >= LINE);
+    let fours = opaque(run - run % (4 * LINE));
+    for iteration in walk.iterations(run.saturating_mul(count.extent)) {
+        for i in 0..count.extent {
+            // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` lies in the same four as `next`, and the last may overlap the one before.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (mut next, mut at) = (0, fours);
+                // One load and one store in a short loop: more of them would have constant strides again.
+                while next < fours {
+                    let line = opaque(next) ^ (2 * LINE);
+                    copy_lines::<V, 1>(from.add(line), to.add(line), false);
+                    next += LINE;
+                }
+                while at < run {
+                    let line = at.min(run - LINE);
+                    copy_lines::<V, 1>(from.add(line), to.add(line), false);
+                    at += LINE;
+                }
+            }
+        }
+    }
+}
+
+/// Copies runs of so few bytes that a vector is too much.
+///
+/// # Safety
+///
+/// In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn short_runs<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
+    for iteration in walk.iterations(RUN * count.extent) {
+        if let Some(later) = iteration.later.filter(|_| count.extent <= FEW_RUNS) {
+            for i in 0..count.extent {
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch(later.wrapping_add(i * count.source)) };
+            }
+        }
+        for i in 0..count.extent {
+            // SAFETY: a run.
+            unsafe {
+                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+            }
+        }
+    }
+}
+
+/// Copies a run of `run` bytes between each pair of offsets, once for every iteration of `count`.
+pub(super) struct CopyTable<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) run: usize,
+    pub(super) offsets: &'a [(usize, usize)],
+    pub(super) count: Stride,
+}
+
+impl Operation for CopyTable<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, each run is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let CopyTable { walk, run, offsets, count } = self;
+        for iteration in walk.iterations(run * offsets.len() * count.extent) {
+            for i in 0..count.extent {
+                // SAFETY: a run.
+                unsafe {
+                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    for &(source, destination) in offsets {
+                        if walk.streaming {
+                            copy_run::<V, true>(from.add(source), to.add(destination), run, None);
+                        } else {
+                            copy_run::<V, false>(from.add(source), to.add(destination), run, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Copies `bytes` bytes, and prefetches as many at `later`. With `STREAMING`, whole lines of the destination are stored past
+/// the cache.
+///
+/// # Safety
+///
+/// `bytes` bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
+    from: *const u8,
+    to: *mut u8,
+    bytes: usize,
+    later: Option<*const u8>,
+) {
+    // SAFETY: all accesses lie inside the first `bytes` bytes on both sides; with `STREAMING`, `at` is where a line of the destination
+    // begins.
+    unsafe {
+        if bytes <= LINE {
+            if let Some(later) = later {
+                V::prefetch(later);
+            }
+            if bytes == LINE && STREAMING && to.align_offset(LINE) == 0 {
+                return copy_lines::<V, 1>(from, to, true);
+            }
+            return short(from, to, bytes);
+        }
+        if !STREAMING && bytes <= 4 * LINE {
+            return short(from, to, bytes);
+        }
+        if !STREAMING && bytes >= MEMCPY_FROM {
+            std::ptr::copy_nonoverlapping(from, to, bytes);
+            return;
+        }
+        let mut at = if STREAMING { to.align_offset(LINE).min(bytes) } else { 0 };
+        short(from, to, at);
+        // Registers of a line, and whatever is in the cache, go line by line: prefetchers follow one instruction, not four (Z5).
+        while STREAMING && V::BYTES < LINE && at + 4 * LINE <= bytes {
+            if let Some(later) = later {
+                for line in 0..4 {
+                    V::prefetch(later.wrapping_add(at + line * LINE));
+                }
+            }
+            copy_lines::<V, 4>(from.add(at), to.add(at), STREAMING);
+            at += 4 * LINE;
+        }
+        while at + LINE <= bytes {
+            if let Some(later) = later {
+                V::prefetch(later.wrapping_add(at));
+            }
+            copy_lines::<V, 1>(from.add(at), to.add(at), STREAMING);
+            at += LINE;
+        }
+        if STREAMING {
+            short(from.add(at), to.add(at), bytes - at);
+        } else if at < bytes {
+            // The last line overlaps the one before.
+            copy_lines::<V, 1>(from.add(bytes - LINE), to.add(bytes - LINE), false);
+        }
+    }
+}
+
+/// Writes one run `count` times in a row.
+///
+/// # Safety
+///
+/// `run` is a power of two of at most `V::BYTES`. As many bytes are readable at `from`, and `count` times as many writable at `to`.
+#[inline(always)]
+unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usize, streaming: bool) {
+    /// Two vectors of the widest kind.
+    const TWICE: usize = 128;
+    const { assert!(2 * V::BYTES <= TWICE) };
+    debug_assert!(run.is_power_of_two() && run <= V::BYTES);
+    let bytes = run * count;
+    // SAFETY: reads the run, and writes at places below `bytes`, whole vectors only where as many bytes are left. `head % run` is less
+    // than a vector, and two vectors are in `twice`. Streamed vectors lie whole vectors behind the aligned `head`.
+    unsafe {
+        let pattern = V::repeat(from, run);
+        let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
+        let mut shifted = pattern;
+        if head > 0 {
+            pattern.store_partial(to, head);
+            let mut twice = [0_u8; TWICE];
+            pattern.store(twice.as_mut_ptr());
+            pattern.store(twice.as_mut_ptr().add(V::BYTES));
+            shifted = V::load(twice.as_ptr().add(head % run));
+        }
+        let put = |at: usize| if streaming { shifted.stream(to.add(at)) } else { shifted.store(to.add(at)) };
+        let mut at = head;
+        while at + 4 * V::BYTES <= bytes {
+            put(at);
+            put(at + V::BYTES);
+            put(at + 2 * V::BYTES);
+            put(at + 3 * V::BYTES);
+            at += 4 * V::BYTES;
+        }
+        while at + V::BYTES <= bytes {
+            put(at);
+            at += V::BYTES;
+        }
+        // A masked store of no bytes would still read the line behind.
+        if at < bytes {
+            shifted.store_partial(to.add(at), bytes - at);
+        }
+    }
+}

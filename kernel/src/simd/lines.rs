@@ -1,0 +1,71 @@
+//! A few lines, or less than a few, copied as they are.
+
+use super::vector::Vector;
+use crate::cost::LINE;
+
+/// Copies up to four lines; all are read before one is written.
+///
+/// # Safety
+///
+/// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
+#[inline(always)]
+pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
+    const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
+    debug_assert!(!streaming || to.align_offset(LINE) == 0);
+    // SAFETY: `LINE / V::BYTES` vectors of each line, aligned as the lines are.
+    unsafe {
+        let mut parts = [[V::zero(); 2]; LINES];
+        for (i, line) in parts.iter_mut().enumerate() {
+            for (j, part) in line.iter_mut().enumerate().take(LINE / V::BYTES) {
+                *part = V::load(from.add(i * LINE + j * V::BYTES));
+            }
+        }
+        for (i, line) in parts.into_iter().enumerate() {
+            for (j, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
+                let to = to.add(i * LINE + j * V::BYTES);
+                if streaming { part.stream(to) } else { part.store(to) }
+            }
+        }
+    }
+}
+
+/// Copies at most 256 bytes: two overlapping pieces of half the next power of two.
+///
+/// # Safety
+///
+/// `bytes` bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
+    debug_assert!(bytes <= 256);
+    // SAFETY: each arm is given at least as many bytes as its pieces have.
+    unsafe {
+        match bytes {
+            128..=256 => first_and_last::<128>(from, to, bytes),
+            64..128 => first_and_last::<64>(from, to, bytes),
+            32..64 => first_and_last::<32>(from, to, bytes),
+            16..32 => first_and_last::<16>(from, to, bytes),
+            8..16 => first_and_last::<8>(from, to, bytes),
+            4..8 => first_and_last::<4>(from, to, bytes),
+            2..4 => first_and_last::<2>(from, to, bytes),
+            1 => to.write(from.read()),
+            _ => {}
+        }
+    }
+}
+
+/// Copies the first and the last `SIZE` of `bytes` bytes.
+///
+/// # Safety
+///
+/// `bytes` is at least `SIZE`, and as many bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+pub(super) unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
+    debug_assert!(bytes >= SIZE);
+    // SAFETY: both pieces lie inside the first `bytes` bytes.
+    unsafe {
+        let first = from.cast::<[u8; SIZE]>().read();
+        let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();
+        to.cast::<[u8; SIZE]>().write(first);
+        to.add(bytes - SIZE).cast::<[u8; SIZE]>().write(last);
+    }
+}

@@ -1,0 +1,43 @@
+//! Kernels over vectors, written once for every width.
+//!
+//! # Safety
+//!
+//! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety` does not repeat: *the CPU has the
+//! features of `V`*. It is met by running inside [`Vector::vectorize`], whose caller promises it, and all calls between these
+//! functions keep the same `V`. What else a function needs, it lists.
+//!
+//! `LANES` is the number of 16-byte lanes of `V`, `UNIT` the bytes that stay together, `IN_LANE` how many units a lane holds.
+
+mod block;
+mod byte_shuffle;
+mod copy;
+mod edge;
+mod exchange_bits;
+mod interleave;
+mod leftover;
+mod lines;
+mod order;
+mod panel;
+mod pitch;
+mod prefetch;
+mod reverse;
+mod reverse_block;
+mod reverse_vector;
+mod run;
+mod runs;
+mod side_by_side;
+#[cfg(feature = "software")]
+pub(crate) mod software;
+mod stage;
+mod strips;
+mod transpose;
+mod unaligned;
+mod unaligned_runs;
+mod vector;
+mod walk;
+mod width;
+
+pub(super) use lines::short;
+pub(super) use run::RunNest;
+pub(super) use vector::{Operation, Vector};
+pub(super) use walk::Walk;

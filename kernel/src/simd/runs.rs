@@ -1,0 +1,325 @@
+//! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
+
+use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
+use super::copy::copy_run;
+use super::order::opaque;
+use super::pitch::Pitch;
+use super::unaligned_runs::UnalignedRuns;
+use super::vector::{Operation, Vector};
+use super::walk::{Iteration, Walk};
+use crate::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, PAIRED_ROW, RUN_PIECE};
+use crate::knobs::{FEW_WAYS, Knobs};
+use crate::nest::{Axis, Plane};
+
+/// Transposes planes whose unit is any number of bytes.
+pub(super) struct TransposeRuns<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) plane: &'a Plane,
+}
+
+impl Operation for TransposeRuns<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let TransposeRuns { walk, plane } = self;
+        let Plane { unit, columns, rows, .. } = plane;
+        let conflicts = share_a_set(columns, walk.knobs);
+        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
+        // destination of `overlapping` is dense, which is its condition.
+        unsafe {
+            if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
+                return match shuffle.registers {
+                    2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
+                    3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
+                    _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
+                };
+            }
+            // Runs are streamed as they are where they fill lines of the destination.
+            let fill_lines = unit.is_multiple_of(LINE) || unit * 2 == LINE;
+            let lines_fit = || {
+                columns.are_multiples_of(LINE)
+                    && walk.start.1.align_offset(LINE) == 0
+                    && walk.loops.iter().all(|step| step.moves_destination_by(LINE))
+            };
+            if walk.streaming && !(fill_lines && lines_fit()) {
+                return match (rows.stride(), columns.stride()) {
+                    (Some(source), Some(destination)) => {
+                        V::vectorize(UnalignedRuns { walk, plane, pitches: (source, destination) });
+                    }
+                    _ => V::vectorize(UnalignedRuns { walk, plane, pitches: (rows, columns) }),
+                };
+            }
+            // Two halves of a line are read from two rows in turns.
+            let is_followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
+            let in_order = is_followed && columns.extent <= MOST_STREAMS && walk.knobs.l1_ways <= FEW_WAYS;
+            match (rows.stride(), columns.stride()) {
+                (Some(source), Some(destination)) if walk.streaming && in_order => {
+                    lines_in_source_order::<V>(walk, plane, (source, destination));
+                }
+                (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
+                    for iteration in walk.iterations(unit * columns.extent * rows.extent) {
+                        let sizes = (*unit, columns.extent, rows.extent);
+                        match unit {
+                            12 => overlapping::<16>(&iteration, (12, columns.extent, rows.extent), source),
+                            ..=16 => overlapping::<16>(&iteration, sizes, source),
+                            _ => overlapping::<32>(&iteration, sizes, source),
+                        }
+                    }
+                }
+                (Some(source), Some(destination)) if !walk.streaming && (columns.extent <= FEW_ROWS || conflicts) => {
+                    let (pitches, few) = ((source, destination), if conflicts { FEW_COLUMNS } else { FEW_ROWS });
+                    match unit {
+                        32 => in_source_order::<32>(walk, plane, pitches, few),
+                        64 => in_source_order::<64>(walk, plane, pitches, few),
+                        128 => in_source_order::<128>(walk, plane, pitches, few),
+                        _ => in_pieces::<V, usize>(walk, plane, pitches),
+                    }
+                }
+                (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
+                _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
+            }
+        }
+    }
+}
+
+/// Do the destination rows of an axis begin in one set of the L1 cache, and are they more than its ways?
+fn share_a_set(columns: &Axis, knobs: &Knobs) -> bool {
+    columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way)
+}
+
+/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run to each destination row.
+///
+/// # Safety
+///
+/// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration, the plane's span is readable on
+/// the source and writable on the destination.
+#[inline(always)]
+unsafe fn in_source_order<const RUN: usize>(
+    walk: &Walk<'_>,
+    plane: &Plane,
+    (source, destination): (usize, usize),
+    few: usize,
+) {
+    debug_assert!(plane.unit == RUN);
+    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    let permuted = walk.knobs.permuted;
+    for iteration in walk.iterations(RUN * columns * rows) {
+        for first in (0..columns).step_by(few) {
+            let last = (first + few).min(columns);
+            // A loop for itself, as it is not to be unrolled.
+            if permuted && last - first == FEW_COLUMNS {
+                for row in 0..rows {
+                    for i in 0..opaque(FEW_COLUMNS) {
+                        // SAFETY: a run of the plane.
+                        unsafe { copy_unit::<RUN>(&iteration, (first + (opaque(i) ^ 2), row), (source, destination)) };
+                    }
+                }
+                continue;
+            }
+            for row in 0..rows {
+                for column in first..last {
+                    // SAFETY: a run of the plane.
+                    unsafe { copy_unit::<RUN>(&iteration, (column, row), (source, destination)) };
+                }
+            }
+        }
+    }
+}
+
+/// Transposes planes of whole lines or halves past the cache: the source front to back, lines of each destination row in turns.
+///
+/// # Safety
+///
+/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch is a multiple of a line, and every iteration begins at one; the
+/// pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
+    let Plane { unit: run, columns, rows, .. } = plane;
+    let (run, columns, rows) = (*run, columns.extent, rows.extent);
+    let row_bytes = run * columns;
+    // Where the second half of a line is read, and how many rows at a time.
+    let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
+    // The hardware follows rows that are nearly one run.
+    let prefetch = walk.prefetch && source >= row_bytes + LINE;
+    let distance = walk.knobs.prefetch_distance.div_ceil(row_bytes).next_multiple_of(at_once).min(rows);
+    for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows) {
+        for row in (0..rows - rows % at_once).step_by(at_once) {
+            let ahead = match (row + distance).checked_sub(rows) {
+                None => Some(from.wrapping_add((row + distance) * source)),
+                Some(row) => later.map(|later| later.wrapping_add(row * source)),
+            };
+            let ahead = ahead.filter(|_| prefetch);
+            // SAFETY: runs of the plane, lines that begin as many whole lines behind an aligned one; a prefetch may go anywhere.
+            unsafe {
+                let (from, to) = (from.add(row * source), to.add(row * run));
+                for column in 0..columns {
+                    for at in (0..run).step_by(LINE) {
+                        let to = to.add(column * destination + at);
+                        if let Some(ahead) = ahead {
+                            let line = column * (run * at_once) + at;
+                            let behind = if line < row_bytes { 0 } else { source - row_bytes };
+                            V::prefetch(ahead.wrapping_add(line + behind));
+                        }
+                        let at = column * run + at;
+                        stream_line::<V>(from.add(at), from.add(at + half), to);
+                    }
+                }
+            }
+        }
+        if !rows.is_multiple_of(at_once) {
+            let row = rows - 1;
+            for column in 0..columns {
+                // SAFETY: a run of the last row.
+                unsafe {
+                    let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
+                    copy_run::<V, false>(from, to, run, None);
+                }
+            }
+        }
+    }
+}
+
+/// Copies the run of a column and a row, with the pitches of both sides.
+///
+/// # Safety
+///
+/// It is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn copy_unit<const RUN: usize>(
+    iteration: &Iteration,
+    (column, row): (usize, usize),
+    (source, destination): (usize, usize),
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let from = iteration.from.add(column * RUN + row * source);
+        let to = iteration.to.add(column * destination + row * RUN);
+        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+    }
+}
+
+/// Transposes planes, in pieces of the destination's rows.
+///
+/// # Safety
+///
+/// The pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the
+/// source and writable on the destination.
+#[inline(always)]
+unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source, destination): (P, P)) {
+    let Plane { unit: run, columns, rows, .. } = plane;
+    let run = *run;
+    let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
+    // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows that the hardware prefetcher follows.
+    let followed = columns.extent * run >= LONG_RUN;
+    let long =
+        if walk.streaming { followed && walk.knobs.l1_ways <= FEW_WAYS } else { share_a_set(columns, walk.knobs) };
+    let bytes = if long { LONG_PIECE } else { RUN_PIECE };
+    let piece = (bytes / run).max(2).next_multiple_of(2);
+    let distance =
+        (walk.knobs.prefetch_distance / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
+    for iteration in walk.iterations(run * columns.extent * rows.extent) {
+        let Iteration { from, to, later, .. } = iteration;
+        let streaming = lines_fit && to.align_offset(LINE) == 0;
+        for first in (0..rows.extent).step_by(piece) {
+            let last = (first + piece).min(rows.extent);
+            for column in 0..columns.extent {
+                if walk.prefetch && !followed {
+                    // A share of the rows for every column, so that the prefetches do not come in a burst.
+                    let share = |column: usize| (last - first) * column / columns.extent;
+                    for row in first + distance + share(column)..first + distance + share(column + 1) {
+                        let row = match row.checked_sub(rows.extent) {
+                            None => from.wrapping_add(source.row(row)),
+                            Some(row) => match later {
+                                Some(later) if row < rows.extent => later.wrapping_add(source.row(row)),
+                                _ => break,
+                            },
+                        };
+                        for at in (0..columns.extent * run).step_by(LINE) {
+                            // SAFETY: a prefetch may go anywhere.
+                            unsafe { V::prefetch(row.wrapping_add(at)) };
+                        }
+                    }
+                }
+                // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is, and holds whole lines up
+                // to `row`, as runs are multiples of a line, or half a line and `first` is even.
+                unsafe {
+                    let (from, to) = (from.add(column * run), to.add(destination.row(column)));
+                    let mut row = first;
+                    if streaming && run * 2 == LINE {
+                        // Two halves of a line are put together before it is stored.
+                        while row + 2 <= last {
+                            let (low, high) = (from.add(source.row(row)), from.add(source.row(row + 1)));
+                            stream_line::<V>(low, high, to.add(row * run));
+                            row += 2;
+                        }
+                    }
+                    for row in row..last {
+                        let (from, to) = (from.add(source.row(row)), to.add(row * run));
+                        if streaming && run.is_multiple_of(LINE) {
+                            for at in (0..run).step_by(LINE) {
+                                stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
+                            }
+                        } else {
+                            copy_run::<V, false>(from, to, run, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Stores a line past the cache that is read in two halves.
+///
+/// # Safety
+///
+/// Half a line is readable at `low` and at `high`; a line is writable at `to`, a multiple of it.
+#[inline(always)]
+unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
+    const { assert!(V::BYTES == LINE || V::BYTES * 2 == LINE) };
+    debug_assert!(to.align_offset(LINE) == 0);
+    // SAFETY: a vector is a line, or half of it.
+    unsafe {
+        if V::BYTES == LINE {
+            V::load_halves(low, high).stream(to);
+        } else {
+            let (low, high) = (V::load(low), V::load(high));
+            low.stream(to);
+            high.stream(to.add(LINE / 2));
+        }
+    }
+}
+
+/// A plane of runs of 9 to 31 bytes whose destination is dense: each run is copied as `SIZE` bytes, a few more than it has,
+/// which the next run overwrites.
+///
+/// # Safety
+///
+/// `run` is at least half of `SIZE` and at most `SIZE`. The plane, whose source rows are `source` bytes apart and whose destination rows
+/// `rows * run`, is readable at `iteration.from` and writable at `iteration.to`.
+#[inline(always)]
+unsafe fn overlapping<const SIZE: usize>(
+    iteration: &Iteration,
+    (run, columns, rows): (usize, usize, usize),
+    source: usize,
+) {
+    debug_assert!((SIZE / 2..=SIZE).contains(&run));
+    let Iteration { from, to, .. } = *iteration;
+    let last = columns - 1;
+    // SAFETY: `SIZE` bytes are at most two runs, and every column but the last has another one behind it on both sides; the last is
+    // copied exactly.
+    unsafe {
+        for column in 0..last {
+            for row in 0..rows {
+                let (from, to) = (from.add(column * run + row * source), to.add((column * rows + row) * run));
+                to.cast::<[u8; SIZE]>().write(from.cast::<[u8; SIZE]>().read());
+            }
+        }
+        for row in 0..rows {
+            let (from, to) = (from.add(last * run + row * source), to.add((last * rows + row) * run));
+            std::ptr::copy_nonoverlapping(from, to, run);
+        }
+    }
+}

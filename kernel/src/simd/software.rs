@@ -1,0 +1,186 @@
+//! Vectors of 32 and of 64 bytes in plain Rust, for tests: they run the generic kernels on any CPU, and record what is streamed.
+
+use std::cell::RefCell;
+
+use super::vector::{Operation, Vector};
+
+thread_local! {
+    /// Where this thread has streamed vectors.
+    static STREAMED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Where this thread has streamed vectors since the last call.
+#[must_use]
+pub fn take_streamed() -> Vec<usize> {
+    STREAMED.take()
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Software<const SIZE: usize>([u8; SIZE]);
+
+impl<const SIZE: usize> Software<SIZE> {
+    /// Byte `i` of the result is byte `index(i)` of the registers in a row.
+    fn from_bytes<const N: usize>(registers: [Self; N], index: impl Fn(usize) -> usize) -> Self {
+        Software(std::array::from_fn(|i| registers[index(i) / SIZE].0[index(i) % SIZE]))
+    }
+}
+
+impl<const SIZE: usize> Vector for Software<SIZE> {
+    const BYTES: usize = SIZE;
+    const SHUFFLES_TWO: bool = SIZE == 64;
+
+    unsafe fn vectorize<O: Operation>(operation: O) {
+        // SAFETY: the caller's promise; plain Rust needs no feature.
+        unsafe {
+            match SIZE {
+                32 => operation.run::<Software<32>, 2>(),
+                _ => operation.run::<Software<64>, 4>(),
+            }
+        }
+    }
+
+    unsafe fn zero() -> Self {
+        Software([0; SIZE])
+    }
+
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        Software(unsafe { from.cast::<[u8; SIZE]>().read() })
+    }
+
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
+        let mut whole = [0; SIZE];
+        if bytes > 0 {
+            // SAFETY: the trait's contract, and a slice of the array checks the length.
+            unsafe { std::ptr::copy_nonoverlapping(from, whole[..bytes].as_mut_ptr(), bytes) };
+        }
+        Software(whole)
+    }
+
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        let first = unsafe { Self::load_partial(from, bytes) };
+        Software(std::array::from_fn(|i| first.0[i % bytes]))
+    }
+
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the trait's contract.
+        unsafe { to.cast::<[u8; SIZE]>().write(self.0) }
+    }
+
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            // SAFETY: the trait's contract, and a slice of the array checks the length.
+            unsafe { std::ptr::copy_nonoverlapping(self.0[..bytes].as_ptr(), to, bytes) };
+        }
+    }
+
+    unsafe fn store_past_cache(self, to: *mut u8) {
+        assert!(to.addr().is_multiple_of(SIZE), "a streamed vector is not aligned");
+        STREAMED.with_borrow_mut(|streamed| streamed.push(to.addr()));
+        // SAFETY: the trait's contract.
+        unsafe { self.store(to) }
+    }
+
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        // SAFETY: the trait's contract.
+        let lanes = from.map(|lane| unsafe { lane.cast::<[u8; 16]>().read() });
+        Software(std::array::from_fn(|i| lanes[i / 16][i % 16]))
+    }
+
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        for (lane, to) in self.0.chunks_exact(16).zip(to) {
+            // SAFETY: the trait's contract.
+            unsafe { std::ptr::copy_nonoverlapping(lane.as_ptr(), to, 16) };
+        }
+    }
+
+    unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES] {
+        std::array::from_fn(|i| Self::from_bytes(rows, |byte| byte / 16 * SIZE + i * 16 + byte % 16))
+    }
+
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let half = |first: usize| {
+            Self::from_bytes([self, other], |byte| {
+                let (lane, place) = (byte / 16, byte % 16 / UNIT);
+                (place % 2) * SIZE + lane * 16 + first + place / 2 * UNIT + byte % UNIT
+            })
+        };
+        if UNIT == 16 { (self, other) } else { (half(0), half(8)) }
+    }
+
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let half = |first: usize| {
+            Self::from_bytes([self, other], |byte| {
+                let place = byte / UNIT;
+                (place % 2) * SIZE + first + place / 2 * UNIT + byte % UNIT
+            })
+        };
+        (half(0), half(SIZE / 2))
+    }
+
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        let units = |odd: usize| Self::from_bytes([self, other], |byte| (byte / UNIT * 2 + odd) * UNIT + byte % UNIT);
+        (units(0), units(1))
+    }
+
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        std::array::from_fn(|i| {
+            Self::from_bytes(rows, |byte| {
+                let (unit, inside) = ((i * SIZE + byte) / UNIT, byte % UNIT);
+                unit % 3 * SIZE + unit / 3 * UNIT + inside
+            })
+        })
+    }
+
+    unsafe fn deinterleave_three<const UNIT: usize>(joined: [Self; 3]) -> [Self; 3] {
+        std::array::from_fn(|i| Self::from_bytes(joined, |byte| (byte / UNIT * 3 + i) * UNIT + byte % UNIT))
+    }
+
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
+        let even = match WIDTH {
+            1 => 0x55,
+            2 => 0x33,
+            _ => 0x0f,
+        };
+        let evens = std::array::from_fn(|i| (self.0[i] & even) | ((other.0[i] & even) << WIDTH));
+        let odds = std::array::from_fn(|i| ((self.0[i] >> WIDTH) & even) | (other.0[i] & !even));
+        (Software(evens), Software(odds))
+    }
+
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
+        Self::from_bytes([self], |byte| byte / 16 * 16 + usize::from(order[byte % 16]))
+    }
+
+    unsafe fn reverse_lanes(self) -> Self {
+        Self::from_bytes([self], |i| SIZE - 16 - i / 16 * 16 + i % 16)
+    }
+
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        Self::from_bytes([low, high], |i| {
+            let place = usize::from(index.0[i]);
+            place / 16 * SIZE + i / 16 * 16 + place % 16
+        })
+    }
+
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        Software(std::array::from_fn(|i| unsafe {
+            if i < SIZE / 2 { low.add(i).read() } else { high.add(i - SIZE / 2).read() }
+        }))
+    }
+
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        Self::from_bytes([self, other], |i| if mask.0[i] == 0 { Self::BYTES + i } else { i })
+    }
+
+    unsafe fn prefetch(_: *const u8) {}
+
+    unsafe fn prefetch_near(_: *const u8) {}
+
+    unsafe fn prefetch_to_write(_: *const u8) {}
+
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
+        Self::from_bytes(registers, |byte| usize::from(index.0[byte]))
+    }
+}

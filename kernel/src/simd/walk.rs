@@ -1,0 +1,91 @@
+//! The iterations of a nest as kernels see them: pointers, and what to prefetch.
+
+use super::super::iterations::Iterations;
+use super::vector::Vector;
+use crate::cost::{LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use crate::knobs::Knobs;
+use crate::nest::NestLoop;
+
+/// The iterations of a nest, and how its kernel reads and stores.
+pub(crate) struct Walk<'a> {
+    /// Where the first iteration begins on the source and on the destination.
+    pub(crate) start: (*const u8, *mut u8),
+    pub(crate) loops: &'a [NestLoop],
+    /// Use non-temporal stores.
+    pub(crate) streaming: bool,
+    /// Prefetch what will be read.
+    pub(crate) prefetch: bool,
+    pub(crate) knobs: &'a Knobs,
+}
+
+impl<'a> Walk<'a> {
+    /// Do blocks go in an [order](super::order) of their own? Shorter registers read and write parts of lines, so theirs do not.
+    #[inline(always)]
+    pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
+        self.knobs.permuted && !self.streaming && V::BYTES == LINE
+    }
+
+    /// All iterations, each of which reads so many bytes.
+    #[inline(always)]
+    pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {
+        let iterations = Iterations::new(self.loops, (0, 0));
+        let later = (self.prefetch && !self.loops.is_empty()).then(|| {
+            let mut later = iterations;
+            let distance = (self.knobs.prefetch_distance / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
+            later.by_ref().take(distance).for_each(drop);
+            later
+        });
+        Pointers { iterations, later, start: self.start, prefetch: self.prefetch }
+    }
+}
+
+/// The iterations of a [`Walk`]. A second iterator is some iterations further on and says what to prefetch.
+pub(super) struct Pointers<'a> {
+    iterations: Iterations<'a>,
+    later: Option<Iterations<'a>>,
+    start: (*const u8, *mut u8),
+    prefetch: bool,
+}
+
+/// One iteration: where it begins on both sides.
+#[derive(Clone, Copy)]
+pub(super) struct Iteration {
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// Where an iteration begins that reads [`prefetch_distance`](Knobs::prefetch_distance) bytes later, or the next one.
+    pub(super) later: Option<*const u8>,
+    pub(super) prefetch: bool,
+}
+
+impl Iterator for Pointers<'_> {
+    type Item = Iteration;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Iteration> {
+        let (from, to) = self.iterations.next()?;
+        let later = match &mut self.later {
+            Some(later) => later.next().map(|(from, _)| self.start.0.wrapping_add(from)),
+            None => None,
+        };
+        let (from, to) = (self.start.0.wrapping_add(from), self.start.1.wrapping_add(to));
+        Some(Iteration { from, to, later, prefetch: self.prefetch })
+    }
+}
+
+impl Iteration {
+    /// What to prefetch while the first bytes of a source row of this length are read: as far into the row as `from` is.
+    #[inline(always)]
+    pub(super) fn later_in_row(&self, row: usize) -> Option<*const u8> {
+        if row >= LONG_RUN { self.prefetch.then(|| self.from.wrapping_add(PREFETCH_IN_RUN)) } else { self.later }
+    }
+
+    /// The same of several source rows of this length, or of one that is copied as it is: the hardware prefetcher follows those.
+    #[inline(always)]
+    pub(super) fn later_in_rows(&self, row: usize, knobs: &Knobs) -> Option<*const u8> {
+        if row < LONG_RUN {
+            return self.later;
+        }
+        let ahead = knobs.prefetch_in_row;
+        (self.prefetch && ahead > 0).then(|| self.from.wrapping_add(ahead))
+    }
+}

@@ -1,0 +1,346 @@
+//! Vectors of 32 bytes, half a cache line: AVX2.
+
+use std::arch::x86_64::*;
+
+use super::super::simd::{Operation, Vector, short};
+
+/// Runs an operation over vectors of this width.
+///
+/// # Safety
+///
+/// The CPU has AVX2; and the conditions of [`Operation::run`] of this operation hold.
+#[target_feature(enable = "avx2")]
+unsafe fn vectorize<O: Operation>(operation: O) {
+    const { assert!(Ymm::BYTES == 2 * 16) };
+    super::align_frame();
+    // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is the caller's promise.
+    unsafe { operation.run::<Ymm, 2>() }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Ymm(__m256i);
+
+impl Vector for Ymm {
+    const BYTES: usize = 32;
+    const SHUFFLES_TWO: bool = false;
+
+    #[inline(always)]
+    unsafe fn vectorize<O: Operation>(operation: O) {
+        // SAFETY: the caller's promise is that of the function.
+        unsafe { vectorize(operation) }
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_setzero_si256()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
+        let mut whole = [0_u8; 32];
+        // SAFETY: `bytes` bytes are readable by the trait's contract, and the array has at least as many.
+        unsafe {
+            short(from, whole.as_mut_ptr(), bytes.min(32));
+            Self::load(whole.as_ptr())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Ymm(match bytes {
+                1 => _mm256_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm256_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm256_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm256_set1_epi64x(from.cast::<i64>().read_unaligned()),
+                16 => _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast())),
+                _ => _mm256_loadu_si256(from.cast()),
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
+        let mut whole = [0_u8; 32];
+        // SAFETY: `bytes` bytes are writable by the trait's contract, and the array has at least as many.
+        unsafe {
+            self.store(whole.as_mut_ptr());
+            short(whole.as_ptr(), to, bytes.min(32));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_past_cache(self, to: *mut u8) {
+        debug_assert!(to.addr().is_multiple_of(32));
+        // SAFETY: the trait's contract, alignment included.
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        const { assert!(LANES == 2) };
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        const { assert!(LANES == 2) };
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 2) };
+        let (a, b) = (rows[0].0, rows[1].0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            rows[0] = Ymm(_mm256_permute2x128_si256::<0x20>(a, b));
+            rows[1] = Ymm(_mm256_permute2x128_si256::<0x31>(a, b));
+        }
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        let (low, high) = unsafe {
+            match UNIT {
+                1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                8 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                _ => (a, b),
+            }
+        };
+        (Ymm(low), Ymm(high))
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (low, high) = self.unpack::<UNIT>(other);
+            let [first, second] = Self::transpose_lanes([low, high]);
+            (first, second)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd ones to the upper.
+            let gathered = |x: __m256i| match UNIT {
+                1 => _mm256_shuffle_epi8(
+                    x,
+                    _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)),
+                ),
+                2 => _mm256_shuffle_epi8(
+                    x,
+                    _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)),
+                ),
+                4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
+                _ => x,
+            };
+            // Then the 8-byte quarters: even units of the register below, odd ones above.
+            let sorted =
+                |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
+            let (a, b) = (sorted(self.0), sorted(other.0));
+            (Ymm(_mm256_permute2x128_si256::<0x20>(a, b)), Ymm(_mm256_permute2x128_si256::<0x31>(a, b)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Shifts move bits from byte to byte; the masks drop those.
+            let (even, up, down) = match WIDTH {
+                1 => (_mm256_set1_epi8(0x55), _mm256_slli_epi16::<1>(b), _mm256_srli_epi16::<1>(a)),
+                2 => (_mm256_set1_epi8(0x33), _mm256_slli_epi16::<2>(b), _mm256_srli_epi16::<2>(a)),
+                _ => (_mm256_set1_epi8(0x0f), _mm256_slli_epi16::<4>(b), _mm256_srli_epi16::<4>(a)),
+            };
+            let evens = _mm256_or_si256(_mm256_and_si256(even, a), _mm256_andnot_si256(even, up));
+            let odds = _mm256_or_si256(_mm256_and_si256(even, down), _mm256_andnot_si256(even, b));
+            (Ymm(evens), Ymm(odds))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let sign = _mm256_set1_epi8(1 << (BITS - 1));
+            Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_lanes(self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Ymm(_mm256_permute2x128_si256::<0x01>(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
+        // and more in the first index, those below 16 in the second.
+        unsafe {
+            let first = _mm256_shuffle_epi8(low.0, _mm256_adds_epu8(index.0, _mm256_set1_epi8(0x70)));
+            let second = _mm256_shuffle_epi8(high.0, _mm256_sub_epi8(index.0, _mm256_set1_epi8(16)));
+            Ymm(_mm256_or_si256(first, second))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Ymm(_mm256_loadu2_m128i(high.cast(), low.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Ymm(_mm256_blendv_epi8(other.0, self.0, mask.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_to_write(to: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let mut bytes = _mm256_setzero_si256();
+            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its highest bit set.
+            let mut index = index.0;
+            for register in registers {
+                for half in [
+                    _mm256_permute2x128_si256::<0x00>(register.0, register.0),
+                    _mm256_permute2x128_si256::<0x11>(register.0, register.0),
+                ] {
+                    let order = _mm256_adds_epu8(index, _mm256_set1_epi8(0x70));
+                    bytes = _mm256_or_si256(bytes, _mm256_shuffle_epi8(half, order));
+                    index = _mm256_sub_epi8(index, _mm256_set1_epi8(16));
+                }
+            }
+            Ymm(bytes)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe {
+            let [a, b, c] = three(rows, &Three::<UNIT>::INTERLEAVE).map(|line| line.0);
+            [
+                Ymm(_mm256_permute2x128_si256::<0x20>(a, b)),
+                Ymm(_mm256_permute2x128_si256::<0x30>(c, a)),
+                Ymm(_mm256_permute2x128_si256::<0x31>(b, c)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe {
+            let [a, b, c] = lines.map(|line| line.0);
+            let halves = [
+                Ymm(_mm256_permute2x128_si256::<0x30>(a, b)),
+                Ymm(_mm256_permute2x128_si256::<0x21>(a, c)),
+                Ymm(_mm256_permute2x128_si256::<0x30>(b, c)),
+            ];
+            three(halves, &Three::<UNIT>::DEINTERLEAVE)
+        }
+    }
+}
+
+/// In each 16-byte half: three registers out of three, each byte taken from one of them.
+///
+/// # Safety
+///
+/// As for [`Vector`].
+#[inline(always)]
+unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
+    let mut result = from;
+    for (line, choices) in result.iter_mut().zip(table) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // The trait's shuffle takes indices below 16; here it is one instruction, which makes a zero of 0x80.
+            let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
+            let c = from[2].shuffle_lanes(&choices[2]);
+            *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));
+        }
+    }
+    result
+}
+
+/// For each byte of three halves in a row, which byte of three others it is: 0x80 says that it comes from another one.
+struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    const INTERLEAVE: [[[u8; 16]; 3]; 3] = Self::table(true);
+    const DEINTERLEAVE: [[[u8; 16]; 3]; 3] = Self::table(false);
+
+    const fn table(interleave: bool) -> [[[u8; 16]; 3]; 3] {
+        let mut table = [[[0x80; 16]; 3]; 3];
+        let mut i = 0;
+        while i < 48 {
+            let (unit, inside) = (i / UNIT, i % UNIT);
+            let units = 16 / UNIT;
+            let origin =
+                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            let origin = origin + inside;
+            #[allow(clippy::as_conversions, reason = "below 16; `try_from` is not const")]
+            {
+                table[i / 16][origin / 16][i % 16] = (origin % 16) as u8;
+            }
+            i += 1;
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,437 @@
+//! Vectors of 64 bytes, a whole cache line: AVX-512 F, BW, VL and VBMI.
+
+use std::arch::x86_64::*;
+
+use super::super::simd::{Operation, Vector};
+
+/// Runs an operation over vectors of this width.
+///
+/// # Safety
+///
+/// The CPU has AVX-512 F, BW, VL and VBMI; and the conditions of [`Operation::run`] of this operation hold.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn vectorize<O: Operation>(operation: O) {
+    const { assert!(Zmm::BYTES == 4 * 16) };
+    super::align_frame();
+    // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is the caller's promise.
+    unsafe { operation.run::<Zmm, 4>() }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Zmm(__m512i);
+
+/// The upper lane of each pair, as a mask that the compiler does not know: under one that it knows, blends become shuffles.
+#[inline(always)]
+fn upper_lanes() -> __mmask8 {
+    let mut mask = 0b1100_1100_u64;
+    // SAFETY: there is no instruction.
+    unsafe { std::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
+    mask.to_le_bytes()[0]
+}
+
+/// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start` on.
+const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        let (place, inside) = ((start + i) / unit, (start + i) % unit);
+        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
+        {
+            bytes[i] = ((place % 2) * 64 + (place / 2) * unit + inside) as u8;
+        }
+        i += 1;
+    }
+    bytes
+}
+
+/// Which bytes of two registers in a row make up the even (`odd` 0) or the odd (1) units.
+const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
+        {
+            bytes[i] = ((i / unit * 2 + odd) * unit + i % unit) as u8;
+        }
+        i += 1;
+    }
+    bytes
+}
+
+/// The same choice in 16-, 32- or 64-bit units: the permutations of wider units take wider indices and are as fast or faster.
+const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
+    let mut wide = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
+        {
+            wide[i] = bytes[i] / unit as u8;
+        }
+        i += unit;
+    }
+    wide
+}
+
+struct Choice<const UNIT: usize>;
+
+impl<const UNIT: usize> Choice<UNIT> {
+    /// The unit of the permutation instruction: 16-byte units are pairs of 8-byte ones.
+    const STEP: usize = if UNIT > 8 { 8 } else { UNIT };
+    const LOW: [u8; 64] = widened(interleaved(UNIT, 0), Self::STEP);
+    const HIGH: [u8; 64] = widened(interleaved(UNIT, 64), Self::STEP);
+    const EVEN: [u8; 64] = widened(deinterleaved(UNIT, 0), Self::STEP);
+    const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
+}
+
+impl Zmm {
+    /// # Safety
+    ///
+    /// As for [`Vector`].
+    #[inline(always)]
+    unsafe fn choose<const UNIT: usize>(self, other: Zmm, choice: &[u8; 64]) -> Zmm {
+        // SAFETY: the array has the 64 bytes that are read; the features are the trait's contract.
+        unsafe {
+            let index = _mm512_loadu_si512(choice.as_ptr().cast());
+            Zmm(match UNIT {
+                1 => _mm512_permutex2var_epi8(self.0, index, other.0),
+                2 => _mm512_permutex2var_epi16(self.0, index, other.0),
+                4 => _mm512_permutex2var_epi32(self.0, index, other.0),
+                _ => _mm512_permutex2var_epi64(self.0, index, other.0),
+            })
+        }
+    }
+}
+
+/// A mask of the first `bytes` bytes.
+#[inline(always)]
+fn first(bytes: usize) -> __mmask64 {
+    u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
+}
+
+impl Vector for Zmm {
+    const BYTES: usize = 64;
+    const SHUFFLES_TWO: bool = true;
+
+    #[inline(always)]
+    unsafe fn vectorize<O: Operation>(operation: O) {
+        // SAFETY: the caller's promise is that of the function.
+        unsafe { vectorize(operation) }
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Zmm(_mm512_setzero_si512()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { Zmm(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: bytes that the mask leaves out are not touched; the rest is the trait's contract.
+        unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            Zmm(match bytes {
+                1 => _mm512_set1_epi8(from.cast::<i8>().read()),
+                2 => _mm512_set1_epi16(from.cast::<i16>().read_unaligned()),
+                4 => _mm512_set1_epi32(from.cast::<i32>().read_unaligned()),
+                8 => _mm512_set1_epi64(from.cast::<i64>().read_unaligned()),
+                16 => _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast())),
+                32 => _mm512_broadcast_i64x4(_mm256_loadu_si256(from.cast())),
+                _ => _mm512_loadu_si512(from.cast()),
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
+        // SAFETY: bytes that the mask leaves out are not touched; the rest is the trait's contract.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_past_cache(self, to: *mut u8) {
+        debug_assert!(to.addr().is_multiple_of(64));
+        // SAFETY: the trait's contract, alignment included.
+        unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
+        const { assert!(LANES == 4) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Broadcasts under a mask leave the shuffle units to the transpose, insertions would take a third of them.
+            let lane = |i: usize| _mm_loadu_si128(from[i].cast());
+            let first = _mm512_castsi128_si512(lane(0));
+            let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
+            let third = _mm512_mask_broadcast_i32x4(second, 0x0f00, lane(2));
+            Zmm(_mm512_mask_broadcast_i32x4(third, 0xf000, lane(3)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        const { assert!(LANES == 4) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
+            _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
+            _mm_storeu_si128(to[2].cast(), _mm512_extracti32x4_epi32::<2>(self.0));
+            _mm_storeu_si128(to[3].cast(), _mm512_extracti32x4_epi32::<3>(self.0));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 4) };
+        let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Even lanes and odd ones, not low halves and high ones: those LLVM would load one by one, and read rows twice.
+            let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
+            let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
+            rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
+            rows[1] = Zmm(_mm512_shuffle_i64x2::<0x88>(third, fourth));
+            rows[2] = Zmm(_mm512_shuffle_i64x2::<0xdd>(first, second));
+            rows[3] = Zmm(_mm512_shuffle_i64x2::<0xdd>(third, fourth));
+        }
+        rows
+    }
+
+    #[inline(always)]
+    unsafe fn load_transposed<const LANES: usize, const IN_L1: bool>(rows: [*const u8; LANES]) -> [Self; LANES] {
+        const { assert!(LANES == 4) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            let mut lines = [Self::zero(); LANES];
+            // What is inserted from memory, or blended, leaves the shuffle unit alone.
+            let pair = |half: usize, first: usize, second: usize| {
+                Self::load_halves(rows[first].add(32 * half), rows[second].add(32 * half)).0
+            };
+            for half in 0..2 {
+                let (low, high) = if IN_L1 {
+                    let (even, odd) = (pair(half, 0, 2), pair(half, 1, 3));
+                    // Lanes 1 and 3 of one, 0 and 2 of the other.
+                    let inner = _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13);
+                    let between = _mm512_permutex2var_epi64(even, inner, odd);
+                    let upper = upper_lanes();
+                    (_mm512_mask_blend_epi64(upper, even, between), _mm512_mask_blend_epi64(upper, between, odd))
+                } else {
+                    let (low, high) = (pair(half, 0, 1), pair(half, 2, 3));
+                    (_mm512_shuffle_i64x2::<0x88>(low, high), _mm512_shuffle_i64x2::<0xdd>(low, high))
+                };
+                (lines[2 * half], lines[2 * half + 1]) = (Zmm(low), Zmm(high));
+            }
+            lines
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        let (low, high) = unsafe {
+            match UNIT {
+                1 => (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)),
+                2 => (_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)),
+                4 => (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)),
+                8 => (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
+                _ => (a, b),
+            }
+        };
+        (Zmm(low), Zmm(high))
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::LOW), self.choose::<UNIT>(other, &Choice::<UNIT>::HIGH)) }
+    }
+
+    #[inline(always)]
+    unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
+        // SAFETY: the trait's contract.
+        unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::EVEN), self.choose::<UNIT>(other, &Choice::<UNIT>::ODD)) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Shifts move bits from byte to byte; the masks drop those.
+            let (even, up, down) = match WIDTH {
+                1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
+                2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
+                _ => (_mm512_set1_epi8(0x0f), _mm512_slli_epi16::<4>(b), _mm512_srli_epi16::<4>(a)),
+            };
+            let evens = _mm512_or_si512(_mm512_and_si512(even, a), _mm512_andnot_si512(even, up));
+            let odds = _mm512_or_si512(_mm512_and_si512(even, down), _mm512_andnot_si512(even, b));
+            (Zmm(evens), Zmm(odds))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let sign = _mm512_set1_epi8(1 << (BITS - 1));
+            Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_lanes(self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
+        // and more in the first index, those below 16 in the second.
+        unsafe {
+            let first = _mm512_shuffle_epi8(low.0, _mm512_adds_epu8(index.0, _mm512_set1_epi8(0x70)));
+            let second = _mm512_shuffle_epi8(high.0, _mm512_sub_epi8(index.0, _mm512_set1_epi8(16)));
+            Zmm(_mm512_or_si512(first, second))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
+            Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_near(from: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch_to_write(to: *const u8) {
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see, between two pairs.
+            let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
+            if REGISTERS <= 2 {
+                return Zmm(pair(registers[0], registers[REGISTERS - 1]));
+            }
+            let later = _mm512_movepi8_mask(index.0);
+            let pairs = (pair(registers[0], registers[1]), pair(registers[2], registers[REGISTERS - 1]));
+            Zmm(_mm512_mask_blend_epi8(later, pairs.0, pairs.1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::INTERLEAVE_FIRST, &Three::<UNIT>::INTERLEAVE_SECOND);
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe { three(rows, first, second) }
+    }
+
+    #[inline(always)]
+    unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
+        let (first, second) = (&Three::<UNIT>::DEINTERLEAVE_FIRST, &Three::<UNIT>::DEINTERLEAVE_SECOND);
+        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        unsafe { three(lines, first, second) }
+    }
+}
+
+/// Three registers out of three, each byte taken from the first two and then from that and the third.
+///
+/// # Safety
+///
+/// As for [`Vector`].
+#[inline(always)]
+unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
+    let mut result = rows;
+    for ((line, first), second) in result.iter_mut().zip(first).zip(second) {
+        // SAFETY: the caller's promise.
+        *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
+    }
+    result
+}
+
+/// For each byte of three registers in a row, where it comes from in three others in a row.
+struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    const INTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(true, false);
+    const INTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(true, true);
+    const DEINTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(false, false);
+    const DEINTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(false, true);
+
+    const fn table(interleave: bool, second: bool) -> [[u8; 64]; 3] {
+        let mut table = [[0; 64]; 3];
+        let mut i = 0;
+        while i < 192 {
+            let (unit, inside) = (i / UNIT, i % UNIT);
+            let units = 64 / UNIT;
+            let origin =
+                if interleave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            let origin = origin + inside;
+            // The second step keeps what the first has placed, and takes the rest from the third register.
+            let choice = match (second, origin >= 128) {
+                (false, false) => origin,
+                (false, true) => 0,
+                (true, false) => i % 64,
+                (true, true) => 64 + origin - 128,
+            };
+            #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
+            {
+                table[i / 64][i % 64] = choice as u8;
+            }
+            i += 1;
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests;

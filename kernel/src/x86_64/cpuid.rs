@@ -1,0 +1,69 @@
+//! What CPUID says about the data caches.
+
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
+
+use crate::knobs::{TraitSource, Traits};
+
+/// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
+///
+/// Both leaves have one form: Intel SDM vol. 2, CPUID leaf 04H; AMD APM vol. 3, function 8000_001Dh, which exists with the
+/// feature TopologyExtensions.
+pub(crate) fn traits() -> Option<Traits> {
+    let has_intel = leaf(0, 0).eax >= 4;
+    let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
+    // Every L2 cache of AMD's cores with this function holds what L1 holds (their software optimization guides), whatever a virtual machine shows.
+    let leaves = [(4, has_intel, false), (0x8000_001d, has_amd, true)];
+    leaves
+        .into_iter()
+        .filter(|&(_, exists, _)| exists)
+        .find_map(|(number, _, inclusive)| described(|i| leaf(number, i), inclusive))
+}
+
+/// The traits that the subleaves of a leaf describe; is the L2 cache inclusive whatever they say?
+fn described(subleaf: impl Fn(u32) -> CpuidResult, inclusive: bool) -> Option<Traits> {
+    /// A real CPU has four or five caches; an emulator may repeat itself for ever.
+    const MOST_CACHES: u32 = 16;
+    let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
+    let (mut first, mut second) = (None, None);
+    for cache in caches.filter(|cache| matches!(kind(cache), DATA | UNIFIED)) {
+        match cache.eax >> 5 & 7 {
+            1 => first = Some(cache),
+            2 => second = Some(cache),
+            _ => {}
+        }
+    }
+    let (l1, l1_ways, line) = geometry(&first?)?;
+    let second = second?;
+    let (l2, ..) = geometry(&second)?;
+    let l2_inclusive = inclusive || second.edx & 2 != 0;
+    Some(Traits { l1, l1_ways, l2, l2_inclusive, line, source: TraitSource::Cpuid })
+}
+
+/// Kinds of caches.
+const DATA: u32 = 1;
+const UNIFIED: u32 = 3;
+
+fn kind(cache: &CpuidResult) -> u32 {
+    cache.eax & 31
+}
+
+/// Bytes, ways and bytes of a line.
+fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
+    // Each field holds one less.
+    let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
+    let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
+    let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);
+    let bytes = line.checked_mul(partitions)?.checked_mul(ways)?.checked_mul(sets)?;
+    Some((bytes, ways, line))
+}
+
+fn leaf(number: u32, subleaf: u32) -> CpuidResult {
+    #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
+    // SAFETY: every x86-64 CPU has the instruction; a leaf that does not exist gives numbers that mean nothing.
+    unsafe {
+        __cpuid_count(number, subleaf)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Which kernels this CPU can run.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use strided_copy::{Available, Level};
+
+use crate::cursor::one_of;
+use crate::error::Error;
+
+/// A set of kernels, by the instructions they need.
+///
+/// ```
+/// use tensor_layout::relayout::KernelLevel;
+///
+/// let level = KernelLevel::in_use();
+/// assert!(level.is_available() && KernelLevel::Portable.is_available());
+/// assert_eq!(KernelLevel::Avx2.name(), "avx2");
+/// println!("relayout runs at {}", level.name());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum KernelLevel {
+    /// Safe Rust, any CPU.
+    Portable,
+    /// 64-bit ARM: vectors of 32 bytes, two registers each.
+    Neon,
+    /// x86-64 with AVX2: vectors of 32 bytes.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, VL and VBMI: vectors of 64 bytes.
+    Avx512,
+}
+
+impl KernelLevel {
+    /// All levels, the lowest first.
+    pub const ALL: [KernelLevel; 4] =
+        [KernelLevel::Portable, KernelLevel::Neon, KernelLevel::Avx2, KernelLevel::Avx512];
+
+    /// Has this CPU what the level needs?
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        self.level().is_available()
+    }
+
+    /// The level plans use: the highest available one, or the one that the environment variable
+    /// `TENSOR_LAYOUT_LEVEL` names if it is lower. Decided once for the process.
+    #[must_use]
+    pub fn in_use() -> KernelLevel {
+        Self::of(Self::available_in_use())
+    }
+
+    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if it is not set, or empty. Read once for the process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest level, and whoever starts the
+    /// program should be told.
+    ///
+    /// ```
+    /// use tensor_layout::relayout::KernelLevel;
+    ///
+    /// if let Err(error) = KernelLevel::requested() {
+    ///     eprintln!("TENSOR_LAYOUT_LEVEL is ignored: {error}");
+    /// }
+    /// ```
+    pub fn requested() -> Result<Option<KernelLevel>, Error> {
+        static REQUESTED: OnceLock<Result<Option<KernelLevel>, Error>> = OnceLock::new();
+        let read = || match std::env::var_os("TENSOR_LAYOUT_LEVEL").unwrap_or_default() {
+            name if name.is_empty() => Ok(None),
+            name => name.to_string_lossy().parse().map(Some),
+        };
+        REQUESTED.get_or_init(read).clone()
+    }
+
+    /// `portable`, `neon`, `avx2` or `avx512`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.level().name()
+    }
+
+    /// The kernels.
+    fn level(self) -> Level {
+        match self {
+            KernelLevel::Portable => Level::Portable,
+            KernelLevel::Neon => Level::Neon,
+            KernelLevel::Avx2 => Level::Avx2,
+            KernelLevel::Avx512 => Level::Avx512,
+        }
+    }
+
+    /// The highest available level up to this one.
+    pub(super) fn available(self) -> Available {
+        Available::up_to(self.level())
+    }
+
+    /// [`in_use`](Self::in_use).
+    pub(super) fn available_in_use() -> Available {
+        static LEVEL: OnceLock<Available> = OnceLock::new();
+        *LEVEL.get_or_init(|| Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512).available())
+    }
+
+    /// The name for `level` of the kernels.
+    fn of(level: Available) -> KernelLevel {
+        match level.get() {
+            Level::Neon => KernelLevel::Neon,
+            Level::Avx2 => KernelLevel::Avx2,
+            Level::Avx512 => KernelLevel::Avx512,
+            _ => KernelLevel::Portable,
+        }
+    }
+}
+
+impl FromStr for KernelLevel {
+    type Err = Error;
+
+    /// Reads its [name](Self::name), whether this CPU has the level or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] for any other text.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        one_of(text, "a kernel level", &Self::ALL, KernelLevel::name)
+    }
+}
+
+impl fmt::Display for KernelLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,119 @@
+//! Plans and kernels together, on machines of every kind.
+
+#[cfg(feature = "software")]
+mod streamed;
+
+use strided_copy::Machine;
+use strided_copy::knobs::{Knobs, TraitSource, Traits};
+
+use super::level::KernelLevel;
+use super::relayout::Relayout;
+use crate::notation::Notated;
+
+#[test]
+fn a_machine_is_one_that_can_be() {
+    let Machine { traits, .. } = Machine::this();
+    assert!((8 << 10..=1 << 20).contains(&traits.l1) && (2..=64).contains(&traits.l1_ways), "{traits:?}");
+    assert!(traits.l2 >= traits.l1 && traits.line.is_power_of_two(), "{traits:?}");
+}
+
+/// Which kernels stage their blocks depends on the machine: those of the other kinds run here, too.
+#[test]
+fn every_kind_of_machine_copies_the_same_bytes() {
+    let traits =
+        Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
+    let machines = [
+        Traits::ASSUMED,
+        traits,
+        Traits { l2_inclusive: false, ..traits },
+        Traits { l1: 4 << 10, l1_ways: 1, l2: 8 << 10, ..traits },
+    ]
+    .map(|traits| &*Box::leak(Box::new(Machine { traits, knobs: Knobs::new(&traits) })));
+    for (from, to) in [
+        // Rows that share a set of the L1 cache on either side, of units of each size, with edges.
+        ("u8[67,4096]{1,0}", "u8[67,4096]{0,1}"),
+        ("u8[4096,67]:[67,1]", "u8[4096,67]:[1,4096]"),
+        ("u16[70,2048]{1,0}", "u16[70,2048]{0,1}"),
+        ("u16[2048,70]{1,0}", "u16[2048,70]{0,1}"),
+        ("f32[50,1024]{1,0}", "f32[50,1024]{0,1}"),
+        ("f32[1024,50]{1,0}", "f32[1024,50]{0,1}"),
+        ("f64[40,512]{1,0}", "f64[40,512]{0,1}"),
+        ("f64[512,40]{1,0}", "f64[512,40]{0,1}"),
+        // Destination rows that follow each other: of 128, 256, 512 and 1024 bytes, and of others.
+        ("u8[128,700]{1,0}", "u8[128,700]{0,1}"),
+        ("u16[64,300]{1,0}", "u16[64,300]{0,1}"),
+        ("f32[2,32,300]{2,1,0}", "f32[2,32,300]{1,2,0}"),
+        ("f32[64,300]{1,0}", "f32[64,300]{0,1}"),
+        ("f32[128,300]{1,0}", "f32[128,300]{0,1}"),
+        ("f32[256,90]{1,0}", "f32[256,90]{0,1}"),
+        ("f32[96,90]{1,0}", "f32[96,90]{0,1}"),
+        // Tables of offsets, with tiles and without; runs of a line, and of half a line.
+        ("f32[8,9,10,8,9]{4,3,2,1,0}", "f32[8,9,10,8,9]{0,1,2,3,4}"),
+        ("bf16[264,300]{0,1}", "bf16[264,300]{1,0:T(8,128)(2,1)}"),
+        ("f32[256,256]{1,0}", "f32[256,256]:Ba16b"),
+        ("f32[128,512]{1,0}", "f32[128,512]:Ba32b"),
+        ("f32[512,200]{1,0}", "f32[512,200]:Ba8b"),
+        ("s4[64,300]{1,0:T(64,128)(8,1)E(4)}", "s4[64,300]{1,0}"),
+        ("s4[64,300]{1,0}", "s4[64,300]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let side = |text: &str| text.parse::<Notated>().unwrap();
+        let plan = Relayout::new(&side(from), &side(to)).unwrap();
+        let size = |bytes: u64| usize::try_from(bytes).unwrap();
+        let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i % 251).to_le_bytes()[0]).collect();
+        let bytes = |plan: &Relayout| {
+            let mut bytes = vec![0; size(plan.destination_size_in_bytes())];
+            plan.run(&source, &mut bytes).unwrap();
+            bytes
+        };
+        let expected = bytes(&plan.clone().with_kernel_level(KernelLevel::Portable));
+        for machine in machines {
+            for tuning in ["default", "stores=non-temporal,prefetch=2048", "stores=ordinary,prefetch=2048"] {
+                let plan = Relayout { machine, ..plan.clone() }.with_tuning(tuning.parse().unwrap()).unwrap();
+                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                    let plan = plan.clone().with_kernel_level(level);
+                    assert!(bytes(&plan) == expected, "{}", plan.explain());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "software")]
+/// A program that streams runs its fence also when `progress` panics, and what was written can be read.
+#[test]
+fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use strided_copy::call::fences;
+
+    use crate::element::DataType;
+    use crate::map::IndexMap;
+
+    // u8[64,1048576], packed and in tiles of 8 x 128.
+    let map = |tiles: &[_]| {
+        IndexMap::from_tiles(DataType::U8, 8, &[64, 1 << 20], [0, 1].into_iter().collect(), tiles, 1).unwrap()
+    };
+    let tile = [8, 128].map(std::num::NonZeroU64::new).into_iter().collect();
+    let (from, to) = (map(&[]), map(&[tile]));
+    let source: Vec<u8> = (0..64 << 20).map(|i: u32| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();
+    for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true).with_kernel_level(level);
+        let mut whole = vec![0; 64 << 20];
+        relayout.run(&source, &mut whole).unwrap();
+        let before = fences();
+        let mut destination = vec![0; 64 << 20];
+        let mut reported = 0;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            relayout.run_with_progress(&source, &mut destination, &mut |bytes| {
+                reported = bytes;
+                assert!(bytes < 4 << 20, "enough");
+            })
+        }));
+        assert!(result.is_err() && (4 << 20..64 << 20).contains(&reported));
+        let run = fences() - before;
+        assert_eq!(run, usize::from(level != KernelLevel::Portable), "{level}");
+        let written = usize::try_from(reported).unwrap();
+        let same = destination.iter().zip(&whole).filter(|(a, b)| a == b).count();
+        assert!(same >= written, "{level}: {same} of the {written} bytes reported");
+    }
+}
