@@ -85,12 +85,24 @@ pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> 
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// The greatest common divisor; of a number and 0 the number.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
+/// The greatest common divisor; of a number and 0 the number. It has the sign of one of them.
+pub(crate) fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
+    while !b.is_zero() {
+        (a, b) = (b, a.modulo(b));
     }
     a
+}
+
+/// The next index in row-major order; false after the last, which is followed by the first. No size is 0.
+pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
+    for (i, &size) in index.iter_mut().zip(sizes).rev() {
+        *i = i.plus(T::one());
+        if *i < size {
+            return true;
+        }
+        *i = T::zero();
+    }
+    false
 }
 
 /// The least common multiple, if it fits; `None` for two zeros.

@@ -48,7 +48,7 @@ const ROW_CHARACTERS: u64 = 120;
 pub struct Picture {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
-    pub(super) memory: Vec<Place>,
+    pub(super) memory: Vec<Cell>,
     /// The offset of the first of these places.
     pub(super) start: u64,
     /// The cells of one row of the memory.
@@ -60,7 +60,7 @@ pub struct Picture {
 }
 
 /// What of a layout is shown.
-struct Part {
+struct Corner {
     /// The extents of all dimensions.
     extents: Vec<Extent>,
     /// The places in memory.
@@ -105,7 +105,7 @@ impl Panel {
 
 /// A cell of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Cell {
     /// The index of the element that lies here, as text; `None` for padding.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
@@ -129,7 +129,7 @@ impl Picture {
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
-        Picture::of(map, caption, &Part { extents: extents(map), places: 0..map.physical_elements() })
+        Picture::of(map, caption, &Corner { extents: extents(map), places: 0..map.physical_elements() })
     }
 
     /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line that says what is left
@@ -153,7 +153,7 @@ impl Picture {
             return Picture::new(map, caption);
         }
         let places = map.base()..map.base().saturating_add(CORNER_PLACES).min(map.physical_elements());
-        let part = Part { extents: corner(&extents(map)), places };
+        let part = Corner { extents: corner(&extents(map)), places };
         let mut picture = Picture::of(map, caption, &part)?;
         let slices: Vec<String> = part.extents.iter().map(|extent| format!("0:{}", extent.size)).collect();
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
@@ -166,12 +166,12 @@ impl Picture {
         Ok(picture)
     }
 
-    fn of(map: &IndexMap, caption: &str, part: &Part) -> Result<Picture, Error> {
+    fn of(map: &IndexMap, caption: &str, part: &Corner) -> Result<Picture, Error> {
         let mut memory = Vec::new();
         for offset in part.places.clone() {
             let index = map.inverse(offset)?;
             let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
-            memory.push(Place { index: index.as_deref().map(comma_list), colour });
+            memory.push(Cell { index: index.as_deref().map(comma_list), colour });
         }
         let labels = memory.iter().filter_map(|place| place.index.as_ref());
         let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
@@ -242,7 +242,7 @@ fn plural(count: u64, word: &str) -> String {
 }
 
 /// What a whole picture shows, in a line.
-fn summary(logical: u64, memory: &[Place]) -> String {
+fn summary(logical: u64, memory: &[Cell]) -> String {
     let places = checked::count(memory.len());
     let elements = plural(logical, "element");
     match memory.iter().filter(|place| place.index.is_none()).count() {

@@ -21,7 +21,7 @@
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow};
+use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
@@ -282,14 +282,7 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
-        // The next index in row-major order.
-        for (i, &size) in index.iter_mut().zip(map.sizes()).rev() {
-            *i = i.plus(1);
-            if *i < size {
-                break;
-            }
-            *i = 0;
-        }
+        next_index(&mut index, map.sizes());
     }
     ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
         .map_err(|error| Error::NotExpressible { target: "array of offsets", reason: error.to_string() })

@@ -10,7 +10,7 @@
     reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"
 )]
 
-use crate::checked::{Exact, at};
+use crate::checked::{Exact, at, gcd};
 use smallvec::SmallVec;
 
 use super::index_map::IndexMap;
@@ -253,13 +253,6 @@ impl<'a> Atoms<'a> {
         }
         dims.iter().fold(sum, |sum, &(dim, scale, most)| sum + most.min(scale * i128::from(self.size(dim).minus(1))))
     }
-}
-
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

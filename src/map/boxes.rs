@@ -8,7 +8,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
 )]
 
-use crate::checked::{Exact, count};
+use crate::checked::{Exact, count, next_index};
 use std::cmp::Reverse;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -226,23 +226,11 @@ impl BoxGroups {
                 result.destination += segment.destination;
                 result.loops.extend(segment.loops.iter().cloned());
             }
-            done = !advance(&mut choice, &self.groups);
+            done = !next_index(&mut choice, &self.groups);
             result.loops = simplified(result.loops);
             Some(result)
         })
     }
-}
-
-/// The next choice, the last group fastest.
-fn advance(choice: &mut [usize], groups: &[usize]) -> bool {
-    for (chosen, &group) in choice.iter_mut().zip(groups).rev() {
-        *chosen += 1;
-        if *chosen < group {
-            return true;
-        }
-        *chosen = 0;
-    }
-    false
 }
 
 /// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged into it.

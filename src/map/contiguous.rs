@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use crate::checked::{self, Dims, Exact, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, next_index};
 use crate::error::Error;
 use crate::strided::Slice;
 
 use super::digits::{Digit, reach, whole_blocks};
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
-use super::levels::next_index;
 
 /// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;

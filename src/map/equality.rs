@@ -2,14 +2,14 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::{next_index, unfuse};
+use super::levels::unfuse;
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Only sizes and offsets count:

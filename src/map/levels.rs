@@ -268,15 +268,3 @@ pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
         added.reverse();
     }
 }
-
-/// The next index in row-major order; false after the last.
-pub(super) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
-    for (i, &size) in index.iter_mut().zip(sizes).rev() {
-        *i = i.plus(1);
-        if *i < size {
-            return true;
-        }
-        *i = 0;
-    }
-    false
-}

@@ -7,11 +7,11 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, OFFSET, count};
+use crate::checked::{self, Dims, Exact, OFFSET, count, next_index};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
-use super::levels::next_index;
+use crate::strided::Offsets;
 
 /// Offsets at regular distances: `base`, and from there any number of steps of each loop.
 ///
@@ -59,24 +59,7 @@ impl OffsetBox {
             Some((&(extent, 1), outer)) => (outer, extent),
             _ => (self.loops.as_slice(), 1),
         };
-        let mut counters: SmallVec<[u64; 4]> = SmallVec::from_elem(0, outer.len());
-        let mut at = Some(self.base);
-        std::iter::from_fn(move || {
-            let current = at?;
-            let mut next = current;
-            at = None;
-            // None of these can saturate: every offset lies inside the buffer.
-            for (counter, &(extent, stride)) in counters.iter_mut().zip(outer).rev() {
-                *counter = counter.plus(1);
-                if *counter < extent {
-                    at = Some(next.plus(stride));
-                    break;
-                }
-                next = next.minus(stride.times(extent.minus(1)));
-                *counter = 0;
-            }
-            Some((current, run))
-        })
+        Offsets::new(outer.iter().copied(), self.base).map(move |start| (start, run))
     }
 }
 
@@ -130,7 +113,7 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
         }
-        match Places::new(self) {
+        match MixedRadix::new(self) {
             Some(places) => places.boxes(self, MAX_BOXES),
             None => self.boxes_by_search(),
         }
@@ -141,7 +124,7 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Some(line(0, self.physical_elements));
         }
-        let boxes = Places::new(self)?.boxes(self, most).ok()?;
+        let boxes = MixedRadix::new(self)?.boxes(self, most).ok()?;
         (boxes.padding.len() <= most).then_some(boxes.padding)
     }
 
@@ -208,7 +191,7 @@ fn line(start: u64, end: u64) -> Vec<OffsetBox> {
 /// A range of digits for each place, the largest place first.
 type Ranges = SmallVec<[(u64, u64); 8]>;
 
-struct Place {
+struct Digits {
     stride: u64,
     /// How many digits there are at this place.
     range: u64,
@@ -221,14 +204,14 @@ struct Number {
     digits: SmallVec<[(usize, u64); 4]>,
 }
 
-struct Places {
-    places: SmallVec<[Place; 8]>,
+struct MixedRadix {
+    places: SmallVec<[Digits; 8]>,
     numbers: SmallVec<[Number; 6]>,
 }
 
-impl Places {
+impl MixedRadix {
     /// `None` if the strides of the map do not nest.
-    fn new(map: &IndexMap) -> Option<Places> {
+    fn new(map: &IndexMap) -> Option<MixedRadix> {
         if map.levels().is_some() {
             return None;
         }
@@ -256,7 +239,7 @@ impl Places {
             all.push((1, 0, numbers.len(), 1));
             numbers.push(Number { extent: 1, digits: SmallVec::new() });
         }
-        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
+        let mut places: SmallVec<[Digits; 8]> = SmallVec::new();
         let mut above = None;
         for (stride, largest, number, divisor) in all {
             let span = above.unwrap_or(map.physical_elements().checked_sub(map.base())?);
@@ -266,13 +249,13 @@ impl Places {
                 return None;
             }
             numbers.get_mut(number)?.digits.push((places.len(), divisor));
-            places.push(Place { stride, range });
+            places.push(Digits { stride, range });
             above = Some(stride);
         }
         for number in &mut numbers {
             number.digits.sort_by_key(|&(_, divisor)| std::cmp::Reverse(divisor));
         }
-        Some(Places { places, numbers })
+        Some(MixedRadix { places, numbers })
     }
 
     /// The boxes, with at most about `most` of padding.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Exact, gcd};
 
 /// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
 ///
@@ -175,11 +175,4 @@ fn witness(sizes: &[u64], strides: &[u64], terms: &[Term], differences: &[i128])
 
 fn div_ceil(a: i128, b: i128) -> i128 {
     0_i128.minus(0_i128.minus(a).div_euclid(b))
-}
-
-pub(super) fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a.modulo(b));
-    }
-    a
 }

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Exact, gcd};
 
 use super::desc::BufferTensorDesc;
-use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, gcd};
+use super::overlap::{OVERLAP_WORK_LIMIT, Overlap};
 
 impl BufferTensorDesc {
     /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
@@ -74,14 +74,14 @@ struct Term {
     coefficient: i128,
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
-    parts: SmallVec<[Part; 2]>,
+    parts: SmallVec<[Unknown; 2]>,
     /// The largest sum of the terms behind this one.
     rest_largest: i128,
     /// What divides every sum of theirs.
     rest_gcd: i128,
 }
 
-struct Part {
+struct Unknown {
     of: Of,
     multiple: i128,
     bound: i128,
@@ -100,7 +100,7 @@ impl Term {
         match joint {
             Some(joint) if multiple <= self.bound.plus(1) => {
                 self.bound = joint;
-                self.parts.push(Part { of, multiple, bound });
+                self.parts.push(Unknown { of, multiple, bound });
                 true
             }
             _ => false,
@@ -141,7 +141,7 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     for (coefficient, bound, of) in pieces {
         if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
-            let parts = SmallVec::from_iter([Part { of, multiple: 1, bound }]);
+            let parts = SmallVec::from_iter([Unknown { of, multiple: 1, bound }]);
             terms.push(Term { coefficient, bound, parts, rest_largest: 0, rest_gcd: 0 });
         }
     }

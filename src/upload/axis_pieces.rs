@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use crate::checked::{self, BYTES, Exact, OFFSET, at};
+use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd};
 use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
@@ -198,11 +198,4 @@ fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
     let lead = u128::from(desc.base_offset()).times(bits).modulo(align_bits.max(1));
     let span = u128::from(desc.min_elements().minus(desc.base_offset())).times(bits);
     lead.plus(span) <= room
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
-    }
-    a
 }

@@ -4,7 +4,7 @@
 //! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
 //! before it, all are tried, up to a number of steps.
 
-use crate::checked::{Exact, at};
+use crate::checked::{Exact, at, next_index};
 use smallvec::SmallVec;
 
 use crate::tiled::Tile;
@@ -241,28 +241,26 @@ impl Search<'_> {
 /// Counts through all choices of how many digits of each position are moved; of the first position at least one.
 struct Moved {
     counts: SmallVec<[usize; 8]>,
-    most: SmallVec<[usize; 8]>,
+    /// One more than the digits each position has.
+    sizes: SmallVec<[usize; 8]>,
 }
 
 impl Moved {
     /// In front of the first choice.
     fn new(positions: &[Position]) -> Moved {
-        let most: SmallVec<[usize; 8]> = positions.iter().map(|position| position.digits.len()).collect();
+        let sizes: SmallVec<[usize; 8]> = positions.iter().map(|position| position.digits.len().plus(1)).collect();
         // One before (1, 0, 0, ..).
-        let counts = most.iter().enumerate().map(|(at, &most)| if at == 0 { 0 } else { most }).collect();
-        Moved { counts, most }
+        let counts = positions
+            .iter()
+            .enumerate()
+            .map(|(at, position)| if at == 0 { 0 } else { position.digits.len() })
+            .collect();
+        Moved { counts, sizes }
     }
 
     /// Goes on, the last position first. False after the last choice.
     fn next(&mut self) -> bool {
-        for (count, &most) in self.counts.iter_mut().zip(&self.most).rev() {
-            *count = count.plus(1);
-            if *count <= most {
-                return true;
-            }
-            *count = 0;
-        }
-        false
+        next_index(&mut self.counts, &self.sizes)
     }
 }
 
