@@ -302,6 +302,7 @@ impl Error {
         ArgumentRule::ZeroTile.broken("", Some(entry), tile, 0)
     }
 
+    #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
     pub(crate) fn bad_pointer(what: &'static str, alignment: usize) -> Error {
         ArgumentRule::BadPointer.broken(what, None, 0, count(alignment))
     }
