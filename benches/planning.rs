@@ -1,12 +1,12 @@
-//! What planning costs: nanoseconds and allocations of `Relayout::new` for every pair of the relayout suite, and for
-//! some pairs of rank 8.
+//! What planning costs: nanoseconds and allocations of `Relayout::new` for every pair of the relayout suite,
+//! and for some pairs of rank 8.
 //!
 //! ```text
 //! cargo bench --bench planning -- [--csv] [--only PART_OF_A_NAME]
 //! ```
 //!
-//! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that are made
-//! beforehand.
+//! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that
+//! are made beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Turns the CSV of `cargo bench --bench relayout -- --csv` into tables and a picture.
 
-    python3 benches/plot_relayout.py RUN.csv [RUN.csv ...] --page docs/PERFORMANCE.md --svg docs/pictures/relayout.svg
+    python3 benches/plot_relayout.py RUN.csv [RUN.csv ...] [--svg FILE]
 
-Several runs of the same suite stand side by side in the tables; runs at several kernel levels stand below each other. Without --page the tables are printed. With it, what
-stands in the page between `<!-- NAME:begin -->` and `<!-- NAME:end -->` is replaced, for `machine`, `means`
-and `cases`. The machine is the one this script runs on.
+Prints three tables: the machine that this script runs on, the geometric means, and the cases. Several runs of the
+same suite are columns of the tables; several kernel levels are rows.
 """
 
 import argparse
@@ -63,7 +62,7 @@ def shown(value):
 
 
 def best_peer(runs, key):
-    """The lowest ratio of any other crate, and whose it is."""
+    """The lowest ratio of any other crate, and its name."""
     others = [(ratio(row), who) for run in runs for who, row in run.get(key, {}).items() if who != "own"]
     return min(others, default=(None, None))
 
@@ -180,33 +179,14 @@ def picture(runs):
     return "\n".join(parts + ["</svg>", ""])
 
 
-def replace(page, name, text):
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    if begin not in page or end not in page:
-        sys.exit(f"the page has no place for `{name}`")
-    before, rest = page.split(begin, 1)
-    return f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs="+", metavar="RUN.csv", help="output of the bench")
-    parser.add_argument("--page", type=Path, help="the page whose tables are replaced")
-    parser.add_argument("--svg", type=Path, help="where the picture goes")
+    parser.add_argument("--svg", type=Path, help="a file for the picture")
     options = parser.parse_args()
     runs = read(options.runs)
-    tables = {
-        "machine": table(["what", "this machine"], [list(row) for row in machine()]),
-        "means": means_table(runs),
-        "cases": cases_table(runs),
-    }
-    if options.page:
-        page = options.page.read_text()
-        for name, text in tables.items():
-            page = replace(page, name, text)
-        options.page.write_text(page)
-    else:
-        print("\n\n".join(tables.values()))
+    machine_table = table(["what", "this machine"], [list(row) for row in machine()])
+    print("\n\n".join([machine_table, means_table(runs), cases_table(runs)]))
     if options.svg:
         options.svg.write_text(picture(runs))
 

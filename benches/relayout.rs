@@ -6,18 +6,19 @@
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
 //!
-//! The figure of a case is `time / best copy`: the faster of `copy_from_slice` and of this crate's own copy (which
-//! uses non-temporal stores when the buffers are large), over half the bytes read and written, in the same run. Rounds of the case
-//! and of the copies alternate; the minima of the same rounds are compared, and the median of the per-round ratios stands beside
-//! them. Cases are those of relayout_suite.tsv and, apart from the means, of relayout_reversed.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
+//! The figure of a case is `time / best copy`: the faster of `copy_from_slice` and of this crate's own copy
+//! (which uses non-temporal stores when the buffers are large), over half the bytes read and written, in the
+//! same run. Rounds of the case and of the copies alternate; the minima of the same rounds are compared, and
+//! the median of the per-round ratios is printed with them. Cases are those of relayout_suite.tsv and, apart
+//! from the means, of relayout_reversed.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
 //! With `--threads`, `run_parallel` is compared with copies that use as many threads.
 //!
-//! `--tuning` gives every plan these settings (see `Tuning`). `--measured` runs the measured mode instead: a line for each
-//! setting it tries, with its time beside that of the plan as it is.
+//! `--tuning` gives every plan these settings (see `Tuning`). `--measured` runs the measured mode instead: a
+//! line for each setting it tries, with its time beside that of the plan as it is.
 //!
-//! `--peers` adds lines for other crates, whose name stands in the column `level`. They live in `benches/peers`, a package of its
-//! own that this bench builds and runs (minutes the first time); each is checked for equal bytes first, and runs on one
-//! thread whatever `--threads` says.
+//! `--peers` adds lines for other crates, whose name is in the column `level`. They live in `benches/peers`,
+//! a package of its own that this bench builds and runs (minutes the first time); each is checked for equal
+//! bytes first, and runs on one thread whatever `--threads` says.
 
 use std::path::Path;
 use std::process::Command;

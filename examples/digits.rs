@@ -1,6 +1,6 @@
-//! A small convolutional network reads handwritten digits three times: with its buffers in NCHW, in NHWC, and in blocks
-//! of eight channels. Each run computes on its own layout from the first image to the last sum, so all three are right
-//! only if every element of every weight and image was moved to the right place.
+//! A small convolutional network reads handwritten digits three times: with its buffers in NCHW, in NHWC, and
+//! in blocks of eight channels. Each run computes on its own layout from the first image to the last sum, so
+//! all three are right only if every element of every weight and image was moved to the right place.
 //!
 //! `cargo run --release --example digits`
 
@@ -119,13 +119,13 @@ fn nhwc(model: &Model) -> Result<Array2<f32>, Box<dyn Error>> {
     let weights2 = moved(&model.conv2.0, "f32[32,16,3,3]:OIHW", "f32[32,16,3,3]:HWIO")?;
     let images = Array4::from_shape_vec((360, 8, 8, 1), images)?;
     let features = conv(conv(images, weights1, &model.conv1.1)?, weights2, &model.conv2.1)?;
-    // The features lie in another order, so the dense layer's weights go there, too.
+    // The features are stored in another order, so the dense layer's weights are converted too.
     let weights = moved(&model.dense.0, "f32[10,32,2,2]:NCHW", "f32[10,32,2,2]:NHWC")?;
     dense(features, weights, &model.dense.1)
 }
 
-/// Blocks of eight channels: a tap is eight numbers times an 8 x 8 matrix. The one channel of the images is padded with
-/// seven of zeros.
+/// Blocks of eight channels: a tap is eight numbers times an 8 x 8 matrix. The one channel of the images is
+/// padded with seven of zeros.
 fn blocked(model: &Model) -> Result<Array2<f32>, Box<dyn Error>> {
     let conv = |input: Array5<f32>, weights: Vec<f32>, bias: &Vec<f32>| -> Result<_, Box<dyn Error>> {
         let (images, blocks, height, width, _) = input.dim();
@@ -181,7 +181,7 @@ fn max_pool<D: Dimension>(input: &Array<f32, D>, rows: usize) -> Array<f32, D> {
     Zip::from(part(0, 0)).and(part(0, 1)).and(part(1, 0)).and(part(1, 1)).map_collect(largest)
 }
 
-/// Features times weights, both flattened in the order in which they lie in memory.
+/// Features times weights, both flattened in the order of memory.
 fn dense<D: Dimension>(
     features: Array<f32, D>,
     weights: Vec<f32>,

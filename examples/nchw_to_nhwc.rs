@@ -1,4 +1,4 @@
-//! A batch of images from NCHW to NHWC, and what a GPU has to be told about it.
+//! A batch of images from NCHW to NHWC, and the check before its upload to a GPU.
 //!
 //! `cargo run --example nchw_to_nhwc`
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     plan.run_typed(&images, &mut turned)?;
     println!("\n{}", plan.explain().trim_end());
 
-    // The three channels of one pixel now lie side by side.
+    // The three channels of one pixel are now neighbours in memory.
     let index = [1, 0, 2, 3];
     let (from, to) = (place(&nchw, &index)?, place(&nhwc, &index)?);
     println!("\nimage 1, row 2, column 3: channel 0 was element {from}, and is element {to}");
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(turned[to], images[from]);
     assert_eq!(turned[to + 1], images[place(&nchw, &[1, 1, 2, 3])?]);
 
-    // Would DirectML take this buffer, 256 bytes into a heap of one KiB?
+    // Would DirectML accept this buffer, 256 bytes into a heap of 1 KiB?
     let report = validate(&nhwc, &Buffer::new(1024, 256, Role::Input), &Limits::by_name("directml")?)?;
     println!("\n{report}");
     Ok(())

@@ -1,4 +1,4 @@
-//! The same data in the words of XLA and of DirectML: which tiled layouts are strides in disguise, and which are not.
+//! XLA's tiled layouts and DirectML's strides: which tiled layouts strides describe, and which they do not.
 //!
 //! `cargo run --example tiled_bridge`
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides))?;
         match raise(&desc) {
             Ok(raised) => {
-                // Every element lies where the strides put it.
+                // Every element is stored where the strides say.
                 assert!(raised.shape.to_index_map()?.same_places(&desc.to_index_map()?)?);
                 println!("{desc}: {}, {} bytes past DirectML's minimum", raised.shape, raised.bytes_past_minimum);
             }

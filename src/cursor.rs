@@ -1,5 +1,9 @@
 //! Reading text so that every error points at the byte it stopped at.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec::Vec;
+
 use crate::error::Error;
 
 /// Blank, tab and the two ends of a line: what XLA's lexer skips, and nothing else of Unicode.

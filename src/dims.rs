@@ -1,7 +1,8 @@
 //! `Dims`: one number for each axis.
 
-use std::fmt;
-use std::ops::{Deref, DerefMut, RangeBounds};
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{Deref, DerefMut, RangeBounds};
 
 use smallvec::SmallVec;
 
@@ -157,7 +158,7 @@ impl IntoIterator for Dims {
 
 impl<'a> IntoIterator for &'a Dims {
     type Item = &'a u64;
-    type IntoIter = std::slice::Iter<'a, u64>;
+    type IntoIter = core::slice::Iter<'a, u64>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -166,7 +167,7 @@ impl<'a> IntoIterator for &'a Dims {
 
 impl<'a> IntoIterator for &'a mut Dims {
     type Item = &'a mut u64;
-    type IntoIter = std::slice::IterMut<'a, u64>;
+    type IntoIter = core::slice::IterMut<'a, u64>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()

@@ -5,11 +5,14 @@ mod model;
 mod rules;
 mod words;
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 pub use kind::ErrorKind;
 pub use model::ModelFault;
 pub use rules::{ArgumentRule, DeviceRule};
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 /// Why a layout, a size or a buffer was refused.
 ///

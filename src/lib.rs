@@ -1,10 +1,13 @@
 #![doc = include_str!("guide.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(target_endian = "big")]
 compile_error!(
-    "tensor-layout has been tested on little-endian targets only, and its answers have to be right: see docs/PLATFORMS.md"
+    "tensor-layout has been tested on little-endian targets only, and its answers have to be right: see docs/TRUST.md"
 );
+
+extern crate alloc;
 
 mod checked;
 mod cursor;
@@ -18,6 +21,7 @@ pub mod element;
 pub mod interop;
 pub mod map;
 pub mod notation;
+#[cfg(feature = "relayout")]
 pub mod relayout;
 pub mod strided;
 pub mod tiled;

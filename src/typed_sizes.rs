@@ -1,5 +1,7 @@
 //! `f32[2,3]`: the type and the sizes that the text of every layout begins with, in both models.
 
+use alloc::format;
+
 use crate::checked::{self, Dims, ELEMENTS};
 use crate::cursor::Cursor;
 use crate::element::DataType;

@@ -56,13 +56,13 @@ fn the_report_reads_as_a_table() {
     assert_eq!(
         report.to_string(),
         "limits           WebGPU defaults\n\
-         elements         3 (3 spanned, f16)\n\
+         elements         3 logical, 3 spanned, f16\n\
          exact            48 bits = 6 bytes\n\
          rounded          8 bytes\n\
          CPU slice        6 bytes\n\
          padding to zero  6..8\n\
          bound            0..8 (8 bytes)\n\
-         alignment        256 asked, any had\n\
+         alignment        required 256, found any\n\
          index width      i32"
     );
 }
@@ -373,11 +373,11 @@ fn the_report_names_gaps_pieces_and_copies() {
         limits.writes_padding = writes;
         let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
         assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
-        let line = format!("between elements 64 bits, other tensors' if this one is a slice: {says}\n");
+        let line = format!("gaps             64 bits, which belong to other tensors if this one is a slice: {says}\n");
         assert!(report.to_string().contains(&line), "{report}");
-        assert!(report.to_string().contains("alignment        1 asked, 4 had\n"), "{report}");
+        assert!(report.to_string().contains("alignment        required 1, found 4\n"), "{report}");
         let report = validate(&rows, &Buffer::new(64, 4, Role::Input), &limits).unwrap();
-        assert!(report.gap_bits == 0 && !report.to_string().contains("between elements"), "{report}");
+        assert!(report.gap_bits == 0 && !report.to_string().contains("gaps"), "{report}");
     }
     (limits.max_binding, limits.max_copy) = (64, 100);
     let errors = validate(&packed(DataType::F32, &[75]), &Buffer::new(512, 0, Role::Input), &limits).unwrap_err();

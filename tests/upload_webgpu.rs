@@ -110,7 +110,7 @@ fn a_slice_as_output_says_what_lies_between_its_elements() {
     let report = at(&left, Role::Output, &directml());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, true));
     assert!(report.to_string().contains(
-        "between elements 7168 bits, other tensors' if this one is a slice: the device may overwrite them\n"
+        "gaps             7168 bits, which belong to other tensors if this one is a slice: the device may overwrite them\n"
     ));
     let report = at(&left, Role::Output, &Limits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));

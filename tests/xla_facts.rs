@@ -210,10 +210,12 @@ fn tpu_tiles_of_known_arrays() {
         (V4, "f32[0,3]", "f32[0,3]{1,0}"),
         (V4, "s4[0]", "s4[0]{0:E(4)}"),
         (V4, "c64[20,300]", "c64[20,300]{1,0:T(8,128)}"),
+        (V4, "c128[8,16]", "c128[8,16]{1,0:T(8,128)}"),
     ] {
         assert_eq!(array(packed).with_tpu_tiles(generation).unwrap().to_string(), tiled);
     }
-    let error = array("c128[2,2]").with_tpu_tiles(V4).unwrap_err();
+    assert_eq!(array("c128[8,16]{1,0:T(8,128)}").physical_size_in_bytes().unwrap(), 16_384);
+    let error = array("f6e2m3fn[2,2]").with_tpu_tiles(V4).unwrap_err();
     assert_eq!(error.code(), "unsupported_data_type");
     assert!("v1".parse::<TpuGeneration>().is_err());
 }
@@ -281,7 +283,7 @@ fn tpu_layouts_of_known_arrays() {
     // Sizes at the end of what can be counted: the padding of an order that is not taken may be past 64 bits.
     let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
     assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
-    assert_eq!(array("c128[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
+    assert_eq!(array("f6e3m2fn[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
 }
 
 #[test]

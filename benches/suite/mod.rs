@@ -1,5 +1,5 @@
-// The relayout suite: its cases, and how they are timed beside a plain copy. Shared by the bench and by the program that
-// measures the other crates, so that both are measured alike.
+// The relayout suite: its cases, and how they are timed beside a plain copy. Shared by the bench and by the
+// program that measures the other crates, so that both are measured alike.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap(), axes };
         if !case.axes.is_empty() {
-            // No other crate is asked to go backwards, and the means stay those of the suite.
+            // Other crates do not run reversed cases, so that the means stay those of the suite.
             run_case(&case, options, Vec::new());
             continue;
         }
@@ -133,7 +133,8 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
     let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();
     let plain = Relayout::new(&bytes, &bytes).unwrap();
-    // Everyone has buffers of their own: what another has just read or written would be in the last cache still, in part.
+    // Everyone has buffers of their own: what another has just read or written would be in the last cache
+    // still, in part.
     let [mut library, mut between, mut copy] = std::array::from_fn(|_| Buffers::new((half, half)));
     let mut theirs = Vec::new();
     others.retain_mut(|other| {
@@ -191,7 +192,8 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     minimum(1) / copy_seconds
 }
 
-/// Prints what each candidate of the measured mode takes, beside the plan as it is, and gives the best of these ratios.
+/// Prints what each candidate of the measured mode takes, beside the plan as it is, and gives the best of
+/// these ratios.
 fn trials(case: &Case, relayout: Relayout, source: &[u8], destination: &mut [u8]) -> f64 {
     let trials = relayout.measured(source, destination).unwrap().trials();
     let seconds = |place: usize| trials[place].1.as_secs_f64();
@@ -261,7 +263,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// `*` stands for anything.
+/// `*` matches any text.
 fn matches_glob(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

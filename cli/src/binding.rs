@@ -1,10 +1,10 @@
-//! What a device is told about a layout when it is bound: always sizes and strides.
+//! The sizes and strides that a layout is bound with.
 
 use tensor_layout::bridge::{Lowering, lower, lower_map};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
-/// The strided tensor a layout is bound as, and a remark if that is not the layout itself.
+/// The strided tensor that a layout is bound as, and a remark if that is another one.
 pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
     match layout {
         AnyLayout::Strided(desc) => Ok((desc.clone(), None)),
@@ -18,13 +18,13 @@ fn bound_lowered(lowering: Lowering) -> Result<(BufferTensorDesc, Option<&'stati
         Lowering::Strided(desc) => Ok((desc, None)),
         Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
         Lowering::IndexMap { map, .. } => {
-            Ok((flat(&map)?, Some("bound as one row of elements, for no strides say it")))
+            Ok((flat(&map)?, Some("bound as one row of elements, because no strides describe it")))
         }
         _ => Err(Error::NotExpressible { target: "strided descriptor", reason: "its lowering is unknown".into() }),
     }
 }
 
-/// All places of the buffer in one row.
+/// All elements of the buffer, padding included, in one row.
 fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let data_type = match map.element_bits() {
         bits if bits == map.data_type().bits() => map.data_type(),

@@ -4,34 +4,36 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tensor_layout::notation::Notated;
 use tensor_layout::upload::{
-    Buffer, Limits, Role, channel_conflict, suggest, validate, validate_box, validate_description,
+    Buffer, Errors, Limits, Role, UploadReport, channel_conflict, suggest, validate, validate_box, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::table::long_bytes;
 use crate::whole_number::whole_number;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout, or `-` to read one a line from standard input.
+    /// The layout, or `-` to read one from each line of standard input.
     layout: String,
-    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal-tensor (for shaders) or metal-tensor:ml,
-    /// vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with a swizzle), webnn or none. If it wants other strides, the
-    /// nearest that it accepts are suggested.
+    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
+    /// metal-tensor (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with
+    /// a swizzle), webnn or none. If the device requires other strides, the nearest that it accepts are
+    /// suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
-    /// The length of the whole buffer.
+    /// The length of the whole buffer; without it, the smallest length that will do is printed.
     #[arg(long, value_name = "BYTES", value_parser = whole_number::<u64>)]
-    buffer: u64,
-    /// Where the tensor is bound in it, in bytes.
+    buffer: Option<u64>,
+    /// The offset in the buffer at which the tensor is bound, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = whole_number::<u64>)]
     offset: u64,
-    /// Is the buffer read or written?
+    /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input")]
     role: RoleName,
-    /// The box that is copied of the tensor at once, a size for each axis: 128,64.
+    /// The sizes of the box that one copy moves, one for each axis: 128,64.
     #[arg(long = "box", value_name = "SIZES", value_delimiter = ',')]
     box_sizes: Option<Vec<u64>>,
 }
@@ -42,7 +44,7 @@ enum RoleName {
     Output,
 }
 
-/// The limits of this name; another name is bad usage.
+/// The limits of this name. An unknown name is bad usage.
 pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
     Limits::by_name(name).map_err(|error| Stop::Unusable(error.to_string()))
 }
@@ -64,7 +66,10 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         RoleName::Input => Role::Input,
         RoleName::Output => Role::Output,
     };
-    let result = validate(&desc, &Buffer::new(arguments.buffer, arguments.offset, role), limits);
+    let description = validate_description(&desc, limits);
+    let needed = needed_buffer(&description, arguments.offset);
+    let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
+    let result = validate(&desc, &Buffer::new(length, arguments.offset, role), limits);
     let (report, mut errors) = match &result {
         Ok(report) => (report, Vec::new()),
         Err(errors) => (errors.report(), errors.iter().cloned().collect()),
@@ -72,9 +77,8 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
     if let Some(sizes) = &arguments.box_sizes {
         errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
     }
-    // What is wrong with the place in the buffer, no other strides cure.
-    let refused = validate_description(&desc, limits).is_err();
-    let suggestion = suggest(&desc, limits).ok().filter(|_| refused);
+    // Other strides do not help where only the offset in the buffer is wrong.
+    let suggestion = suggest(&desc, limits).ok().filter(|_| description.is_err());
     let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
     if output.is_json() {
         let list = errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
@@ -91,6 +95,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
             .with("cpu_bytes", report.cpu_bytes)
             .with("padding", vec![report.padding.start, report.padding.end])
             .with("bound", vec![report.bound.start, report.bound.end])
+            .with("needed_buffer_bytes", needed)
             .with("gap_bits", u64::try_from(report.gap_bits).ok())
             .with("overwrites_gaps", report.overwrites_gaps)
             .with("alignment_asked", report.alignment_asked)
@@ -114,9 +119,12 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         for line in report.to_string().lines() {
             output.line(format_args!("  {line}"))?;
         }
+        if let (None, Some(needed)) = (arguments.buffer, needed) {
+            output.line(format_args!("  buffer           at least {}", long_bytes(needed)))?;
+        }
         if let Some(found) = &suggestion {
-            let bytes = format_args!("{} bytes, {} as it is", found.bytes, found.source_bytes).to_string();
-            output.line(format_args!("  suggestion       {} ({bytes})", found.desc))?;
+            let (bytes, before) = (found.bytes, found.source_bytes);
+            output.line(format_args!("  suggestion       {} ({bytes} bytes instead of {before})", found.desc))?;
         }
         if let Some(conflict) = &conflict {
             output.line(format_args!("  warning          {conflict}"))?;
@@ -129,6 +137,16 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         }
     }
     Ok(Verdict::well_if(errors.is_empty()))
+}
+
+/// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or
+/// one past 64 bits.
+fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Option<u64> {
+    let report = match description {
+        Ok(report) => report,
+        Err(errors) => errors.report(),
+    };
+    report.bound.end.checked_add(offset).filter(|&end| end < u64::MAX)
 }
 
 fn read(text: &str) -> Result<(BufferTensorDesc, Option<&'static str>, u64), Error> {

@@ -14,23 +14,26 @@ use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{PIECE, Pieces};
 use crate::progress;
-use crate::table::long_bytes;
+use crate::table::{long_bytes, wrapped};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a line.
+    /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a
+    /// line.
     #[arg(long, value_name = "LAYOUT")]
     from: String,
-    /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between them.
+    /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between
+    /// them.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
-    /// What padding holds: zero, or the bits of one element as 0x...
+    /// The value of padding: zero, or the bits of one element as 0x...
     #[arg(long, default_value = "zero", value_name = "PATTERN")]
     fill: Fill,
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
-    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or
+    /// directml.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
     /// The input: raw bytes, or a .npy file by its name.
@@ -52,7 +55,7 @@ impl FromStr for Fill {
             ("zero", _) => Ok(Fill(Padding::Zero)),
             (_, Some(digits)) => match u128::from_str_radix(digits, 16) {
                 Ok(pattern) if !digits.starts_with('+') => Ok(Fill(Padding::Fill(pattern))),
-                _ => Err("expected up to 32 hexadecimal digits behind 0x".into()),
+                _ => Err("expected up to 32 hexadecimal digits after 0x".into()),
             },
             _ => Err("expected `zero` or a pattern such as 0x7fc00000".into()),
         }
@@ -111,7 +114,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     };
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
-        output.line(plan.explain().trim_end())?;
+        output.line(wrapped(plan.explain().trim_end(), 100))?;
     }
     let mut object = Object::default()
         .with("from", from.text.as_str())
@@ -170,7 +173,8 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are not in the layout.
+/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are
+/// not in the layout.
 fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
     let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
@@ -197,7 +201,7 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, us
     };
     if data != expected {
         return Ok(Err(format!(
-            "holds {} behind its header, but its shape takes {}",
+            "has {} after its header, but its shape takes {}",
             long_bytes(data),
             long_bytes(expected)
         )));

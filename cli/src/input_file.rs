@@ -33,7 +33,7 @@ impl Bytes {
         }
     }
 
-    /// Refuses what was made of a file that another program has changed meanwhile: to be asked before a result gets its name.
+    /// An error if another program has changed the file meanwhile; checked before a result gets its name.
     pub(crate) fn check_unchanged(&self, path: &Path) -> Result<(), Stop> {
         match self {
             Bytes::Mapped(map) => map
@@ -64,17 +64,17 @@ pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec
     }
 }
 
-/// So many zero bytes, or a sentence if there is no memory for them.
+/// A buffer of zeros of this length, or a sentence if there is not enough memory.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
     let mut bytes = room(length)?;
-    // A length that is no `usize` was refused.
+    // A length that does not fit `usize` was refused.
     bytes.resize(usize::try_from(length).unwrap_or(0), 0);
     Ok(bytes)
 }
 
-/// An empty buffer with room for so many bytes, or a sentence if there is no memory for them.
+/// An empty buffer with this capacity, or a sentence if there is not enough memory.
 pub(crate) fn room(length: u64) -> Result<Vec<u8>, Stop> {
-    let refuse = || Stop::Unusable(format!("there is no memory for a buffer of {}", short_bytes(length)));
+    let refuse = || Stop::Unusable(format!("there is not enough memory for a buffer of {}", short_bytes(length)));
     let length = usize::try_from(length).map_err(|_| refuse())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| refuse())?;

@@ -1,4 +1,4 @@
-//! The `tensor-layout` command line: one file a command, and a few for what they print and read.
+//! The `tensor-layout` command line: a file for each command, and a few for input and output.
 
 mod binding;
 mod check;
@@ -32,18 +32,18 @@ use clap::{Parser, Subcommand};
 use output::{Output, Stop, Verdict};
 use tensor_layout::relayout::KernelLevel;
 
-/// Where every element of a tensor lies in its buffer: strides and tiles, described, converted and checked.
+/// Tensor layouts in strides and tiles: described, converted and checked.
 ///
 /// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
 /// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
-/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in bytes) or
-/// {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
+/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
+/// bytes) or {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
 ///
-/// Exit status: 0 all well, 1 a check failed or an input was refused, 2 bad usage or an unreadable file.
+/// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]
 #[command(name = "tensor-layout", version, max_term_width = 100)]
 struct Cli {
-    /// Print one JSON object a line.
+    /// Print one JSON object on each line.
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -54,24 +54,25 @@ struct Cli {
 enum Command {
     /// Sizes by each rule, class, and the strides a layout lowers to.
     Describe(describe::Arguments),
-    /// Where an index lies, or what lies at an offset.
+    /// The offset of an index, or the index at an offset.
     Offset(offset::Arguments),
-    /// A file in one layout to a file in another.
+    /// Convert a file from one layout to another.
     Convert(convert::Arguments),
-    /// Would a device take this tensor in this buffer?
+    /// Whether a device accepts this tensor, and how large its buffer must be.
     Check(check::Arguments),
-    /// Every tensor of a safetensors model described, checked, laid out, and brought back.
+    /// Every tensor of a safetensors model described, checked, converted, and converted back.
     Model(model::Arguments),
-    /// The layout of a view: reshaped, permuted, sliced or repeated without moving data. Several steps are taken in the order
-    /// they are given in.
+    /// The layout of a view: reshaped, permuted, sliced or broadcast without moving data. Several steps apply
+    /// in their order.
     View(view::Arguments),
-    /// Do two layouts put every element at the same place?
+    /// Whether two layouts store every element at the same offset.
     Same(same::Arguments),
-    /// The peak memory of a compiled XLA program, what is alive there, and what padding costs.
+    /// The peak memory of a compiled XLA program, the arrays that are alive there, and the padding.
     Hlo(hlo::Arguments),
-    /// A picture of the memory, as text or SVG.
+    /// A picture of a layout in memory, as text or SVG.
     Draw(draw::Arguments),
-    /// Where the elements of a layout lie, as functions for a shader; with --from and --to, the program that copies one to another.
+    /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
+    /// another.
     Shader(shader::Arguments),
 }
 
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
     match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => ExitCode::SUCCESS,
         Ok(Verdict::Failed) => ExitCode::from(1),
-        // Whoever reads the output has seen enough.
+        // The reader closed the pipe, as `head` does.
         Err(Stop::ClosedPipe) => ExitCode::SUCCESS,
         Err(Stop::Unusable(sentence)) => {
             eprintln!("error: {sentence}");

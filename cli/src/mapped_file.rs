@@ -1,16 +1,19 @@
-//! Files as slices of bytes, without reading them first: with `signals.rs`, the only `unsafe` of the command line.
+//! Files as slices of bytes, without reading them first: with `signals.rs`, the only `unsafe` of the command
+//! line.
 //!
-//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anybody writes the file.
-//! So this is no module of the library, where nobody can say what the rest of a program does. Here one can:
+//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anybody
+//! writes the file. So this is not a module of the library, where no one can say what the rest of a program
+//! does. Here one can:
 //!
 //! * An [`UnnamedFile`] can be reached through its own handle only, and mapping it takes the handle away.
-//! * Any other file is mapped by way of an [`InputFile`], which is open for reading only. This program never opens a file for
-//!   writing that exists already: `NewFile` creates its file and closes it before it is read back. tests/architecture
-//!   holds the list of the files here that may open one for writing.
-//! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read in the old
-//!   state or the new one, as with any other way to read a file in steps; where they shorten the file, zeros are read
-//!   (`signals.rs`). Either is an error when the work is done ([`MappedFile::check_unchanged`]), before anything that came of it has its name.
-//!   So that nothing worse can come of it, tensors are only copied and compared, and text is copied before it is checked to be
+//! * Any other file is mapped by way of an [`InputFile`], which is open for reading only. This program never
+//!   opens a file for writing that exists already: `NewFile` creates its file and closes it before it is read
+//!   back. tests/architecture holds the list of the files here that may open one for writing.
+//! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read
+//!   in the old state or the new one, as with any other way to read a file in steps; where they shorten the
+//!   file, zeros are read (`signals.rs`). Either is an error when the work is done
+//!   ([`MappedFile::check_unchanged`]), before anything that came of it has its name. So that nothing worse
+//!   can come of it, tensors are only copied and compared, and text is copied before it is checked to be
 //!   UTF-8 (`header_text::copied_text`).
 #![allow(
     unsafe_code,
@@ -25,7 +28,8 @@ use std::time::SystemTime;
 
 use crate::signals::Watched;
 
-/// A file in the address space: its pages are read when they are touched, and given back when memory is short.
+/// A file in the address space: its pages are read when they are touched, and given back when memory is
+/// short.
 ///
 /// It is locked for reading as long as the map lives, so that a program that locks before it writes waits.
 #[derive(Debug)]
@@ -44,11 +48,13 @@ impl MappedFile {
     ///
     /// # Errors
     ///
-    /// What the system says: a directory, a pipe, an empty file on some systems, or a file that is locked for writing.
+    /// What the system says: a directory, a pipe, an empty file on some systems, or a file that is locked for
+    /// writing.
     ///
     /// # Safety
     ///
-    /// As long as the value lives, this program must not write the file or change its length, through this handle or any other.
+    /// As long as the value lives, this program must not write the file or change its length, through this
+    /// handle or any other.
     unsafe fn new(file: File) -> io::Result<MappedFile> {
         match file.try_lock_shared() {
             Ok(()) => {}
@@ -58,14 +64,15 @@ impl MappedFile {
             // Some file systems have no locks.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
-        // SAFETY: the map is read-only, and the caller promises that this program does not change what it shows. What another
-        // program may do is said above.
+        // SAFETY: the map is read-only, and the caller promises that this program does not change what it
+        // shows. What another program may do is said above.
         let map = unsafe { memmap2::MmapOptions::new().map(&file)? };
         let written = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok(MappedFile { watched: Watched::new(&map), map, file, written })
     }
 
-    /// Was what was read the file as it was when it was mapped? If not, the rest of a sentence that begins with its name.
+    /// Was what was read the file as it was when it was mapped? If not, the rest of a sentence that begins
+    /// with its name.
     ///
     /// A file that another program has written meanwhile shows by its length or its time.
     pub(crate) fn check_unchanged(&self) -> Result<(), &'static str> {
@@ -108,9 +115,9 @@ impl InputFile {
     /// Its bytes. Fails where a file cannot be mapped; it can still be read then.
     pub(crate) fn map(&self) -> io::Result<MappedFile> {
         let file = self.0.try_clone()?;
-        // SAFETY: the handle is for reading only, and so is every other handle of this program to a file that existed when it
-        // was opened. The one file that this program writes under a name is closed before its path is given to anybody
-        // (`NewFile::close`).
+        // SAFETY: the handle is for reading only, and so is every other handle of this program to a file that
+        // existed when it was opened. The one file that this program writes under a name is closed before its
+        // path is given to anybody (`NewFile::close`).
         unsafe { MappedFile::new(file) }
     }
 }
@@ -121,8 +128,8 @@ impl Read for InputFile {
     }
 }
 
-/// A file without a name, in the folder for temporary files: nobody else can open it, and it is gone with the program however
-/// that ends.
+/// A file without a name, in the folder for temporary files: no one else can open it, and it is gone with the
+/// program however that ends.
 #[derive(Debug)]
 pub(crate) struct UnnamedFile(File);
 
@@ -140,8 +147,8 @@ impl UnnamedFile {
     pub(crate) fn map(self) -> io::Result<MappedFile> {
         // Mapped pages that are still to be written would count as memory of this program.
         self.0.sync_data()?;
-        // SAFETY: the file has no name, and this was its only handle: no method hands it out or copies it. The map keeps it, and
-        // never writes.
+        // SAFETY: the file has no name, and this was its only handle: no method hands it out or copies it.
+        // The map keeps it, and never writes.
         unsafe { MappedFile::new(self.0) }
     }
 }

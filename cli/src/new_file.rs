@@ -1,5 +1,5 @@
-//! Files that are there whole or not at all, whenever the power fails: written under a temporary name beside their place, brought to the
-//! disk, then renamed, and the name brought to the disk as well.
+//! Files that are complete or absent, whenever the power fails: written under a temporary name in the same
+//! folder, synced, renamed, and then the folder is synced.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ impl NewFile {
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
         let Some(name) = name else {
-            return Err(Stop::Unusable(format!("{} is no name for a file", target.display())));
+            return Err(Stop::Unusable(format!("{} is not a file name", target.display())));
         };
         let (path, file) = create_beside(target, name).map_err(|error| unwritable(target, &error))?;
         let temporary = Temporary { target: target.to_owned(), path, is_there: true };
@@ -37,7 +37,8 @@ impl NewFile {
         file.close()?.finish()
     }
 
-    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is computed.
+    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is
+    /// computed.
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.temporary.target, &error))
     }
@@ -49,8 +50,8 @@ impl NewFile {
 
     /// Brings everything to the disk and closes the file: from now on it is only read.
     ///
-    /// That the disk is full or broken may show no earlier. And pages that are still to be written would count as memory
-    /// of whoever maps them.
+    /// That the disk is full or broken may show no earlier. And pages that are still to be written would
+    /// count as memory of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
         let NewFile { mut writer, temporary } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
@@ -73,7 +74,7 @@ impl WrittenFile {
         &self.temporary.path
     }
 
-    /// Gives the file its name, and brings that to the disk.
+    /// Renames the file to its name, and syncs the folder.
     pub(crate) fn finish(mut self) -> Result<(), Stop> {
         let renamed = fs::rename(&self.temporary.path, &self.temporary.target);
         self.temporary.is_there = renamed.is_err();
@@ -98,8 +99,8 @@ impl Drop for Temporary {
     }
 }
 
-/// A new file beside `target`, of a name that nobody else has: not a program on another machine that sees the folder and
-/// has the same number, nor one that was killed.
+/// A new file in the folder of `target`, with a name that no one else has: not a program on another machine
+/// that sees the folder and has the same number, nor one that was killed.
 fn create_beside(target: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     // More than any folder holds of them.
     const TRIES: u32 = 1000;
@@ -125,13 +126,14 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// Brings the names in a folder to the disk: which file a name means after the power failed is known only then.
+/// Brings the names in a folder to the disk: which file a name means after the power failed is known only
+/// then.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     match File::open(folder).and_then(|opened| opened.sync_all()) {
         // Some file systems cannot, and need not; and a folder may be writable but not readable.
         Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) => {
-            Err(Stop::Unusable(format!("{} cannot be brought to the disk: {error}", folder.display())))
+            Err(Stop::Unusable(format!("{} cannot be synced to the disk: {error}", folder.display())))
         }
         _ => Ok(()),
     }

@@ -16,9 +16,10 @@ pub(crate) struct Header {
     pub(crate) sizes: Vec<u64>,
 }
 
-/// Reads the header, and where the data begins; an error is the end of a sentence that begins with the file's name.
+/// Reads the header, and where the data begins; an error is the end of a sentence that begins with the file's
+/// name.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
-    let rest = file.strip_prefix(MAGIC).ok_or("is no .npy file: it does not begin with \\x93NUMPY")?;
+    let rest = file.strip_prefix(MAGIC).ok_or("is not a .npy file: it does not begin with \\x93NUMPY")?;
     let cut = || "ends inside its header".to_owned();
     let (length, start) = match *rest {
         [1, _, a, b, ..] => (u64::from(u16::from_le_bytes([a, b])), 10_usize),
@@ -30,7 +31,7 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     };
     let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length)).ok_or_else(cut)?;
     let text = file.get(start..end).ok_or_else(cut)?;
-    let text = copied_text(text).ok_or("has a header that is no text")?;
+    let text = copied_text(text).ok_or("has a header that is not text")?;
     Ok((Dictionary { rest: &text }.read()?, end))
 }
 
@@ -68,12 +69,13 @@ pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
 }
 
 impl Header {
-    /// Where the elements of the file lie: packed, in the header's order.
+    /// The layout of the file: packed, in the header's order.
     pub(crate) fn map(&self) -> Result<IndexMap, Error> {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
 
-    /// The header of a file in this layout, which must be packed with the last or the first index as the fastest.
+    /// The header of a file in this layout, which must be packed with the last or the first index as the
+    /// fastest.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {
         for fortran_order in [false, true] {
             let header = Header { data_type: map.data_type(), fortran_order, sizes: map.sizes().to_vec() };
@@ -102,7 +104,7 @@ impl Header {
         if own.element_bits() != map.element_bits() || !same {
             let order = if self.fortran_order { "first" } else { "last" };
             return Err(format!(
-                "is packed with the {order} index as the fastest, and {layout} puts elements at other places"
+                "is packed with the {order} index as the fastest, and {layout} stores elements at other offsets"
             ));
         }
         Ok(())
@@ -186,7 +188,7 @@ impl<'a> Dictionary<'a> {
 
     fn garbled(&self, expected: &str) -> String {
         let found: String = self.rest.chars().take(12).collect();
-        format!("has a header that is no dictionary of NumPy's: {expected} is missing before `{}`", found.trim_end())
+        format!("has a header that is not a NumPy dictionary: {expected} is missing before `{}`", found.trim_end())
     }
 
     fn string(&mut self) -> Result<&'a str, String> {
@@ -216,7 +218,7 @@ impl<'a> Dictionary<'a> {
             let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = self.rest.split_at_checked(digits).unwrap_or(("", self.rest));
             sizes.push(number.parse().map_err(|_| self.garbled("a size below 2^64"))?);
-            // Python 2 wrote an L behind long integers.
+            // Python 2 wrote an L after long integers.
             self.rest = rest.strip_prefix('L').unwrap_or(rest);
             if !self.eat(",") && !self.peeks(")") {
                 return Err(self.garbled("`,` or `)`"));

@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     /// The index, as [2,3] or 2,3 ([] for rank 0); with --inverse the offset in elements.
     #[arg(value_name = "INDEX", allow_hyphen_values = true)]
     place: Option<String>,
-    /// From an offset to the index that lies there, or to "padding".
+    /// Print the index at an offset, or "padding".
     #[arg(long)]
     inverse: bool,
     /// Show every step of the calculation.
@@ -40,11 +40,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }),
         ("-", Some(_)) => Err(Stop::Unusable(format!("with `-` the layout and {what} come from standard input"))),
         (layout, Some(place)) => one(layout, place, output),
-        (_, None) => Err(Stop::Unusable(format!("{what} is missing behind the layout"))),
+        (_, None) => Err(Stop::Unusable(format!("{what} is missing after the layout"))),
     }
 }
 
-/// A place in a layout, seen from both sides.
+/// An index and its offset.
 struct Answer {
     layout: Notated,
     map: IndexMap,
@@ -93,12 +93,12 @@ impl Answer {
     fn steps(&self) -> Vec<String> {
         let Some(index) = &self.index else {
             return vec![format!(
-                "no index of {} lies at offset {}: it is padding",
+                "no element of {} is stored at offset {}: it is padding",
                 write_list(self.map.sizes()),
                 self.offset
             )];
         };
-        // Cannot fail: the index lies inside the sizes.
+        // Cannot fail: the index is within the sizes.
         self.layout.layout().offset_steps(index).unwrap_or_default()
     }
 }

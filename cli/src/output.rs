@@ -31,7 +31,7 @@ impl Verdict {
 pub(crate) enum Stop {
     /// Bad usage or an unreadable file: exit status 2, with a sentence that says what.
     Unusable(String),
-    /// Nobody reads standard output any more.
+    /// Standard output was closed by its reader.
     ClosedPipe,
 }
 
@@ -91,7 +91,7 @@ impl Output {
         Output { json, stdout: BufWriter::new(io::stdout()) }
     }
 
-    /// Are JSON objects asked for?
+    /// Whether JSON objects are printed.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
@@ -134,7 +134,8 @@ impl Output {
     }
 }
 
-/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to be waited for.
+/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to
+/// be waited for.
 pub(crate) fn each_line(
     output: &mut Output,
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
@@ -160,7 +161,7 @@ pub(crate) fn each_line(
     }
 }
 
-/// The two parts of a line with a tab between them; `second` names what stands behind it.
+/// The two parts of a line with a tab between them; `second` names the second part.
 pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
     line.split_once('\t').ok_or_else(|| Error::Parse {
         text: line.to_owned(),

@@ -1,4 +1,4 @@
-//! A copy in pieces, one after the other: only one of them is in memory at a time.
+//! A copy in pieces, one after the other: only one of them is stored in memory at a time.
 
 use std::ops::Range;
 
@@ -19,8 +19,9 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Cuts a copy into pieces of about `length` bytes. They are longer if the layouts cannot be cut as often. A copy that
-    /// keeps its padding is for [`run_over`](Self::run_over): otherwise there is in it what the piece before left in memory.
+    /// Cuts a copy into pieces of about `length` bytes. They are longer if the layouts cannot be cut as
+    /// often. A copy that keeps its padding is for [`run_over`](Self::run_over): otherwise there is in it
+    /// what the piece before left in memory.
     pub(crate) fn of(plan: &Relayout, length: u64) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(length);
         let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1))?;
@@ -43,8 +44,8 @@ impl Pieces {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
-    /// As [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both are told which bytes of the whole
-    /// output they are given.
+    /// As [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both get the range of
+    /// bytes in the whole output they are given.
     pub(crate) fn run_over(
         &self,
         source: &[u8],

@@ -1,11 +1,11 @@
-//! A bar on standard error for work that takes long; nothing if standard error is no terminal.
+//! A progress bar on standard error for long work; nothing if standard error is not a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work on fewer bytes is over before a bar could be read.
 const WORTH_A_BAR: u64 = 64 << 20;
 
-/// A bar over so many bytes.
+/// A bar for this number of bytes.
 pub(crate) fn bar(bytes: u64) -> ProgressBar {
     if bytes < WORTH_A_BAR {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `same`: do two layouts put every element at the same place?
+//! `same`: whether two layouts store every element at the same offset.
 
 use clap::Args;
 use tensor_layout::notation::Notated;
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }),
         ("-", Some(_)) => Err(Stop::Unusable("with `-` both layouts come from standard input".into())),
         (first, Some(second)) => one(first, second, output),
-        (_, None) => Err(Stop::Unusable("the second layout is missing behind the first".into())),
+        (_, None) => Err(Stop::Unusable("the second layout is missing".into())),
     }
 }
 
@@ -47,14 +47,14 @@ fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> 
         output.line(object.with("reason", answer.reason))?;
     } else {
         let no = |reason: String| format!("no: {reason}");
-        output.line(answer.reason.map_or_else(|| "yes: every element lies at the same place".into(), no))?;
+        output.line(answer.reason.map_or_else(|| "yes: every element is stored at the same offset".into(), no))?;
     }
     Ok(Verdict::well_if(answer.same))
 }
 
 struct Answer {
     same: bool,
-    /// The first index that lies at different places.
+    /// The first index that is stored at different offsets.
     index: Option<Vec<u64>>,
     reason: Option<String>,
 }
@@ -73,9 +73,9 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
     }
     // That they differ is known; where first, may take too long to find.
     let Ok(Some(index)) = first.first_difference(second) else {
-        return differ("some elements lie at different places".into());
+        return differ("some elements are stored at different offsets".into());
     };
     let (a, b) = (first.offset(&index)?, second.offset(&index)?);
-    let reason = format!("index {} lies at {a} in one and at {b} in the other", write_list(&index));
+    let reason = format!("index {} is stored at offset {a} in the first and {b} in the second", write_list(&index));
     Ok(Answer { same: false, index: Some(index), reason: Some(reason) })
 }

@@ -13,19 +13,19 @@ pub(crate) struct Arguments {
     /// The layout.
     #[arg(required_unless_present = "from")]
     layout: Option<String>,
-    /// A name in front of every function: x_offset instead of offset.
+    /// A prefix for the names of all functions: x_offset instead of offset.
     #[arg(long)]
     name: Option<String>,
-    /// The offset of index 0 becomes the first argument: for a buffer that is bound in part.
+    /// Make the offset of index 0 the first argument, for a buffer that is bound in part.
     #[arg(long)]
     base_argument: bool,
-    /// Also functions that walk along this axis by adding strides. May be given several times.
+    /// Add functions that walk along this axis by adding strides. May be given several times.
     #[arg(long, value_name = "AXIS")]
     walk: Vec<usize>,
-    /// Also functions that load and store elements of the array<u32> of this name.
+    /// Add functions that load and store elements of the array<u32> of this name.
     #[arg(long, value_name = "NAME")]
     buffer: Option<String>,
-    /// With --buffer: no stores.
+    /// With --buffer: loads only.
     #[arg(long, requires = "buffer")]
     read_only: bool,
     #[command(flatten)]
@@ -60,9 +60,9 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
     }
     let mut note = String::new();
     functions = match functions.clone().with_inverse() {
-        // The way back is not what was asked for by name: all else is printed without it.
+        // The inverse is optional: everything else is printed without it.
         Err(error) if error.kind() == ErrorKind::Undecided => {
-            note = format!("// There is no function from offsets to indices: {error}.\n\n");
+            note = format!("// No function from offsets to indices: {error}.\n\n");
             functions
         }
         with_inverse => with_inverse?,

@@ -22,16 +22,17 @@ pub(crate) struct ProgramArguments {
     /// The form: linear, rows, transpose, interleave or general. The one that should be fastest, if left out.
     #[arg(long, value_name = "NAME", requires = "from")]
     form: Option<Form>,
-    /// The language: wgsl, hlsl, msl, spirv or glsl. All but the first need a build with naga (--features naga).
-    #[arg(long, value_name = "NAME", requires = "from", default_value = "wgsl")]
+    /// The language: wgsl, hlsl, msl, spirv or glsl. All but the first require a build with naga:
+    /// cargo install --path cli --features naga.
+    #[arg(long, visible_alias = "language", value_name = "NAME", requires = "from", default_value = "wgsl")]
     target: Target,
-    /// What padding is set to: zero, or the bits of one element as 0x...; kept, if left out.
+    /// The value of padding: zero, or the bits of one element as 0x...; kept, if left out.
     #[arg(long, requires = "from", value_name = "PATTERN")]
     fill: Option<Fill>,
 }
 
 impl ProgramArguments {
-    /// Is it this that is asked for?
+    /// The two layouts, if both are given.
     pub(crate) fn layouts(&self) -> Option<(&str, &str)> {
         self.from.as_deref().zip(self.to.as_deref())
     }
@@ -107,6 +108,7 @@ fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     if target == Target::Wgsl {
         return Ok(pass.wgsl().to_owned());
     }
-    let reason = format!("this build cannot translate to {target}: build it with --features naga");
+    let reason =
+        format!("this build has no translator to {target}; install it with `cargo install --path cli --features naga`");
     Err(Error::NotExpressible { target: "program in another language than WGSL", reason })
 }

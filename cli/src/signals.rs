@@ -1,10 +1,12 @@
 //! Signals that would end the program in the middle of its work with files, and leave half a file behind.
 //!
-//! * *SIGBUS* comes when a page of a mapped file is touched that the file does not have any more, because another program has
-//!   shortened it, or that its disk does not give. The page is replaced by one of zeros and the loss is noted, so that the work goes on to
-//!   where it is refused ([`MappedFile::check_unchanged`](crate::mapped_file::MappedFile::check_unchanged)). At any other address the
-//!   signal does what it did before.
-//! * *SIGXFSZ* comes when a file grows beyond what the user may write (`ulimit -f`). Ignored, it is an error of the write like any other.
+//! * *SIGBUS* comes when a page of a mapped file is touched that the file does not have any more, because
+//!   another program has shortened it, or that its disk does not give. The page is replaced by one of zeros
+//!   and the loss is noted, so that the work goes on to where it is refused
+//!   ([`MappedFile::check_unchanged`](crate::mapped_file::MappedFile::check_unchanged)). At any other address
+//!   the signal does what it did before.
+//! * *SIGXFSZ* comes when a file grows beyond what the user may write (`ulimit -f`). Ignored, it is an error
+//!   of the write like any other.
 #![allow(unsafe_code, reason = "signal handlers; what they do is all in this file, and every block says why it may")]
 
 #[cfg(not(unix))]
@@ -31,7 +33,8 @@ mod with {
     /// What a bus error did before.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// Addresses of a map. It is never freed, because a handler may look at it at any time; the next map takes it over.
+    /// Addresses of a map. It is never freed, because a handler may look at it at any time; the next map
+    /// takes it over.
     #[derive(Debug)]
     struct Range {
         taken: AtomicBool,
@@ -45,7 +48,8 @@ mod with {
     #[derive(Debug)]
     pub(crate) struct Watched(&'static Range);
 
-    // SAFETY: `next` is written once, before anybody else sees the range, and points to a range that lives forever.
+    // SAFETY: `next` is written once, before anybody else sees the range, and points to a range that lives
+    // forever.
     unsafe impl Sync for Range {}
 
     // SAFETY: as above.
@@ -76,13 +80,13 @@ mod with {
     }
 
     fn ranges() -> impl Iterator<Item = &'static Range> {
-        // SAFETY: every range in the list was leaked, and so is the one behind it.
+        // SAFETY: every range in the list was leaked, and so is the one after it.
         let first = unsafe { RANGES.load(Acquire).cast_const().as_ref() };
         // SAFETY: as above.
         std::iter::successors(first, |range| unsafe { range.next.as_ref() })
     }
 
-    /// One that nobody uses, at the front of the list if it is new.
+    /// One that no one uses, at the front of the list if it is new.
     fn free_range() -> &'static Range {
         if let Some(free) = ranges().find(|range| !range.taken.swap(true, AcqRel)) {
             return free;
@@ -107,8 +111,8 @@ mod with {
     /// Sets both signals up. To be called before the first file is mapped; more than once does no harm.
     pub(crate) fn prepare() {
         BEFORE.get_or_init(|| {
-            // SAFETY: a question, and a signal that is ignored. The handler uses nothing but atomics and system calls, and leaves
-            // `BEFORE` alone until it is there: the first map comes later.
+            // SAFETY: a question, and a signal that is ignored. The handler uses nothing but atomics and
+            // system calls, and leaves `BEFORE` alone until it is there: the first map comes later.
             unsafe {
                 PAGE.store(usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(0), Release);
                 libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
@@ -130,8 +134,8 @@ mod with {
         for range in ranges().filter(|range| (range.start.load(Acquire)..range.end.load(Acquire)).contains(&address)) {
             let start = ptr::without_provenance_mut(address & !page.wrapping_sub(1));
             let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
-            // SAFETY: a page of a map of ours, which lives as long as it is watched and is only read. It cannot be read as it is, so
-            // that no reference can have seen a byte of it that changes now.
+            // SAFETY: a page of a map of ours, which lives as long as it is watched and is only read. It
+            // cannot be read as it is, so that no reference can have seen a byte of it that changes now.
             if page > 0 && unsafe { libc::mmap(start, page, libc::PROT_READ, flags, -1, 0) } != libc::MAP_FAILED {
                 range.lost.store(true, Release);
                 return;

@@ -1,6 +1,6 @@
-//! Aligned columns, and numbers of bytes for people.
+//! Aligned columns, wrapped lines, and numbers of bytes as text.
 
-/// Which way a column leans.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -23,14 +23,18 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The header and the rows, without blanks at the ends of lines.
+    /// The header and the rows, without blanks at the ends of lines and without columns that are empty in
+    /// every row.
     pub(crate) fn lines(&self) -> Vec<String> {
         let header: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+        let used = |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
+        let used: Vec<bool> = (0..self.columns.len()).map(|column| self.rows.is_empty() || used(column)).collect();
         let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&self.columns).zip(&widths).map(|((cell, (_, align)), &width)| match align {
+            let cells = row.iter().zip(&self.columns).zip(widths.iter().zip(&used)).filter(|(_, (_, used))| **used);
+            let cells = cells.map(|((cell, (_, align)), (&width, _))| match align {
                 Align::Left => format!("{cell:<width$}"),
                 Align::Right => format!("{cell:>width$}"),
             });
@@ -38,6 +42,30 @@ impl<'a> Table<'a> {
         };
         all().map(line).collect()
     }
+}
+
+/// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words
+/// allow it. Lines that continue another one are indented by four more blanks.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let (mut current, mut length) = (" ".repeat(indent), indent);
+        for (position, word) in line.trim_start().split(' ').enumerate() {
+            let letters = word.chars().count();
+            if position > 0 && length + 1 + letters > columns {
+                lines.push(std::mem::replace(&mut current, " ".repeat(indent + 4)));
+                length = indent + 4;
+            } else if position > 0 {
+                current.push(' ');
+                length += 1;
+            }
+            current.push_str(word);
+            length += letters;
+        }
+        lines.push(current);
+    }
+    lines.join("\n")
 }
 
 /// `96`, `4.0 KiB`, `1.5 GiB`.
@@ -62,12 +90,13 @@ pub(crate) fn long_bytes(bytes: u64) -> String {
     }
 }
 
-/// How much of `whole` is not `part`, in percent: `37.5%`.
+/// The share of `whole` that is not `part`, in percent: `37.5%`.
 pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "0.0%".into();
-    }
-    let (wasted, whole) = (u128::from(whole.saturating_sub(part)), u128::from(whole));
-    let tenths = (wasted * 1000 + whole / 2) / whole;
+    percent(whole.saturating_sub(part).into(), whole.into())
+}
+
+/// The share of `whole` that is `part`, in percent: `37.5%`.
+pub(crate) fn percent(part: u128, whole: u128) -> String {
+    let tenths = part.saturating_mul(1000).saturating_add(whole / 2).checked_div(whole).unwrap_or(0);
     format!("{}.{}%", tenths / 10, tenths % 10)
 }

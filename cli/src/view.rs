@@ -8,7 +8,7 @@ use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout, or `-` to read one a line from standard input.
+    /// The layout, or `-` to read one from each line of standard input.
     layout: String,
     #[command(flatten)]
     steps: Steps,
@@ -118,7 +118,7 @@ struct View {
 }
 
 impl View {
-    /// The view, or the step that is none (if it is a step that fails), counted from 0, and why.
+    /// The view, or the number of the step that fails (from 0) and the reason.
     fn of(layout: &AnyLayout, steps: &[ViewStep], notation: Option<Notation>) -> Result<View, (Option<usize>, Error)> {
         let mut layout = layout.clone();
         for (step, view_step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Numbers on the command line: a sentence for what is none.
+//! Numbers on the command line.
 
 /// A whole number of 0 or more, as the value of an option.
 pub(crate) fn whole_number<N: TryFrom<u64>>(text: &str) -> Result<N, String> {

@@ -140,11 +140,7 @@ fn the_digits_model_survives_every_rule() {
     }
     let table = run(&["model", MODEL, "--to", "tpu:v5e"]);
     assert_eq!(table.status, 0);
-    assert!(
-        table.stdout.contains("8 of 8 identical there and back, 8 of 8 accepted by DirectML 6.4"),
-        "{}",
-        table.stdout
-    );
+    assert!(table.stdout.contains("round trip: 8 of 8 identical; 8 of 8 accepted by DirectML 6.4"), "{}", table.stdout);
     assert_eq!(run(&["model", MODEL, "--to", "tpu:v1"]).status, 2);
     assert_eq!(run(&["model", MODEL, "--to", "T(0)"]).status, 2);
 }
@@ -185,8 +181,16 @@ fn dumps_become_tables() {
     assert_eq!((&total["argument_bytes"], &total["output_bytes"]), (&json!(40_960), &json!(1536)));
     assert_eq!(run(&["hlo", "no such file"]).status, 2);
     let garbled = folder("hlo").join("garbled.txt");
-    fs::write(&garbled, "ENTRY %main () -> f32[] {\n  what is this\n}\n").unwrap();
+    fs::write(&garbled, "ENTRY %main () -> f32[] {\n  %a = f32[] constant(0)\n  what is this\n}\n").unwrap();
     assert_eq!(run(&["hlo", text(&garbled)]).status, 1);
+    // A file that is not a dump at all says so, and how to get one.
+    for not_a_dump in ["README.md", "Cargo.toml"] {
+        let run = run(&["hlo", not_a_dump]);
+        assert_eq!((run.status, run.stdout.as_str(), run.stderr.lines().count()), (2, "", 1), "{run:?}");
+        assert!(
+            run.stderr.contains(&format!("{not_a_dump} is not an HLO dump")) && run.stderr.contains("--xla_dump_to")
+        );
+    }
 }
 
 /// The figures of the compiler are in hlo/tests/data/memory.tsv.
@@ -195,18 +199,33 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
     let dump = "hlo/tests/data/memory_tpu_mlp_step.hlo";
     let found = run(&["hlo", dump, "--rows", "3"]);
     assert_eq!(found.status, 0, "{}", found.stderr);
-    let memory = found.stdout.split("\nHBM: ").nth(1).unwrap();
+    let memory = found.stdout.strip_prefix("HBM: ").unwrap();
     assert!(
         memory.starts_with("704734208 bytes (672.0 MiB) at the peak, instruction 21 of 36: fusion.22 (fusion, line ")
     );
-    for line in
-        ["parameters   218140672 bytes", "results      117477888 bytes", "aliased                          0 bytes"]
-    {
+    for line in ["parameters   218140672 bytes (208.0 MiB)  31.0%", "results      117477888 bytes (112.0 MiB)  16.7%"] {
         assert!(memory.contains(line), "{memory}");
     }
-    assert!(memory.contains("temporary  fusion.1     fusion     f32[8192,4096]{1,0:T(8,128)}  jit(mlp_step)/jvp()/dot_general  ./compare_memory.py:"), "{memory}");
-    assert!(memory.contains("\nVMEM: 117440512 bytes") && memory.contains("\nSFLAG: 8 bytes"));
-    assert!(memory.contains("not in the text: what single operations need for themselves (scratch)"));
+    assert!(!memory.contains("aliased"), "{memory}");
+    // Equal arrays are one row, with their share of the peak.
+    let row = "256.0 MiB  38.1%  2 x 128.0 MiB  temporary  fusion*";
+    assert!(
+        memory.contains(row) && memory.contains("jit(mlp_step)/jvp()/dot_general  ./compare_memory.py:"),
+        "{memory}"
+    );
+    assert!(memory.contains("\nVMEM: 117440512 bytes") && memory.contains("\nOther memories: SFLAG 8 B.\n"));
+    assert!(memory.contains("\nAll memories together: "), "{memory}");
+    assert!(memory.contains("\nNot in the text: scratch memory of single operations"), "{memory}");
+    // Padding comes last, and only where there is some.
+    assert!(
+        memory.contains("Padding is 0.0% of all buffers: not the problem here.\n229 instructions read\n"),
+        "{memory}"
+    );
+    let padded = run(&["hlo", "hlo/tests/data/tpu_sum.hlo"]).stdout;
+    assert!(padded.find("HBM: ").unwrap() < padded.find("Most of it is in:").unwrap(), "{padded}");
+    // Names keep their quotes, without the backslashes of the dump.
+    let names = run(&["hlo", dump]).stdout;
+    assert!(names.contains("parameters[1]['w']") && !names.contains("\\'"), "{names}");
 
     let objects = run(&["hlo", dump, "--rows", "2", "--json"]).objects();
     assert_eq!(
@@ -214,6 +233,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
         &json!({ "total": {
             "from": "text", "argument_bytes": 218_140_672, "output_bytes": 117_477_888, "alias_bytes": 0,
             "temp_bytes": 369_115_648, "constant_bytes": 0, "peak_bytes": 704_734_208,
+            "peak_of_all_spaces_bytes": 822_174_720,
         } })
     );
     let peak = objects.iter().find(|object| object["peak_of"] == 0).unwrap();
@@ -238,8 +258,10 @@ fn a_pipe_says_what_the_file_says() {
     // Half of it: no entry computation, which is said.
     let half = run_with_input(&["hlo", "-"], &text[..text.len() / 2]);
     assert_eq!(half.status, 1);
-    assert!(half.stdout.contains("no entry computation, so no peak"), "{}", half.stdout);
-    assert_eq!(run_with_input(&["hlo", "-", "--json"], "").objects().last().unwrap(), &json!({ "total": null }));
+    assert!(half.stdout.contains("no peak: the text has no entry computation"), "{}", half.stdout);
+    let half = run_with_input(&["hlo", "-", "--json"], &text[..text.len() / 2]);
+    assert_eq!(half.objects().last().unwrap(), &json!({ "total": null }));
+    assert_eq!(run_with_input(&["hlo", "-"], "").status, 2);
 }
 
 #[test]
@@ -247,11 +269,16 @@ fn the_buffer_assignment_beside_a_dump_is_exact() {
     let dump = "hlo/tests/data/memory_tpu_cond_big.hlo";
     let total = |arguments: &[&str]| run(arguments).objects().last().unwrap()["total"].clone();
     let exact = total(&["hlo", dump, "--json"]);
-    assert_eq!((&exact["from"], &exact["temp_bytes"]), (&json!("buffer assignment"), &json!(536_920_576)));
+    assert_eq!((&exact["from"], &exact["temp_bytes"]), (&json!("buffer assignment"), &json!(536_936_448)));
     let table = run(&["hlo", dump, "--rows", "1"]).stdout;
     let separator = std::path::MAIN_SEPARATOR;
     let named = format!("by hlo/tests/data{separator}memory_tpu_cond_big-buffer-assignment.txt");
     assert!(table.contains(&named), "{table}");
+    // One table of a memory: the totals of the assignment, the arrays of the text.
+    assert_eq!(
+        (table.matches("HBM: ").count(), table.matches("used as").count()),
+        (1, table.matches(" at the peak").count())
+    );
     // Under another name it has to be named.
     let moved = folder("hlo-assignment").join("other.txt");
     fs::copy(in_repository(dump), &moved).unwrap();

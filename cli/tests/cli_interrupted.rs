@@ -1,5 +1,5 @@
-//! What the command line leaves behind when the power fails, the disk is full or broken, or its input changes while it is read. strace
-//! tells which system calls it makes, and makes them fail.
+//! What the command line leaves behind when the power fails, the disk is full or broken, or its input changes
+//! while it is read. strace tells which system calls it makes, and makes them fail.
 #![cfg(target_os = "linux")]
 
 mod command_line;
@@ -111,8 +111,8 @@ fn calls(log: &Path) -> Vec<Call> {
     fs::read_to_string(log).unwrap().lines().filter_map(call).collect()
 }
 
-/// After a power cut, the disk has what was synced. So the bytes are synced before the file has its name, and the name before anything
-/// that counts on it; and nothing that exists is opened for writing.
+/// After a power cut, the disk has what was synced. So the bytes are synced before the file has its name, and
+/// the name before anything that counts on it; and nothing that exists is opened for writing.
 #[test]
 fn bytes_are_on_the_disk_before_a_file_has_its_name() {
     let folder = folder("power_cut_order");
@@ -201,13 +201,14 @@ fn a_disk_that_fails_leaves_the_old_file_and_no_half_of_a_new_one() {
         };
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(said(&output).contains("cannot be brought to the disk: Input/output error"), "{}", said(&output));
+        assert!(said(&output).contains("cannot be synced to the disk: Input/output error"), "{}", said(&output));
         assert_ne!(fs::read(out).unwrap(), b"old");
     }
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The program ends at each of its calls: the file is the old one or the whole new one, and nothing else but a temporary file is left.
+/// The program ends at each of its calls: the file is the old one or the whole new one, and nothing else but
+/// a temporary file is left.
 #[test]
 fn a_program_that_ends_anywhere_leaves_the_old_file_or_the_new_one() {
     let folder = folder("ends_anywhere");
@@ -251,7 +252,8 @@ fn an_input_that_changes_is_an_error_and_leaves_no_output() {
             let input = folder.join(["raw", "model.safetensors"][place]);
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let before = names(&folder);
-            // It waits here long enough, and is not waited for: the input is changed once the temporary file is there.
+            // It waits here long enough, and is not waited for: the input is changed once the temporary file
+            // is there.
             let inject = format!("inject={call}:delay_enter=3000000:when=1");
             let Some(mut command) = traced(&["-o", "/dev/null", "-e", &inject], &arguments) else { return };
             let mut child = command.spawn().unwrap();

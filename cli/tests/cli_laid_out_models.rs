@@ -180,7 +180,7 @@ fn padding_somebody_else_left_is_no_difference() {
     assert_eq!(run(&["model", text(&input), "--limits", "none", "--out", text(&restored)]).status, 0);
     let (tensors, metadata) = contents(&restored);
     assert_eq!((&tensors["a"].1, &tensors["b"].1, metadata.len()), (&vec![3, 5], &vec![2, 3], 0));
-    // Bytes 64 to 71 of the data; the first row begins behind one of them.
+    // Bytes 64 to 71 of the data; the first row begins after one of them.
     assert_eq!(tensors["b"].2, [66, 67, 68, 70, 71, 72]);
 }
 

@@ -288,7 +288,7 @@ fn describe_shows_every_notation() {
     let text = run(&["describe", "f32[2,3]:[5,1]"]).stdout;
     for line in [
         "  also       XLA                f32[2,3]{1,0:T(5)}\n",
-        "             axis order         no: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3\n",
+        "  not as     axis order: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3\n",
         "             CuTe               f32(2,3):(5,1)\n",
         "             NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))\n",
         r#"{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}"#,
@@ -385,7 +385,7 @@ fn describe_takes_every_shape() {
     assert_eq!(run(&["describe", "--as", "cute", "(f32[3])"]).status, 1);
 }
 
-/// Item 8: lines of standard input wherever a layout is asked for.
+/// Item 8: lines of standard input wherever a layout is requested.
 #[test]
 fn layouts_from_standard_input() {
     let same = run_with_input(
@@ -448,4 +448,66 @@ fn what_is_no_number_or_no_part_is_named() {
     assert_eq!(refused.status, 1);
     assert!(refused.stderr.contains("f32[8,256] --slice [0:8,0:300]: index 299 on axis 1"), "{refused:?}");
     assert!(run(&["describe", "u1[3]:[1]"]).stdout.contains("u1 in 1 bit an element"));
+}
+/// Without a buffer, `check` says how large one must be, and every other problem.
+#[test]
+fn check_without_a_buffer_says_how_large_it_must_be() {
+    let well = run(&["check", "f16[4,128]:[128,1]+384", "--limits", "directml"]);
+    assert!(well.status == 0 && well.stdout.contains("  buffer           at least 1792 bytes (1.7 KiB)\n"), "{well:?}");
+    let bound_at = |offset: &str| run(&["check", "f16[2,3]:[5,1]", "--limits", "webgpu", "--offset", offset]);
+    assert!(bound_at("256").stdout.contains("  buffer           at least 272 bytes\n"), "{:?}", bound_at("256"));
+    // The size that is printed is accepted, and 1 byte less is not.
+    for (bytes, status) in [("272", 0), ("271", 1)] {
+        let run = run(&["check", "f16[2,3]:[5,1]", "--limits", "webgpu", "--offset", "256", "--buffer", bytes]);
+        assert!(run.status == status && !run.stdout.contains("at least"), "{run:?}");
+    }
+    let wrong = bound_at("4");
+    assert!(wrong.status == 1 && wrong.stderr.contains("not a multiple of 256"), "{wrong:?}");
+    assert!(!wrong.stderr.contains("passes the end of the buffer"), "{wrong:?}");
+    let json = run(&["check", "f16[2,3]:[5,1]", "--limits", "webgpu", "--offset", "256", "--json"]);
+    assert!(json.stdout.contains("\"needed_buffer_bytes\":272"), "{json:?}");
+    let past = run(&["check", "u8[18446744073709551612]:[1]", "--limits", "none", "--offset", "4294967296"]);
+    assert!(past.status == 1 && !past.stdout.contains("at least"), "{past:?}");
+}
+
+/// A notation that cannot express the end of the buffer says how much padding it loses.
+#[test]
+fn describe_says_what_a_notation_loses() {
+    let column = run(&["describe", "f32[13,1]{0,1:T(1,128)}"]).stdout;
+    assert!(
+        column.contains("CuTe               f32(13,1):(1,0)  (without the last 460 bytes of padding)\n"),
+        "{column}"
+    );
+    assert!(column.contains("oneDNN tag         f32[13,1]:Ab128a\n"), "{column}");
+    assert!(column.contains("\"TotalTensorSizeInBytes\":512}"), "{column}");
+    for line in column.lines().filter(|line| line.contains("DirectML  ")) {
+        assert!(!line.contains("without"), "{line}");
+    }
+    let whole = run(&["describe", "f32[16,128]{1,0:T(8,128)}"]).stdout;
+    assert!(!whole.contains("without the last"), "{whole}");
+}
+
+/// A reason that several notations share is printed once.
+#[test]
+fn describe_gives_each_reason_once() {
+    let text = run(&["describe", "f32[16,256]{1,0:T(8,128)}"]).stdout;
+    assert_eq!(text.matches("is cut into digits of 2 x 8").count(), 1, "{text}");
+    assert!(
+        text.contains("  not as     sizes and strides, axis order, NumPy, DirectML: for the same reason\n"),
+        "{text}"
+    );
+    let pitch = run(&["describe", "f16[1,3,3,2]:[24,1,8,3]"]).stdout;
+    assert_eq!(
+        pitch.lines().filter(|line| line.contains("not as") || line.starts_with("             ")).count(),
+        6,
+        "{pitch}"
+    );
+}
+
+/// No line of `convert --explain` is wider than a terminal.
+#[test]
+fn the_plan_of_a_copy_is_wrapped() {
+    let plan =
+        run(&["convert", "--explain", "--from", "f32[1000,3000]", "--to", "f32[1000,3000]{0,1:T(8,128)}"]).stdout;
+    assert!(plan.lines().count() > 5 && plan.lines().all(|line| line.chars().count() <= 100), "{plan}");
 }

@@ -127,9 +127,9 @@ fn long_tensors_take_little_memory() {
     let folder = out.parent().unwrap();
     let arguments = ["model", text(&input), "--to", "tpu:v5e", "--limits", "none"];
     let aside = run_behind(LITTLE_MEMORY, &arguments);
-    assert!(aside.status == 0 && aside.stdout.contains("1 of 1 identical there and back"), "{aside:?}");
+    assert!(aside.status == 0 && aside.stdout.contains("round trip: 1 of 1 identical"), "{aside:?}");
     let kept = run_behind(LITTLE_MEMORY, &[&arguments[..], &["--out", text(&out)]].concat());
-    assert!(kept.status == 0 && kept.stdout.contains("1 of 1 identical there and back"), "{kept:?}");
+    assert!(kept.status == 0 && kept.stdout.contains("round trip: 1 of 1 identical"), "{kept:?}");
 
     // Another command reads the same bytes out of it, within the same memory.
     let (tiled, back) = (folder.join("tiled"), folder.join("back"));
@@ -145,7 +145,7 @@ fn long_tensors_take_little_memory() {
     // And so does this one, which brings the whole model back.
     let back = folder.join("back.safetensors");
     let restored = run_behind(LITTLE_MEMORY, &["model", text(&out), "--limits", "none", "--out", text(&back)]);
-    assert!(restored.status == 0 && restored.stdout.contains("1 of 1 identical there and back"), "{restored:?}");
+    assert!(restored.status == 0 && restored.stdout.contains("round trip: 1 of 1 identical"), "{restored:?}");
     let back = fs::read(&back).unwrap();
     let [source, back] = [&source, &back].map(|bytes| SafeTensors::deserialize(bytes).unwrap());
     assert!(source.tensor("long").unwrap() == back.tensor("long").unwrap());
@@ -250,7 +250,7 @@ fn a_tpu_picks_the_order_as_well() {
     assert_eq!(bytes_of("tpu:v5e:row-major"), (json!("f32[32,16,3,3]{3,2,1,0:T(4,128)}"), json!(1 << 20)));
     let refused = run(&["model", DIGITS, "--to", "tpu:v5e:sideways"]);
     assert!(
-        refused.status == 2 && refused.stderr.contains("expected nothing or `:row-major` behind the generation"),
+        refused.status == 2 && refused.stderr.contains("expected nothing or `:row-major` after the generation"),
         "{refused:?}"
     );
 }

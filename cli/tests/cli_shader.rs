@@ -42,7 +42,7 @@ fn what_no_shader_can_say_is_refused_in_a_sentence() {
     }
     // Overlapping strides that do not nest: everything but the way back.
     let run = run(&["shader", "f32[300,300,300,300]:[7,5,3,2]"]);
-    assert!(run.status == 0 && run.stdout.starts_with("// There is no function from offsets to indices:"), "{run:?}");
+    assert!(run.status == 0 && run.stdout.starts_with("// No function from offsets to indices:"), "{run:?}");
     assert!(run.stdout.contains("return i0 * 7u + i1 * 5u + i2 * 3u + (i3 << 1u);"), "{run:?}");
 }
 
@@ -60,7 +60,7 @@ fn programs_are_printed_pass_by_pass() {
     }
     let general = run(&[&call[..], &["--form", "general", "--fill", "0x7fc0"]].concat()).stdout;
     assert!(
-        general.contains("// form: general, which was asked for")
+        general.contains("// form: general, which was requested")
             && (general.contains("0x7fc07fc0u") || general.contains("2143322048u")),
         "{general}"
     );

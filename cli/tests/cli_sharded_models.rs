@@ -1,4 +1,5 @@
-//! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its index written last.
+//! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its
+//! index written last.
 
 mod command_line;
 #[path = "command_line/safetensors_file.rs"]
@@ -74,7 +75,7 @@ fn data_bytes(path: &Path) -> u64 {
 fn a_sharded_checkpoint_is_one_model() {
     let (index, out) = checkpoint("sharded");
     let tried = run(&["model", text(&index), "--to", "tpu:v5e", "--limits", "none"]);
-    assert!(tried.status == 0 && tried.stdout.contains("12 of 12 identical there and back"), "{tried:?}");
+    assert!(tried.status == 0 && tried.stdout.contains("round trip: 12 of 12 identical"), "{tried:?}");
     let written = model(&index, &out, &["--json", "--jobs", "3"]);
     assert_eq!(written.status, 0, "{written:?}");
     let objects = written.objects();
@@ -118,7 +119,7 @@ fn any_split_into_jobs_makes_the_same_files() {
             // The last one writes the index.
             let last = turn + 1 == order.len();
             assert_eq!(split.join(INDEX).exists(), last, "{share}: {done:?}");
-            assert_eq!(done.stdout.contains("still to come"), !last, "{}", done.stdout);
+            assert_eq!(done.stdout.contains("was not written"), !last, "{}", done.stdout);
         }
         assert!(files(&split) == whole, "{jobs} jobs");
         // A job that is run again finds the model complete and touches nothing.
@@ -175,7 +176,7 @@ fn the_index_is_written_only_for_parts_of_this_model() {
     let other = out.with_file_name("other");
     assert_eq!(model(&index, &other, &["--to-for", "*.z=T(64)"]).status, 0);
     fs::copy(other.join(part(2)), &second).unwrap();
-    refused("holds other tensors, other layouts");
+    refused("has other tensors, other layouts");
     // Older than what it was made of.
     fs::write(&second, &good).unwrap();
     let source = File::options().append(true).open(index.with_file_name(part(2))).unwrap();
@@ -196,7 +197,7 @@ fn jobs_do_not_touch_a_model_with_an_index() {
     let before = files(&out);
     let run = model(&index, &out, &["--part", "1/4"]);
     assert_eq!(run.status, 2, "{run:?}");
-    assert!(run.stderr.contains("is there already, and an index comes last"), "{}", run.stderr);
+    assert!(run.stderr.contains("exists already, and the index is written last"), "{}", run.stderr);
     assert!(files(&out) == before);
     // A whole conversion replaces it whole.
     assert_eq!(model(&index, &out, &[]).status, 0);

@@ -6,7 +6,7 @@ use std::fs;
 
 use command_line::{folder, run};
 
-/// A file with this header, its length as given, and so many bytes behind it.
+/// A file with this header, its length as given, and this many bytes after it.
 fn file(length: u64, header: &str, data: usize) -> Vec<u8> {
     [&length.to_le_bytes()[..], header.as_bytes(), &vec![0; data]].concat()
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws every picture of this folder anew.
+# Draws every picture of this folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cargo build --quiet -p tensor-layout-cli
@@ -15,9 +15,8 @@ draw figure-2 'f32[4,8]{1,0:T(2,4)(2,1)}'
 draw bf16-tile 'bf16[8,8]{1,0:T(4,4)(2,1)}'
 # `*` joins dimensions before they are cut.
 draw combine 'f32[2,2,2,5]{3,2,1,0:T(*,2,*,3)}'
-# Strides: a row pitch, and channels last.
-draw row-pitch 'f32[2,3]:[5,1]'
-draw nhwc 'f32[1,3,4,4]:NHWC'
+# The README's: channels last, rows padded from 6 to 8 elements.
+draw padded-nhwc 'f16[1,3,3,2]:[24,1,8,3]'
 # What a shader writes that turns rows into columns.
 draw transpose 'f32[4,8]{0,1}'
 # The memory a training step has in use on a TPU, over its schedule.

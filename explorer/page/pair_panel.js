@@ -45,7 +45,7 @@ const pairPanel = {
     }
     const same = crate.ask("compare", layout, other);
     element("same").textContent = same.error ? same.error.message
-      : same.same ? "The same: every element lies at the same place." : `Not the same: ${same.reason}.`;
+      : same.same ? "The same: every element is stored at the same offset." : `Not the same: ${same.reason}.`;
     const copy = crate.ask("relayout", layout, other);
     if (copy.error) {
       element("same").textContent += ` No copy: ${copy.error.message}.`;

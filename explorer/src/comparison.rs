@@ -27,10 +27,10 @@ pub(crate) fn compare(first: &str, second: &str) -> Result<Value, Error> {
     }
     // That they differ is known; where first, may take too long to find.
     let Ok(Some(index)) = first.first_difference(&second) else {
-        return differ("some elements lie at different places".into());
+        return differ("some elements are stored at different offsets".into());
     };
     let (a, b) = (first.offset(&index)?, second.offset(&index)?);
-    let reason = format!("index [{}] lies at {a} in one and at {b} in the other", written(&index));
+    let reason = format!("index [{}] is stored at offset {a} in the first and {b} in the second", written(&index));
     Ok(json!({ "same": false, "index": list(&index), "reason": reason, "offsets": [a.to_string(), b.to_string()] }))
 }
 
@@ -74,7 +74,8 @@ fn nest(copy: &CopyBox) -> Value {
     json!({ "source": copy.source().to_string(), "destination": copy.destination().to_string(), "loops": loops })
 }
 
-/// The runs that are contiguous on both sides, in the order of the loops: source, destination and length in elements.
+/// The runs that are contiguous on both sides, in the order of the loops: source, destination and length in
+/// elements.
 fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     let loops = copy.loops();
     let (outer, length) = match loops.split_last() {

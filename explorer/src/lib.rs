@@ -1,7 +1,8 @@
 //! `tensor-layout` in the browser: each function answers one question of the page, as JSON text.
 //!
-//! Numbers beyond 2^53 are no numbers in JavaScript, so every size and offset is a decimal string. A question that
-//! cannot be answered gets `{"error": {"message", "code", "column"}}`, the column counted from 1 and `null` if no text is at fault.
+//! Numbers beyond 2^53 are not numbers in JavaScript, so every size and offset is a decimal string. A
+//! question that cannot be answered gets `{"error": {"message", "code", "column"}}`, the column counted from
+//! 1 and `null` if no text is at fault.
 
 mod answer;
 mod comparison;
@@ -25,13 +26,13 @@ pub fn picture(layout: &str) -> String {
     answer::text(description::picture(layout))
 }
 
-/// Where the element at `index` (as `1,2`) lies, and how that is calculated.
+/// Where the element at `index` (as `1,2`) is stored, and how that is calculated.
 #[wasm_bindgen]
 pub fn place(layout: &str, index: &str) -> String {
     answer::text(place::of_index(layout, index))
 }
 
-/// What lies at an offset: an index and how it leads there, or padding.
+/// What is stored at an offset: an index and how it leads there, or padding.
 #[wasm_bindgen]
 pub fn inverse(layout: &str, offset: &str) -> String {
     answer::text(place::of_offset(layout, offset))
@@ -43,7 +44,8 @@ pub fn compare(first: &str, second: &str) -> String {
     answer::text(comparison::compare(first, second))
 }
 
-/// The copy from one layout to the other: the plan in words, its loop nests, and the first contiguous runs in order.
+/// The copy from one layout to the other: the plan in words, its loop nests, and the first contiguous runs in
+/// order.
 #[wasm_bindgen]
 pub fn relayout(source: &str, destination: &str) -> String {
     answer::text(comparison::relayout(source, destination))

@@ -19,7 +19,7 @@ pub(crate) fn of_offset(layout: &str, offset: &str) -> Result<Value, Error> {
     match map.inverse(offset)? {
         Some(index) => element(layout.layout(), &index, offset),
         None => {
-            let step = format!("no index of [{}] lies at offset {offset}: it is padding", written(map.sizes()));
+            let step = format!("no element of [{}] is stored at offset {offset}: it is padding", written(map.sizes()));
             Ok(json!({ "index": null, "offset": offset.to_string(), "padding": true, "steps": [step] }))
         }
     }

@@ -1,4 +1,5 @@
-//! Damaged files: .safetensors, their indices, and .npy, through the code that the command line reads them with.
+//! Damaged files: .safetensors, their indices, and .npy, through the code that the command line reads them
+//! with.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

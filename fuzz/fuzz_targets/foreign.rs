@@ -1,5 +1,6 @@
-//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML. Lists are as long as their structure says and end where their
-//! memory ends, so that a sanitizer sees what is read behind them; lengths beyond all limits have no list at all.
+//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML. Lists are as long as their
+//! structure says and end where their memory ends, so that a sanitizer sees what is read after them; lengths
+//! beyond all limits have no list at all.
 #![no_main]
 
 use std::ptr;
@@ -101,7 +102,8 @@ fn dlpack(input: &Input) {
         strides: start(&strides, input.pointers[1]).cast_mut(),
         byte_offset: input.offset.value() as u64,
     };
-    // SAFETY: both lists are as long as `ndim` says, or null, or not aligned, where that is a rank that can be read.
+    // SAFETY: both lists are as long as `ndim` says, or null, or not aligned, where that is a rank that can
+    // be read.
     let Ok(desc) = (unsafe { tensor.to_desc(input.flags) }) else { return };
     read(&desc);
     if let Ok(layout) = DlLayout::new(&desc) {
@@ -169,7 +171,8 @@ fn pjrt(input: &Input, is_tiled: bool) {
         layout,
         layout_type,
     };
-    // SAFETY: the member is initialised, and every list is as long as it says, or null, or not aligned, or too long to be read.
+    // SAFETY: the member is initialised, and every list is as long as it says, or null, or not aligned, or
+    // too long to be read.
     let Ok(layout) = (unsafe { raw.to_layout(data_type, &sizes) }) else { return };
     match layout {
         AnyLayout::Tiled(shape) => {
@@ -208,7 +211,8 @@ fn directml(input: &Input) {
         total_tensor_size_in_bytes: input.offset.value() as u64,
         guaranteed_base_offset_alignment: input.bits.into(),
     };
-    // SAFETY: both lists are as long as the count says where that is one that is read, or null, or not aligned.
+    // SAFETY: both lists are as long as the count says where that is one that is read, or null, or not
+    // aligned.
     let Ok(desc) = (unsafe { raw.to_desc() }) else { return };
     read(&desc);
     for &level in FeatureLevel::ALL {

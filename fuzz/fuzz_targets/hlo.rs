@@ -1,4 +1,5 @@
-//! Dumps of XLA: every line becomes an instruction, or a line that could not be read, and the memory of any module can be followed.
+//! Dumps of XLA: every line becomes an instruction, or a line that could not be read, and the memory of any
+//! module can be followed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Every form in JSON: it is refused, or what was read is written and reads back. The first byte chooses what is read.
+//! Every form in JSON: it is refused, or what was read is written and reads back. The first byte chooses what
+//! is read.
 #![no_main]
 
 use std::fmt::Debug;

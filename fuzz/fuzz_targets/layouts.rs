@@ -1,5 +1,5 @@
-//! A layout in any notation, and what is done with one that was read: its map, its strides, its picture, its text in every other notation,
-//! its sizes and facts. Nothing of it panics, or takes long.
+//! A layout in any notation, and what is done with one that was read: its map, its strides, its picture, its
+//! text in every other notation, its sizes and facts. Nothing of it panics, or takes long.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! The index map of a tiled layout against the literal one: every offset and its inverse, the padding, the strides, the texts.
+//! The index map of a tiled layout against the literal one: every offset and its inverse, the padding, the
+//! strides, the texts.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};

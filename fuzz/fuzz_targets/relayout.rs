@@ -1,5 +1,6 @@
-//! A copy between two random layouts against a copy of one element after the other: whole, in pieces, on threads, in place, into memory
-//! that holds nothing and memory that is only written, at every level of kernels, between guard bytes.
+//! A copy between two random layouts against a copy of one element after the other: whole, in pieces, on
+//! threads, in place, into memory that holds nothing and memory that is only written, at every level of
+//! kernels, between guard bytes.
 #![no_main]
 
 use std::mem::MaybeUninit;
@@ -25,7 +26,7 @@ struct Input {
     shift: u8,
 }
 
-/// Bytes in front of and behind a buffer that must stay as they are.
+/// Bytes in front of and after a buffer that must stay as they are.
 const GUARD: usize = 24;
 
 fuzz_target!(|data: &[u8]| {
@@ -102,7 +103,7 @@ impl Copy {
 
     fn check(&self, way: u8) {
         let (front, length) = (GUARD + self.shift, self.to.bytes());
-        // Nothing behind the source: a sanitizer sees what is read there.
+        // Nothing after the source: a sanitizer sees what is read there.
         let source = noise(self.shift + self.from.bytes(), 1);
         let source = &source[self.shift..];
         let mut expected = noise(front + length + GUARD, 2);

@@ -1,4 +1,5 @@
-//! Every reader of a short text: it refuses with a column, or what it read is written and reads back. The first byte chooses the reader.
+//! Every reader of a short text: it refuses with a column, or what it read is written and reads back. The
+//! first byte chooses the reader.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -190,7 +190,7 @@ impl Told<'_> {
         }
         for axis in 0..rank.saturating_sub(1) {
             for multiple in [limits.stride_multiple, stricter.map_or(1, |rules| rules.stride_multiple)] {
-                // One byte is no rule: strides of bits are any number.
+                // One byte is not a rule: strides of bits are any number.
                 assert!(multiple <= 1 || is_multiple(strides[axis] * bits, multiple * 8), "axis {axis}");
             }
             let inside = strides[axis + 1] * sizes[axis + 1];

@@ -1,4 +1,5 @@
-//! Views of a descriptor and of its index map, one after the other, each against the same view of a list of offsets.
+//! Views of a descriptor and of its index map, one after the other, each against the same view of a list of
+//! offsets.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -46,7 +47,8 @@ impl Offsets {
         Offsets { sizes, list }
     }
 
-    /// Do any strides put these offsets at the indices of these sizes? They are forced: each is what one step on its axis does.
+    /// Do any strides put these offsets at the indices of these sizes? They are forced: each is what one step
+    /// on its axis does.
     fn has_strides(&self, sizes: &[u64]) -> bool {
         let below: Vec<u64> = (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect();
         let first = self.list[0];

@@ -1,5 +1,5 @@
-//! The literal copy: each element is read where the literal layout has it and written where the other one has it, bit by bit where it
-//! must be.
+//! The literal copy: each element is read where the literal layout has it and written where the other one has
+//! it, bit by bit where it must be.
 
 use tensor_layout::element::ElementKind;
 use tensor_layout::relayout::Padding;

@@ -6,7 +6,8 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap
 
 use crate::places::{Tiling, strided_offsets};
 
-/// Sizes that a byte chooses from: many ones, small numbers, the neighbours of the lengths that kernels have, rarely 0.
+/// Sizes that a byte chooses from: many ones, small numbers, the neighbours of the lengths that kernels have,
+/// rarely 0.
 const SIZES: [u64; 32] =
     [1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 20, 31, 32, 33, 64, 65, 130, 0];
 
@@ -47,7 +48,7 @@ impl Tensor {
         TYPES[usize::from(self.data_type) % TYPES.len()]
     }
 
-    /// At most so many elements: a size that would make more is 1.
+    /// At most this many elements: a size that would make more is 1.
     pub fn sizes(&self, most: u64) -> Vec<u64> {
         let mut product = 1;
         let chosen = self.sizes.iter().take(usize::from(self.rank) % 6).map(|&byte| SIZES[usize::from(byte) % 32]);
@@ -116,7 +117,7 @@ impl Side {
     }
 }
 
-/// The permutation of this number, of those of so many things.
+/// The permutation of this number, of those of this many things.
 pub fn permutation(number: u8, length: usize) -> Vec<usize> {
     let mut rest = usize::from(number);
     let mut left: Vec<usize> = (0..length).collect();
@@ -129,7 +130,7 @@ pub fn permutation(number: u8, length: usize) -> Vec<usize> {
 }
 
 impl Tiled {
-    /// With as many of its tiles as keep the buffer below so many places.
+    /// With as many of its tiles as keep the buffer below this many places.
     pub fn tiling(&self, sizes: &[u64], most_places: u64) -> Tiling {
         let tiles = self.tiles.iter().filter(|tile| tile.length % 7 > 0).map(|tile| {
             let chosen = tile.entries[..usize::from(tile.length % 7)].iter();

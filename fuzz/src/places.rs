@@ -1,5 +1,5 @@
-//! Where the elements of a tiled layout lie, literally: an index and the sizes around it go through each tile as XLA's page says it, joined,
-//! padded, cut and moved. Nothing here shares a line with the crate.
+//! Where the elements of a tiled layout are stored, literally: an index and the sizes around it go through
+//! each tile as XLA's page says it, joined, padded, cut and moved. Nothing here shares a line with the crate.
 
 /// A tiled layout as numbers. Entries of a tile are `None` for `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]

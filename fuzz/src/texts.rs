@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use tensor_layout::Error;
 
-/// Reads a text; what comes out of it has a text, which reads back to it. A refusal names a column in the text, or just behind.
+/// Reads a text; what comes out of it has a text, which reads back to it. A refusal names a column in the
+/// text, or just after.
 pub fn read<T: Display + Debug + PartialEq + FromStr<Err = Error>>(text: &str) -> Option<T> {
     match text.parse::<T>() {
         Ok(value) => {

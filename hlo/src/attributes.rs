@@ -1,6 +1,6 @@
-//! What stands behind an instruction's operands: `calls=%body, metadata={op_name="..."}`.
+//! What is after an instruction's operands: `calls=%body, metadata={op_name="..."}`.
 
-/// The parts of `text` between commas that stand in no bracket and in no string, trimmed.
+/// The parts of `text` between commas that are in no bracket and in no string, trimmed.
 pub(super) fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -15,7 +15,7 @@ pub(super) fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The byte at which the bracket closes that `text` stands in.
+/// The byte at which the bracket closes that `text` is in.
 pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     Scan::new(text).find(|&(_, _, depth)| depth < 0).map(|(at, ..)| at)
 }
@@ -25,7 +25,7 @@ pub(super) fn closing_bracket(text: &str) -> Option<usize> {
 pub(super) struct Attributes<'a> {
     /// The computations that are called, without their `%`.
     pub(super) calls: Vec<&'a str>,
-    /// `op_name="..."` of the metadata, as written.
+    /// `op_name="..."` of the metadata, with the backslashes of the text.
     pub(super) op_name: Option<&'a str>,
     /// `source_file` of the metadata.
     pub(super) source_file: Option<&'a str>,
@@ -58,7 +58,7 @@ const CALLS: [&str; 10] = [
 ];
 
 impl<'a> Attributes<'a> {
-    /// Reads what stands behind the operands. What it does not know it passes over.
+    /// Reads what is after the operands. What it does not know it passes over.
     pub(super) fn read(text: &'a str) -> Attributes<'a> {
         let mut found = Attributes::default();
         for (key, value) in split_at_commas(text).filter_map(|part| part.split_once('=')) {
@@ -96,7 +96,26 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The value of a field, a string without its quotes, and what stands behind it. `None` for a string without an end.
+/// A string without the backslashes before its quotes and before other backslashes.
+pub(super) fn unescaped(text: &str) -> String {
+    let (mut plain, mut escaped) = (String::with_capacity(text.len()), false);
+    for letter in text.chars() {
+        if escaped && !matches!(letter, '"' | '\'' | '\\') {
+            plain.push('\\');
+        }
+        escaped = letter == '\\' && !escaped;
+        if !escaped {
+            plain.push(letter);
+        }
+    }
+    if escaped {
+        plain.push('\\');
+    }
+    plain
+}
+
+/// The value of a field, a string without its quotes, and the rest of the text. `None` for a string without
+/// an end.
 fn field_value(text: &str) -> Option<(&str, &str)> {
     if let Some(string) = text.strip_prefix('"') {
         let mut escaped = false;
@@ -126,7 +145,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Takes the next piece; says whether there is a byte in it behind which no bracket and no string was open.
+    /// Takes the next piece; says whether there is a byte in it after which no bracket and no string was
+    /// open.
     pub(super) fn add(&mut self, piece: &str) -> bool {
         let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
         let mut closed = false;
@@ -138,7 +158,7 @@ impl Open {
     }
 }
 
-/// Every byte outside strings and comments, with its place and the brackets that are open behind it.
+/// Every byte outside strings and comments, with its place and the brackets that are open after it.
 struct Scan<'a> {
     bytes: std::iter::Enumerate<std::str::Bytes<'a>>,
     open: Open,

@@ -38,7 +38,7 @@ pub struct BufferRow {
     pub computation: Arc<str>,
     /// The operation of the source program it comes from.
     pub op_name: Option<String>,
-    /// Where the array stands in the instruction's tuple: empty if the result is no tuple.
+    /// Where the array is in the instruction's tuple: empty if the result is not a tuple.
     pub tuple_index: Vec<usize>,
     /// The array.
     pub shape: ArrayShape,
@@ -57,7 +57,7 @@ impl BufferRow {
         self.padded_bytes.saturating_sub(self.logical_bytes)
     }
 
-    /// The memory the array lies in, as `S(n)` has it: see
+    /// The memory the array is in, as `S(n)` has it: see
     /// [`memory_space_name`](tensor_layout::tiled::memory_space_name).
     #[must_use]
     pub fn memory_space(&self) -> u64 {
@@ -161,7 +161,7 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// The most unreadable lines (and arrays whose size is no number) that are kept to be shown; all are
+    /// The most unreadable lines (and arrays whose size is not a number) that are kept to be shown; all are
     /// counted.
     pub const SHOWN: usize = 20;
 

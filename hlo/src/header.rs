@@ -30,13 +30,13 @@ use super::attributes;
 pub struct ModuleHeader {
     /// The name of the module.
     pub name: String,
-    /// Do the instructions of each computation stand in the order in which they run?
+    /// Do the instructions of each computation sit in the order in which they run?
     pub is_scheduled: bool,
     /// The results that are written over a parameter (a donated buffer).
     pub aliases: Vec<InputOutputAlias>,
 }
 
-/// A result of the program that lies in the memory of a parameter: one entry of `input_output_alias`.
+/// A result of the program that is in the memory of a parameter: one entry of `input_output_alias`.
 ///
 /// ```
 /// use tensor_layout_hlo::{InputOutputAlias, Reader};
@@ -49,16 +49,16 @@ pub struct ModuleHeader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputOutputAlias {
-    /// Where the array stands in the tuple of results; empty if the result is no tuple.
+    /// Where the array is in the tuple of results; empty if the result is not a tuple.
     pub output: Vec<usize>,
     /// The number of the parameter.
     pub parameter: u64,
-    /// Where the array stands in the parameter; empty if the parameter is no tuple.
+    /// Where the array is in the parameter; empty if the parameter is not a tuple.
     pub parameter_index: Vec<usize>,
 }
 
 impl ModuleHeader {
-    /// Reads what stands behind `HloModule `. An attribute that cannot be read counts as missing.
+    /// Reads what is after `HloModule `. An attribute that cannot be read counts as missing.
     pub(super) fn read(text: &str) -> ModuleHeader {
         let mut header = ModuleHeader::default();
         for (position, part) in attributes::split_at_commas(text).enumerate() {

@@ -9,7 +9,8 @@ use super::reader::{Reader, Record};
 /// The computations that run inside one instruction, such as a fusion's or the one a `reduce`
 /// applies: their values live in registers, not in buffers.
 ///
-/// A dump prints a computation before what calls it, so the names take a pass of their own; only they are kept.
+/// A dump prints a computation before what calls it, so the names take a pass of their own; only they are
+/// kept.
 ///
 /// ```
 /// use tensor_layout_hlo::{Inlined, Reader, Record};
@@ -54,8 +55,8 @@ impl Inlined {
     }
 
     /// Takes the names from one instruction, unless it is a `while`, `conditional` or `call`, which run
-    /// computations that have buffers of their own. What an asynchronous start wraps is inlined: its result is
-    /// already in the tuple of the start.
+    /// computations that have buffers of their own. What an asynchronous start wraps is inlined: its result
+    /// is already in the tuple of the start.
     pub fn add(&mut self, instruction: &Instruction) {
         if !matches!(instruction.opcode.as_str(), "while" | "conditional" | "call") {
             self.0.extend(instruction.calls.iter().cloned());

@@ -65,7 +65,7 @@ pub struct Instruction {
     pub line: u64,
 }
 
-/// A part of a result that lies in the memory of an operand.
+/// A part of a result that is in the memory of an operand.
 ///
 /// ```
 /// use tensor_layout_hlo::{OperandAlias, Reader, Record};
@@ -79,11 +79,11 @@ pub struct Instruction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OperandAlias {
-    /// Where the array stands in the result; empty if the result is no tuple.
+    /// Where the array is in the result; empty if the result is not a tuple.
     pub output: Vec<usize>,
     /// The position of the operand.
     pub operand: usize,
-    /// Where the array stands in the operand; empty if the operand is no tuple.
+    /// Where the array is in the operand; empty if the operand is not a tuple.
     pub operand_index: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ impl Instruction {
         let (inside, behind) = match attributes::closing_bracket(behind) {
             Some(end) => behind.split_at_checked(end).unwrap_or((behind, "")),
             None if cut && opcode == "constant" => ("", ""),
-            None => return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` behind the operands")),
+            None => return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` after the operands")),
         };
         let attributes = Attributes::read(behind.strip_prefix(')').unwrap_or(behind));
         let named = !matches!(opcode.as_str(), "parameter" | "constant");
@@ -126,7 +126,7 @@ impl Instruction {
             source,
             number: if opcode == "parameter" { inside.trim().parse().ok() } else { attributes.index },
             calls: attributes.calls.into_iter().map(str::to_owned).collect(),
-            op_name: attributes.op_name.map(str::to_owned),
+            op_name: attributes.op_name.map(attributes::unescaped),
             fusion_kind: attributes.kind.map(str::to_owned),
             custom_call_target: attributes.target.map(str::to_owned),
             operand_aliases: attributes.aliasing.and_then(|text| operand_aliases(text).ok()).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 /// The most bytes of a line (or of an instruction that goes over several) that are kept: 1 MiB.
 ///
-/// Longer lines are large constants, whose values nobody needs here.
+/// Longer lines are large constants, whose values no one needs here.
 ///
 /// ```
 /// use tensor_layout_hlo::MAX_LINE_BYTES;

@@ -36,7 +36,7 @@ use super::sources::{SourceTable, Sources};
 pub enum Record {
     /// An instruction.
     Instruction(Box<Instruction>),
-    /// A line that is no part of an HLO dump as this reader knows it, or the end of the file where
+    /// A line that is not a part of an HLO dump as this reader knows it, or the end of the file where
     /// a computation was still open.
     Unreadable(UnreadableLine),
 }
@@ -59,7 +59,7 @@ pub struct UnreadableLine {
     pub line: u64,
     /// How it begins: at most 200 characters.
     pub text: String,
-    /// The byte where reading stopped; the first is 1. It may stand in a later line of the same instruction.
+    /// The byte where reading stopped; the first is 1. It may be in a later line of the same instruction.
     pub column: usize,
     /// Why. The text of the error, and its column, are those of a short excerpt around that byte.
     pub error: Error,
@@ -67,9 +67,9 @@ pub struct UnreadableLine {
 
 /// Reads a dump instruction by instruction.
 ///
-/// Besides instructions it knows, and passes over, the line of the module, the tables of source locations that
-/// XLA prints in front, the heads and ends of computations, comments and empty lines. An instruction
-/// may go over several lines.
+/// Besides instructions it knows, and passes over, the line of the module, the tables of source locations
+/// that XLA prints in front, the heads and ends of computations, comments and empty lines. An instruction may
+/// go over several lines.
 ///
 /// ```
 /// use tensor_layout_hlo::{Reader, Record};
@@ -283,7 +283,8 @@ fn unreadable(line: &Line, error: &Error) -> Record {
     Record::Unreadable(UnreadableLine { line: line.number, text, column, error })
 }
 
-/// The column of the error in its whole text, and the error with no more text than a line of a terminal shows.
+/// The column of the error in its whole text, and the error with no more text than a line of a terminal
+/// shows.
 fn excerpt(error: &Error) -> (usize, Error) {
     let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
     let at = column.saturating_sub(1).min(text.len());

@@ -101,7 +101,7 @@ impl Sources {
     }
 }
 
-/// The number behind `key=` among fields between blanks and braces.
+/// The number after `key=` among fields between blanks and braces.
 fn number(fields: &str, key: &str) -> Option<u64> {
     fields
         .split([' ', '{', '}'])

@@ -1,5 +1,5 @@
-//! What the compute shaders of a planned relayout cost, with their text: nanoseconds and allocations of `Program::new` for every
-//! pair of the relayout suite.
+//! What the compute shaders of a planned relayout cost, with their text: nanoseconds and allocations of
+//! `Program::new` for every pair of the relayout suite.
 //!
 //! ```text
 //! cargo bench -p tensor-layout-shader -- [--only PART_OF_A_NAME]

@@ -5,15 +5,15 @@ use tensor_layout::element::{DataType, ElementKind};
 
 use super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, Function};
 
-/// How elements of at most 32 bits lie in an `array<u32>`: the first in the low bits, as in [`crate::element`], and without gaps, so
-/// that one of 6 bits may reach over the end of a word.
+/// How elements of at most 32 bits are in an `array<u32>`: the first in the low bits, as in
+/// [`crate::element`], and without gaps, so that one of 6 bits may reach over the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
     /// 1 to 32.
     bits: u32,
 }
 
-/// Where an element lies.
+/// Where an element is stored.
 struct Place {
     word: Expr,
     /// How far up in the word it begins.
@@ -29,12 +29,12 @@ impl Packing {
         }
     }
 
-    /// Do elements lie inside words?
+    /// Do elements sit inside words?
     fn is_inside_words(self) -> bool {
         self.bits.is_power_of_two()
     }
 
-    /// How many elements so many words hold.
+    /// How many elements this many words hold.
     pub(crate) fn elements(self, words: u64) -> u64 {
         // At most 32 elements a word: what saturates is past every offset.
         words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
@@ -81,7 +81,8 @@ impl Packing {
         Expr::from(&field) & self.mask()
     }
 
-    /// Puts the low bits of `value` where the element lies, and leaves the other bits of its words as they are.
+    /// Puts the low bits of `value` where the element is stored, and leaves the other bits of its words as
+    /// they are.
     pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
         let Place { word, shift } = self.place(code, offset);
         if self.is_word() {

@@ -19,7 +19,7 @@ pub enum Access {
     ReadWrite,
 }
 
-/// Functions in WGSL that say where the elements of one tensor lie, and the same functions on the CPU.
+/// Functions in WGSL that say where the elements of one tensor are stored, and the same functions on the CPU.
 ///
 /// The text is for including in a shader of your own; with the [name](IndexFunctions::named) `x` it has
 ///
@@ -33,12 +33,13 @@ pub enum Access {
 ///
 /// Without a name they are called `offset`, `index`, `walk_1`, and so on.
 ///
-/// * All numbers are `u32`. Divisors are literals, powers of two are shifts and masks, and other divisions are WGSL's own,
-///   exact for every `u32`. An index must be below its size: nothing checks that.
-/// * Any layout will do: strides, tiles, `*`, ragged edges. One that needs more than 2^32 offsets is refused; cut it into views, or, if only its
-///   base is far out, pass that [with every call](Self::with_base_argument).
-/// * The functions can be called here, on the CPU: [`offset`](Self::offset), [`index`](Self::index), and so on evaluate the very
-///   expressions that the text was printed from.
+/// * All numbers are `u32`. Divisors are literals, powers of two are shifts and masks, and other divisions
+///   are WGSL's own, exact for every `u32`. An index must be below its size: nothing checks that.
+/// * Any layout will do: strides, tiles, `*`, ragged edges. One that needs more than 2^32 offsets is refused;
+///   cut it into views, or, if only its base is far out, pass that
+///   [with every call](Self::with_base_argument).
+/// * The functions can be called here, on the CPU: [`offset`](Self::offset), [`index`](Self::index), and so
+///   on evaluate the very expressions that the text was printed from.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
@@ -83,8 +84,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// What [`ToIndexMap::to_index_map`] refuses; [`DeviceRule::ElementLimit`](tensor_layout::DeviceRule::ElementLimit) if an offset does not fit 32 bits, and [`DeviceRule::SizeLimit`](tensor_layout::DeviceRule::SizeLimit) if an
-    /// index does not.
+    /// What [`ToIndexMap::to_index_map`] refuses; [`ElementLimit`](tensor_layout::DeviceRule) if an offset does not fit 32 bits, and
+    /// [`SizeLimit`](tensor_layout::DeviceRule) if an index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, 0)?;
@@ -93,11 +94,12 @@ impl IndexFunctions {
         Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
     }
 
-    /// The functions of a layout whose base is the first argument of every function that takes or gives an offset: `offset(base, i0, ..)`. The
-    /// layout's own base is not in them, and may be anywhere.
+    /// The functions of a layout whose base is the first argument of every function that takes or gives an
+    /// offset: `offset(base, i0, ..)`. The layout's own base is not in them, and may be anywhere.
     ///
-    /// This is for a buffer that is bound in part. A binding that begins `w` elements into the buffer takes the base `map.base() - w`, which may be
-    /// negative: pass it modulo 2^32, as sums of `u32` are. It is also for one shader that runs over many slices of one buffer.
+    /// This is for a buffer that is bound in part. A binding that begins `w` elements into the buffer takes
+    /// the base `map.base() - w`, which may be negative: pass it modulo 2^32, as sums of `u32` are. It is
+    /// also for one shader that runs over many slices of one buffer.
     ///
     /// On the CPU the functions are evaluated with base 0.
     ///
@@ -149,9 +151,11 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds `index`, which says what lies at an offset: any `u32`, also past the buffer, where nothing does.
+    /// Adds `index`, which says what is stored at an offset: any `u32`, also past the buffer, where nothing
+    /// does.
     ///
-    /// Where no element lies the fields `i0`, `i1`, .. are a legal index all the same, so that reading there does no harm.
+    /// Where no element is the fields `i0`, `i1`, .. are a legal index all the same, so that reading there
+    /// does no harm.
     ///
     /// # Errors
     ///
@@ -183,7 +187,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that is joined with others behind it (`*`),
+    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that is joined with others after it (`*`),
     /// which have no strides along it.
     ///
     /// ```
@@ -202,19 +206,23 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds functions that load elements from the variable `buffer`, an `array<u32>`, and with [`Access::ReadWrite`] functions that store
-    /// them. You declare the variable: `@group(0) @binding(0) var<storage, read> buffer: array<u32>;`.
+    /// Adds functions that load elements from the variable `buffer`, an `array<u32>`, and with
+    /// [`Access::ReadWrite`] functions that store them. You declare the variable:
+    /// `@group(0) @binding(0) var<storage, read> buffer: array<u32>;`.
     ///
-    /// `load` and `store` have the values `f32` (of f32, f16 and bf16), `i32` and `u32`; of types that WGSL does not know, such as floats of 8
-    /// bits, there are the bits alone. bf16 is rounded to the nearest, ties to even; of f16 WGSL leaves the rounding to the device,
-    /// and a value past the largest f16 to chance.
+    /// `load` and `store` have the values `f32` (of f32, f16 and bf16), `i32` and `u32`; of types that WGSL
+    /// does not know, such as floats of 8 bits, there are the bits alone. bf16 is rounded to the nearest,
+    /// ties to even; of f16 WGSL leaves the rounding to the device, and a value past the largest f16 to
+    /// chance.
     ///
     /// # Who owns a word
     ///
-    /// A store of less than 32 bits reads its word, changes its own bits and writes the word back. **No other invocation may write any element
-    /// of that word in the same dispatch**, or one of the two stores is lost. Give each invocation whole words: of f16 in rows of even
-    /// length two elements that lie together, of bytes four. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by the bits
-    /// of an element, and `index` says which they are. (An element of 6 bits may lie in two words, and needs both.)
+    /// A store of less than 32 bits reads its word, changes its own bits and writes the word back. **No other
+    /// invocation may write any element of that word in the same dispatch**, or one of the two stores is
+    /// lost. Give each invocation whole words: of f16 in rows of even length two elements that are together,
+    /// of bytes four. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by
+    /// the bits of an element, and `index` says which they are. (An element of 6 bits may be in two words,
+    /// and needs both.)
     ///
     /// # Errors
     ///
@@ -409,7 +417,7 @@ impl IndexFunctions {
         Ok(())
     }
 
-    /// An offset that lies in so many words.
+    /// An offset that is in this many words.
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);

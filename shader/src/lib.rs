@@ -1,4 +1,4 @@
-//! Index maths for shaders: where an element of any layout lies, as WGSL text and evaluated on the CPU.
+//! Index maths for shaders: where an element of any layout is stored, as WGSL text and evaluated on the CPU.
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.
 //!
@@ -43,7 +43,8 @@
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
-// `program/`: the shaders of each form of a copy; `code/`: shader code as data, printed or interpreted; `index/`: the index maths in it.
+// `program/`: the shaders of each form of a copy; `code/`: shader code as data, printed or interpreted;
+// `index/`: the index maths in it.
 
 mod checked;
 mod code;

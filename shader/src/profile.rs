@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The limits that a generated program keeps to. Start from [`Profile::webgpu`] and put in what the device reports.
+/// The limits that a generated program keeps to. Start from [`Profile::webgpu`] and put in what the device
+/// reports.
 ///
 /// ```
 /// use tensor_layout_shader::Profile;
@@ -28,13 +29,15 @@ pub struct Profile {
     pub max_storage_buffers: u32,
     /// The bytes of one binding (`maxStorageBufferBindingSize`).
     pub max_binding: u64,
-    /// What the offset of a binding must be a multiple of, in bytes (`minStorageBufferOffsetAlignment`): a power of two, at least 4.
+    /// What the offset of a binding must be a multiple of, in bytes (`minStorageBufferOffsetAlignment`): a
+    /// power of two, at least 4.
     pub offset_alignment: u64,
 }
 
 impl Profile {
-    /// What every WebGPU device has, and what wgpu's downlevel defaults keep as well: 16,352 bytes of workgroup memory, 256 invocations, 4
-    /// storage buffers, bindings of 128 MiB at multiples of 256 bytes. (*WebGPU*, limits; `wgpu_types::Limits`.)
+    /// What every WebGPU device has, and what wgpu's downlevel defaults keep as well: 16,352 bytes of
+    /// workgroup memory, 256 invocations, 4 storage buffers, bindings of 128 MiB at multiples of 256 bytes.
+    /// (*WebGPU*, limits; `wgpu_types::Limits`.)
     #[must_use]
     pub fn webgpu() -> Profile {
         Profile {

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use crate::named::one_of;
 use tensor_layout::Error;
 
-/// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature `naga`).
+/// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature
+/// `naga`).
 ///
 /// ```
 /// use tensor_layout_shader::Target;
@@ -23,7 +24,8 @@ pub enum Target {
     Hlsl,
     /// Metal's.
     Msl,
-    /// Vulkan's, as the 32-bit words of the module in hexadecimal with commas between them: the inside of a C array.
+    /// Vulkan's, as the 32-bit words of the module in hexadecimal with commas between them: the inside of a C
+    /// array.
     Spirv,
     /// OpenGL's, version 4.50.
     Glsl,

@@ -14,14 +14,14 @@ use super::target::Target;
 /// How many bindings of group 0 get a place: more than any program has.
 const BINDINGS: u8 = 8;
 
-/// A WGSL module in another language: parsed and validated with none but WebGPU's own capabilities, then written. Binding `n` of
-/// group 0 becomes register `tn` (read), `un` (written) or `bn` (uniforms) of space 0 in HLSL, `[[buffer(n)]]` in MSL, and binding `n` in
-/// SPIR-V (descriptor set 0) and GLSL. Workgroup memory is not cleared, and accesses are not checked again: programs stay inside
-/// their bindings.
+/// A WGSL module in another language: parsed and validated with none but WebGPU's own capabilities, then
+/// written. Binding `n` of group 0 becomes register `tn` (read), `un` (written) or `bn` (uniforms) of space 0
+/// in HLSL, `[[buffer(n)]]` in MSL, and binding `n` in SPIR-V (descriptor set 0) and GLSL. Workgroup memory
+/// is not cleared, and accesses are not checked again: programs stay inside their bindings.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what naga says: for text that is no valid WGSL, or has no such entry point.
+/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry point.
 ///
 /// ```
 /// use tensor_layout_shader::{Target, translate};

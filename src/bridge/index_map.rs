@@ -1,5 +1,7 @@
 //! Both models to the index map.
 
+use alloc::format;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Exact, PHYSICAL};

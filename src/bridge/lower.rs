@@ -1,5 +1,9 @@
 //! Tiles -> strides, where the layout allows it.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, BYTES, Dims};

@@ -1,5 +1,8 @@
 //! Strides -> tiles, where an exact spelling exists.
 
+use alloc::format;
+use alloc::string::String;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, BYTES, Exact};

@@ -6,6 +6,10 @@ mod memory_order;
 mod radix;
 mod wanted;
 
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::tiled::{ArrayShape, Tile};

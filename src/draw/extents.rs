@@ -1,5 +1,7 @@
 //! The padded extent of each dimension, and where its tiles begin.
 
+use alloc::vec::Vec;
+
 use crate::map::{Component, IndexMap};
 
 /// One dimension as the picture shows it.

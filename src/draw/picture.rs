@@ -1,7 +1,12 @@
 //! `Picture`: what there is to draw, whatever it is drawn with.
 
 use crate::checked::{self, Exact};
-use std::ops::Range;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::error::Error;
 use crate::map::IndexMap;

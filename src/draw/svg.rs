@@ -2,7 +2,11 @@
 #![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
 
 use crate::checked::Exact;
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use super::picture::{Panel, Picture, Spot};
 use super::text::begins_tile;
@@ -173,7 +177,7 @@ impl Page {
         self.wide(MARGIN + text.chars().count() * DIGIT);
     }
 
-    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+    fn push(&mut self, element: core::fmt::Arguments<'_>) {
         // Writing to a string does not fail.
         let _ = self.body.write_fmt(element);
         self.body.push('\n');

@@ -1,5 +1,11 @@
 //! A picture in characters.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::picture::{Panel, Picture, Spot};
 use crate::checked::Exact;
 

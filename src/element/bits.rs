@@ -81,7 +81,7 @@ impl Field {
     /// many bits of the field came before.
     fn parts(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let (mut low, mut done, width) = (self.low, 0_u32, self.width);
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             if done >= width {
                 return None;
             }

@@ -3,8 +3,9 @@
 //! Sources: `DML_TENSOR_DATA_TYPE` (DirectML.h, in the order of its values) and `PrimitiveType`
 //! (XLA's xla_data.proto).
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::error::Error;
 

@@ -1,6 +1,7 @@
 //! `ModelFault`: what is wrong with a model file or the index of a sharded one.
 
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
 
 /// What is wrong with a model: see [`Error::Model`](super::Error::Model).
 ///

@@ -1,6 +1,8 @@
 //! The rules that numbers can break: each with its code, and its sentence below.
 
-use std::fmt;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 
 use crate::checked::count;
 

@@ -1,7 +1,9 @@
 //! The stable codes of the errors, and their sentences.
 
 use crate::checked::Exact;
-use std::fmt;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 
 use super::Error;
 
@@ -164,4 +166,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl core::error::Error for Error {}

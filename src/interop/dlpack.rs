@@ -20,9 +20,11 @@
 //! ```
 #![allow(unsafe_code, reason = "the C structure points to its lists")]
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
-use std::slice;
+use alloc::format;
+use alloc::string::String;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::slice;
 
 use smallvec::SmallVec;
 
@@ -75,7 +77,7 @@ pub struct DlTensor {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    use std::mem::{align_of, offset_of, size_of};
+    use core::mem::{align_of, offset_of, size_of};
 
     assert!(size_of::<DlDevice>() == 8 && size_of::<DlDataType>() == 4);
     assert!(size_of::<DlTensor>() == 48 && align_of::<DlTensor>() == 8);

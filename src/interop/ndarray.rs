@@ -19,6 +19,10 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
 use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
@@ -28,8 +32,10 @@ use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
 use super::native::NativeElement;
 
+#[cfg(feature = "relayout")]
 mod relayout;
 
+#[cfg(feature = "relayout")]
 pub use relayout::{array_from, array_from_bytes, relayout_array};
 
 /// The descriptor of an array (or a view of one), as a buffer that begins with its first element.

@@ -27,10 +27,13 @@
 //! ```
 #![allow(unsafe_code, reason = "the C structures point to their lists")]
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
-use std::mem::{offset_of, size_of};
-use std::slice;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+use core::slice;
 
 use crate::checked::{self, OFFSET};
 use crate::element::DataType;
@@ -361,7 +364,7 @@ impl PjrtLayout {
     /// The raw structure, which points into this one.
     #[must_use]
     pub fn raw(&self) -> BorrowedPjrtLayout<'_> {
-        let extension_start = std::ptr::null_mut();
+        let extension_start = core::ptr::null_mut();
         let (layout, layout_type) = match &self.lists {
             Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } => {
                 let tiled = PjrtTiledLayout {

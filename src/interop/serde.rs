@@ -27,12 +27,14 @@
 //! ```
 
 mod limits;
+#[cfg(feature = "relayout")]
 mod padding;
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::str::FromStr;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use ::serde::ser::{Serialize, Serializer};
@@ -42,6 +44,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
 use crate::notation::Notated;
+#[cfg(feature = "relayout")]
 use crate::relayout::Tuning;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
@@ -102,8 +105,10 @@ by_text!(
     LayoutClass,
     Notated,
     FeatureLevel,
-    Tuning,
 );
+
+#[cfg(feature = "relayout")]
+by_text!(Tuning);
 
 impl Serialize for Dims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -11,6 +11,7 @@
 )]
 
 use crate::checked::{Exact, at, gcd};
+use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use super::index_map::IndexMap;
@@ -139,7 +140,7 @@ impl<'a> Atoms<'a> {
     fn through_levels(&mut self, levels: &TileLevels) -> Result<Form, Cut> {
         let mut at: Vec<Form> = levels.order.iter().map(|&dim| self.index(dim)).collect();
         for level in &levels.levels {
-            at.splice(0..0, std::iter::repeat_n(Form::default(), level.new_axes));
+            at.splice(0..0, core::iter::repeat_n(Form::default(), level.new_axes));
             let tiled: Vec<Form> = at.drain(level.prefix..).collect();
             let (mut counts, mut places) = (Vec::new(), Vec::new());
             let mut rest = tiled.as_slice();

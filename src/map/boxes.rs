@@ -9,9 +9,10 @@
 )]
 
 use crate::checked::{Exact, count, next_index};
-use std::cmp::Reverse;
-use std::num::NonZeroU64;
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::num::NonZeroU64;
+use core::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -211,7 +212,7 @@ impl BoxGroups {
     pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
         let mut choice: SmallVec<[usize; 8]> = smallvec![0; self.groups.len()];
         let mut done = self.groups.contains(&0);
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             if done {
                 return None;
             }
@@ -292,7 +293,7 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
         if !*live.get(dim)? || *has_previous.get(dim)? {
             continue;
         }
-        let group: DimList = std::iter::successors(Some(dim), |&dim| next.get(dim).copied().flatten()).collect();
+        let group: DimList = core::iter::successors(Some(dim), |&dim| next.get(dim).copied().flatten()).collect();
         listed += group.len();
         groups.push(group);
     }

@@ -1,6 +1,8 @@
 //! Which parts of a tensor lie in one piece.
 
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::checked::{self, Dims, Exact, OFFSET, next_index};
 use crate::error::Error;

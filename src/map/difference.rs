@@ -10,6 +10,8 @@
 )]
 
 use crate::checked::{Exact, at, count};
+use alloc::vec;
+use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -70,7 +72,7 @@ impl<'a> Difference<'a> {
         // A remainder is the sum less the quotient's multiple: written so, what is equal cancels.
         for (place, atom) in atoms.atoms.iter().enumerate().rev() {
             let Atom::Remainder(form, divisor) = atom else { continue };
-            let own = std::mem::take(coefficients.get_mut(place)?);
+            let own = core::mem::take(coefficients.get_mut(place)?);
             for &(inner, weight) in form.terms().iter().chain(&[(place.checked_sub(1)?, -divisor)]) {
                 let slot = coefficients.get_mut(inner)?;
                 *slot = slot.checked_add(own.checked_mul(weight)?)?;

@@ -4,7 +4,7 @@
     reason = "invariant 1: every value of a chain is below the physical size, which fits 64 bits; divisors are not zero"
 )]
 
-use std::num::NonZeroU64;
+use core::num::NonZeroU64;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -49,8 +49,8 @@ impl Digit {
     }
 }
 
-impl std::fmt::Debug for Digit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Digit {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "({},{})", self.divisor, self.stride)
     }
 }
@@ -227,8 +227,8 @@ pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     most.max(above)
 }
 
-impl std::fmt::Debug for Chain {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(&self.0).finish()
     }
 }

@@ -1,6 +1,8 @@
 //! Equality and hash: the same elements at the same places, however the layout was spelled.
 
-use std::hash::{Hash, Hasher};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;

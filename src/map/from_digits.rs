@@ -1,6 +1,8 @@
 //! An index map from the digits of each dimension.
 
-use std::num::NonZeroU64;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

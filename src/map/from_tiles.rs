@@ -1,5 +1,8 @@
 //! An index map from tiles.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, PHYSICAL};

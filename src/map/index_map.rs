@@ -1,7 +1,9 @@
 //! `IndexMap`: index to offset, for any layout.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

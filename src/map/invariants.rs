@@ -6,7 +6,9 @@
     reason = "sums and products of 64-bit numbers in 128 bits, a few dozen of them"
 )]
 
-use std::num::NonZeroU64;
+use alloc::format;
+use alloc::string::String;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

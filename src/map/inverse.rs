@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
                 extent = digit.divisor();
             }
         }
-        unknowns.sort_by_key(|unknown| std::cmp::Reverse(unknown.stride));
+        unknowns.sort_by_key(|unknown| core::cmp::Reverse(unknown.stride));
         let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().plus(1));
         let mut sum = 0_u64;
         for (unknown, slot) in unknowns.iter().zip(&mut largest).rev() {

@@ -4,7 +4,7 @@
 //! dimension with the next; each dimension is padded to a multiple of its tile size; then it
 //! becomes a count of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
 
-use std::num::NonZeroU64;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
@@ -165,8 +165,8 @@ impl TileLevels {
         let mut levels = SmallVec::new();
         for tile in tiles.iter().filter(|tile| !tile.is_empty()) {
             let new_axes = tile.len().saturating_sub(bounds.len());
-            bounds.insert_many(0, std::iter::repeat_n(1, new_axes));
-            ranges.insert_many(0, std::iter::repeat_n(1, new_axes));
+            bounds.insert_many(0, core::iter::repeat_n(1, new_axes));
+            ranges.insert_many(0, core::iter::repeat_n(1, new_axes));
             let prefix = bounds.len().saturating_sub(tile.len());
             let groups = groups(bounds.get(prefix..).unwrap_or(&[]), ranges.get(prefix..).unwrap_or(&[]), tile)?;
             bounds.truncate(prefix);
@@ -196,7 +196,7 @@ impl TileLevels {
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
         let mut at: Dims = self.order.iter().map(|&axis| at(&index, axis)).collect();
         for level in &self.levels {
-            at.insert_many(0, std::iter::repeat_n(0, level.new_axes));
+            at.insert_many(0, core::iter::repeat_n(0, level.new_axes));
             let tiled: Dims = at.drain(level.prefix..).collect();
             let mut rest = tiled.iter();
             let joined: Dims = level.groups.iter().map(|group| fuse(rest.by_ref(), &group.bounds)).collect();
@@ -241,7 +241,7 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
         joined.push(bound);
         taken.push(range);
         if let Some(tile) = entry {
-            let (bounds, ranges) = (std::mem::take(&mut joined), std::mem::take(&mut taken));
+            let (bounds, ranges) = (core::mem::take(&mut joined), core::mem::take(&mut taken));
             let bound = checked::product(&bounds, PHYSICAL)?;
             let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
             let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).plus(1) };

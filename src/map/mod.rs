@@ -36,6 +36,10 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+#![cfg_attr(
+    not(feature = "relayout"),
+    allow(dead_code, unused_imports, reason = "boxes and common digits, which only copies use")
+)]
 
 // First, so that the constructors come first on the page of `IndexMap`.
 mod index_map;

@@ -6,7 +6,8 @@
 //! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
 
 use crate::checked::Exact;
-use std::num::NonZeroU64;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

@@ -5,6 +5,9 @@
 //! the digits in its places are those of a number below its extent. Both that condition and its opposite
 //! fall into ranges, one for each place, and a product of such ranges is a box.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, OFFSET, count, next_index};
@@ -233,7 +236,7 @@ impl MixedRadix {
             }
             numbers.push(Number { extent: component.extent(), digits: SmallVec::new() });
         }
-        all.sort_by_key(|&(stride, ..)| std::cmp::Reverse(stride));
+        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {
             // The offsets between two multiples of the smallest stride: only the first holds an element.
             all.push((1, 0, numbers.len(), 1));
@@ -253,7 +256,7 @@ impl MixedRadix {
             above = Some(stride);
         }
         for number in &mut numbers {
-            number.digits.sort_by_key(|&(_, divisor)| std::cmp::Reverse(divisor));
+            number.digits.sort_by_key(|&(_, divisor)| core::cmp::Reverse(divisor));
         }
         Some(MixedRadix { places, numbers })
     }

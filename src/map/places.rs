@@ -1,7 +1,8 @@
 //! The digits of a map as places of its offsets.
 
 use crate::checked::Exact;
-use std::cmp::Reverse;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::index_map::IndexMap;
 

@@ -11,6 +11,7 @@
 )]
 
 use crate::checked::{self, Exact, count};
+use alloc::vec::Vec;
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, evaluate};

@@ -3,7 +3,10 @@
 //! A reshape is a view exactly where the chain of all dimensions can be cut at every new size
 //! ([`Chain::cut`]). That is NumPy's no-copy rule for strides, and holds for tiles as well.
 
-use std::num::NonZeroU64;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

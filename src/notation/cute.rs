@@ -16,7 +16,11 @@
 //! ```
 
 use crate::checked::Exact;
-use std::fmt::Write;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use crate::cursor::Cursor;
 use crate::element::DataType;

@@ -5,7 +5,10 @@
 //! out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source: DxDispatch's guide,
 //! section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
 
-use std::fmt::Write;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
@@ -49,7 +52,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     if strided.flags == TensorFlags::OwnedByDml {
         text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
     }
-    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let list = |numbers: &[u64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let _ = write!(text, ",\"Sizes\":[{}],\"Strides\":[{}]", list(&strided.sizes), list(&strided.strides));
     let _ = write!(text, ",\"TotalTensorSizeInBytes\":{}", strided.total_size_in_bytes()?);
     if strided.alignment != 0 {

@@ -1,7 +1,10 @@
 //! One layout in every notation.
 
 use crate::checked::{Exact, at};
-use std::fmt;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
 
 use smallvec::SmallVec;
 
@@ -224,7 +227,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     // Axes longer than 1, the slowest first; the others stand behind the axis before them.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
-        order.sort_by_key(|&axis| std::cmp::Reverse(stride(axis)));
+        order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
         let mut packed = 1_u64;
         let mut inner = None;
         for &axis in order.iter().rev() {

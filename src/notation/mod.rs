@@ -34,13 +34,18 @@ mod steps;
 mod strided;
 mod view_step;
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 pub use lines::{Line, all, text_in};
 pub use list::read_list;
 pub use spelling::text_of;
 pub use view_step::ViewStep;
 
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::element::DataType;
 use crate::error::Error;

@@ -11,6 +11,8 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
+use alloc::format;
+use alloc::string::String;
 
 use super::AnyLayout;
 use super::strided::{Strided, tuple};

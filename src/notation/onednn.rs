@@ -15,7 +15,11 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
-use std::fmt::{self, Write};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
 
 use smallvec::SmallVec;
 

@@ -1,6 +1,7 @@
 //! The reader: type and sizes, then whatever tells the notations apart.
 
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use core::str::FromStr;
 
 use crate::cursor::Cursor;
 use crate::element::DataType;

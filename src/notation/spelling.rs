@@ -1,6 +1,7 @@
 //! A text for any index map.
 
-use std::fmt::Write;
+use alloc::string::{String, ToString};
+use core::fmt::Write;
 
 use crate::bridge::spell;
 use crate::error::Error;

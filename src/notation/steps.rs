@@ -4,6 +4,10 @@ use crate::checked::{self, Exact};
 use crate::error::Error;
 use crate::map::{Chain, Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::tiled::{ArrayShape, TileSize};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::AnyLayout;
 use super::strided::list;
@@ -70,7 +74,7 @@ fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u6
     }
     let number =
         component.dims().iter().fold(0, |number: u64, &dim| number.times(checked::at(sizes, dim)).plus(at(dim)));
-    let dims: Vec<String> = component.dims().iter().map(usize::to_string).collect();
+    let dims: Vec<String> = component.dims().iter().map(ToString::to_string).collect();
     (format!("dimensions {} together at {number}", dims.join(", ")), number)
 }
 
@@ -95,8 +99,8 @@ fn level_steps(shape: &ArrayShape, index: &[u64]) -> Vec<String> {
     let mut steps = vec![format!("major to minor: index {} of {}", list(&at), list(&bounds))];
     for tile in shape.layout().tiles() {
         let new_axes = tile.entries().len().saturating_sub(bounds.len());
-        bounds.splice(0..0, std::iter::repeat_n(1, new_axes));
-        at.splice(0..0, std::iter::repeat_n(0, new_axes));
+        bounds.splice(0..0, core::iter::repeat_n(1, new_axes));
+        at.splice(0..0, core::iter::repeat_n(0, new_axes));
         let prefix = bounds.len().saturating_sub(tile.entries().len());
         let tiled = at.split_off(prefix).into_iter().zip(bounds.split_off(prefix));
         let (mut number, mut extent) = (0_u64, 1_u64);

@@ -1,6 +1,8 @@
 //! A layout as the notations with strides see it.
 
-use std::fmt::Write;
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Write;
 
 use crate::checked::Dims;
 use crate::element::DataType;

@@ -1,5 +1,10 @@
 //! Views of a layout of any model, as they are typed.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use crate::bridge::spell_view;
 use crate::error::Error;
 use crate::map::ToIndexMap;

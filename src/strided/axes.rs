@@ -1,7 +1,10 @@
 //! `AxisOrder`: NCHW, NHWC, NCDHW, NDHWC and any other order of lettered axes.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

@@ -1,6 +1,9 @@
 //! `AxisList`: the sizes and strides of a descriptor, up to rank 8 inside the value.
 
 use crate::checked::Exact;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The most axes that are held without an allocation.
 const INLINE: usize = 8;

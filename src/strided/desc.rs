@@ -1,6 +1,6 @@
 //! `BufferTensorDesc`: the descriptor itself.
 
-use std::hash::{Hash, Hasher};
+use core::hash::{Hash, Hasher};
 
 use crate::checked::{self, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;

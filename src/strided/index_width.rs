@@ -1,7 +1,7 @@
 //! `IndexWidth`: which integer a kernel needs to count the offsets of a tensor.
 
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::cursor::one_of;
 use crate::error::Error;

@@ -1,5 +1,7 @@
 //! Do two indices of a strided tensor share an offset? Exactly, with the two indices.
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, gcd};
@@ -71,7 +73,7 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
             terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1) });
         }
     }
-    terms.sort_by_key(|term| std::cmp::Reverse(term.stride));
+    terms.sort_by_key(|term| core::cmp::Reverse(term.stride));
     // tails[k] sums up the terms from k on.
     let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().plus(1));
     let mut tail = Tail::default();

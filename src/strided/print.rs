@@ -1,6 +1,6 @@
 //! `BufferTensorDesc` as text.
 
-use std::fmt;
+use core::fmt;
 
 use super::desc::BufferTensorDesc;
 

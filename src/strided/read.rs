@@ -1,6 +1,7 @@
 //! The text of a descriptor: `f32[2,3]:[5,1]+10`, or `f16[8,64,56,56]:NHWC`.
 
-use std::str::FromStr;
+use alloc::format;
+use core::str::FromStr;
 
 use crate::checked::Dims;
 use crate::cursor::Cursor;

@@ -1,5 +1,7 @@
 //! Descriptors from what engines have at hand: signed shapes, sizes in memory order, interleaved channels.
 
+use alloc::format;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, BYTES, Dims, ELEMENTS};

@@ -1,9 +1,11 @@
 //! `Slice`: which indices of an axis to keep, and its text.
 
 use crate::checked::Exact;
-use std::fmt;
-use std::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
-use std::str::FromStr;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
+use core::str::FromStr;
 
 use crate::cursor::Cursor;
 use crate::error::Error;

@@ -93,7 +93,7 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     let missing = entries.len().saturating_sub(bounds.len());
     let untouched = bounds.len().saturating_sub(entries.len());
     let (prefix, rest) = bounds.split_at_checked(untouched).unwrap_or((bounds, &[]));
-    let touched = std::iter::repeat_n(1, missing).chain(rest.iter().copied());
+    let touched = core::iter::repeat_n(1, missing).chain(rest.iter().copied());
 
     let (mut counts, mut blocks) = (Dims::from_slice(prefix), SmallVec::<[u64; 4]>::new());
     let mut joined = 1_u64;

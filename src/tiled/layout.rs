@@ -1,6 +1,7 @@
 //! `Layout` and `Tile`: in which order the dimensions lie, and how they are cut into blocks.
 
-use std::num::NonZeroU64;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

@@ -7,7 +7,8 @@
 //! extent := n | "<=" n | "?"
 //! ```
 
-use std::str::FromStr;
+use alloc::format;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

@@ -12,8 +12,10 @@
 //! Every n is below 2^63, as XLA's numbers are signed, and `S(n)` at most 127, as XLA keeps it in 8 bits.
 
 use crate::checked::Exact;
-use std::num::NonZeroU64;
-use std::str::FromStr;
+use alloc::format;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

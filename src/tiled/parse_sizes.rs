@@ -1,6 +1,8 @@
 //! The reader of what stands before the braces: the type and the sizes.
 
-use std::str::FromStr;
+use alloc::format;
+use alloc::vec::Vec;
+use core::str::FromStr;
 
 use crate::checked::Dims;
 use crate::cursor::Cursor;

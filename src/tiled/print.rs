@@ -1,6 +1,6 @@
 //! The canonical text of shapes and layouts, as XLA prints it (Layout::Print, PrintHumanStringWithLayout).
 
-use std::fmt::{self, Display, Formatter};
+use core::fmt::{self, Display, Formatter};
 
 use super::array::ArrayShape;
 use super::layout::{Layout, SplitConfig, Tile, TileSize};

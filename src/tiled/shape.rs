@@ -1,5 +1,8 @@
 //! `Shape`: everything XLA calls a shape.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked;

@@ -5,8 +5,12 @@
 //! many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv, tpu_orders.tsv). They
 //! say nothing about what the compiler does inside a program, and neither saw 1-bit types.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 
@@ -97,7 +101,7 @@ impl ArrayShape {
     /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it
     /// has. [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
     ///
-    /// With p elements to a 32-bit word (64-bit types are pairs of words; on v2 and v3 types below a byte
+    /// With p elements to a 32-bit word (types of 64 and 128 bits are several words; on v2 and v3 types below a byte
     /// take a byte) and m = 2 on v2 and v3, 1 later:
     ///
     /// | rank | tiles |
@@ -112,7 +116,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 128 and of 6 bits, which a TPU does not have.
+    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -136,7 +140,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for 128-bit types.
+    /// [`Error::UnsupportedDataType`] for types of 6 bits.
     pub(crate) fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
         let generation = if tiles == TpuTiles::Early { TpuGeneration::V3 } else { TpuGeneration::V5e };
         let mut rule = TileRule::of(self.data_type(), generation)?;
@@ -164,7 +168,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 128 and of 6 bits, which a TPU does not have.
+    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -211,7 +215,7 @@ impl Shape {
 
 /// What the tiles of a data type on a generation depend on, beside the sizes.
 struct TileRule {
-    /// What an element takes in memory. 64-bit types are pairs of 32-bit words, and the first generations store
+    /// The bits of an element. Types of 64 and 128 bits are several 32-bit words, and the first generations store
     /// smaller types in bytes.
     bits: u32,
     /// The elements of a 32-bit word of a tile.
@@ -228,8 +232,8 @@ impl TileRule {
     fn of(data_type: DataType, generation: TpuGeneration) -> Result<TileRule, Error> {
         let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
         let bits = match data_type.bits() {
-            6 | 128 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU".into() }),
-            64 => 32,
+            6 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU".into() }),
+            64 | 128 => 32,
             bits if bits < 8 && early => 8,
             bits => bits,
         };

@@ -1,7 +1,7 @@
 //! `pieces_along`: a tensor too large for one binding, as tensors that fit.
 
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd};
 use crate::error::{DeviceRule, Error};

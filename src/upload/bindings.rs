@@ -1,7 +1,8 @@
 //! `validate_bindings`: the tensors of one dispatch, held against each other as well.
 
 use crate::checked::{Exact, exact};
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};

@@ -1,7 +1,7 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
 use crate::checked::Exact;
-use std::fmt;
+use core::fmt;
 
 use smallvec::SmallVec;
 

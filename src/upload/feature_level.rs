@@ -1,7 +1,8 @@
 //! `FeatureLevel`: which DirectML a device speaks.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::element::DataType;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! `Limits`: what a device accepts, as plain data.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 use crate::element::DataType;
 

@@ -1,5 +1,7 @@
 //! `Limits::by_name`: named sets, for command lines and files.
 
+use alloc::borrow::ToOwned;
+
 use crate::error::Error;
 
 use super::feature_level::FeatureLevel;

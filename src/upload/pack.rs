@@ -3,6 +3,7 @@
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
+use alloc::vec::Vec;
 
 use super::limits::Limits;
 use super::multiples::common_multiple;

@@ -1,8 +1,8 @@
 //! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
 
 use crate::checked::Exact;
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::error::{DeviceRule, Error};
 

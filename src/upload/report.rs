@@ -1,9 +1,13 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
 use crate::checked::Exact;
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
+use alloc::borrow::Cow;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
 
 use crate::element::DataType;
 use crate::error::Error;
@@ -155,22 +159,23 @@ impl fmt::Display for UploadReport {
     /// One line for every number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "limits           {}", self.limits)?;
-        writeln!(f, "elements         {} ({} spanned, {})", self.logical_elements, self.span_elements, self.data_type)?;
+        writeln!(
+            f,
+            "elements         {} logical, {} spanned, {}",
+            self.logical_elements, self.span_elements, self.data_type
+        )?;
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
         writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
         writeln!(f, "padding to zero  {:?}", self.padding)?;
         if self.gap_bits > 0 {
-            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "they are left alone" };
-            let (bits, other) = (self.gap_bits, "other tensors' if this one is a slice");
-            writeln!(f, "between elements {bits} bits, {other}: {kept}")?;
+            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
+            let (bits, other) = (self.gap_bits, "which belong to other tensors if this one is a slice");
+            writeln!(f, "gaps             {bits} bits, {other}: {kept}")?;
         }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
-        write!(f, "alignment        {} asked, ", self.alignment_asked)?;
-        match self.alignment_had {
-            Some(had) => writeln!(f, "{had} had")?,
-            None => writeln!(f, "any had")?,
-        }
+        let found = self.alignment_had.map_or_else(|| "any".to_owned(), |found| found.to_string());
+        writeln!(f, "alignment        required {}, found {found}", self.alignment_asked)?;
         write!(f, "index width      {}", self.index_width)?;
         if let Some(pieces) = &self.pieces {
             write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
@@ -209,7 +214,7 @@ impl Errors {
     }
 
     /// The errors, in the order of the checks.
-    pub fn iter(&self) -> std::slice::Iter<'_, Error> {
+    pub fn iter(&self) -> core::slice::Iter<'_, Error> {
         self.errors.iter()
     }
 
@@ -229,7 +234,7 @@ impl Errors {
 
 impl<'a> IntoIterator for &'a Errors {
     type Item = &'a Error;
-    type IntoIter = std::slice::Iter<'a, Error>;
+    type IntoIter = core::slice::Iter<'a, Error>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -238,7 +243,7 @@ impl<'a> IntoIterator for &'a Errors {
 
 impl IntoIterator for Errors {
     type Item = Error;
-    type IntoIter = std::vec::IntoIter<Error>;
+    type IntoIter = alloc::vec::IntoIter<Error>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.errors.into_iter()
@@ -258,4 +263,4 @@ impl fmt::Display for Errors {
     }
 }
 
-impl std::error::Error for Errors {}
+impl core::error::Error for Errors {}

@@ -3,6 +3,8 @@
 use crate::checked::Exact;
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::limits::Limits;
 use super::tensor::Tensor;

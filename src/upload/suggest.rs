@@ -1,11 +1,13 @@
 //! `suggest`: the nearest layout that a device accepts.
 
-use std::cmp::Reverse;
+use alloc::vec;
+use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
+#[cfg(feature = "relayout")]
 use crate::relayout::Relayout;
 use crate::strided::{BufferTensorDesc, Side};
 
@@ -56,6 +58,7 @@ impl Suggestion {
     /// # Errors
     ///
     /// Those of [`Relayout::new`].
+    #[cfg(feature = "relayout")]
     pub fn relayout(&self) -> Result<Relayout, Error> {
         Relayout::new(&self.source, &self.desc)
     }

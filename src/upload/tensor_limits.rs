@@ -1,6 +1,6 @@
 //! Limits of interfaces that are told a tensor: Metal, Vulkan's ARM tensors, CUDA's tensor maps, WebNN.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 use crate::element::DataType;
 

@@ -4,6 +4,8 @@ use crate::checked::{self, BYTES, Exact};
 use crate::error::{ArgumentRule, DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::limits::Limits;
 use super::multiples::{byte_of, common_multiple};

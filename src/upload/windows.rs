@@ -1,7 +1,7 @@
 //! `Windows`: a range of bytes bound wherever it begins, in as many bindings as it takes.
 
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{DeviceRule, Error};

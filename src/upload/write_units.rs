@@ -10,6 +10,8 @@
 )]
 
 use crate::checked::{Exact, gcd};
+use alloc::vec;
+use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::element::DataType;

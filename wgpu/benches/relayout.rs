@@ -1,12 +1,14 @@
-//! The relayout suite on a device: how long each case takes there, beside a copy of as many bytes from buffer to buffer.
+//! The relayout suite on a device: how long each case takes there, beside a copy of as many bytes from buffer
+//! to buffer.
 //!
 //! ```text
 //! cargo bench --bench relayout -- [--csv] [--size large|unaligned|small|tiny] [--only GLOB] [--rounds N]
 //! ```
 //!
-//! The cases are those of the crate's own suite (`../benches/relayout_suite.tsv`). Both the case and the copy are timed by the device's
-//! own timestamps, in turn and in one run; the copy moves the mean of the bytes read and written. Every case is first checked for
-//! equal bytes with what the CPU makes of it. `share` is the copy's time over the case's: 1 is the speed of a copy.
+//! The cases are those of the crate's own suite (`../benches/relayout_suite.tsv`). Both the case and the copy
+//! are timed by the device's own timestamps, in turn and in one run; the copy moves the mean of the bytes
+//! read and written. Every case is first checked for equal bytes with what the CPU makes of it. `share` is
+//! the copy's time over the case's: 1 is the speed of a copy.
 //!
 //! A software adapter takes the small sizes unless told otherwise, and its figures say nothing about speed.
 

@@ -1,4 +1,5 @@
-//! From a safetensors file to bound buffers: every weight goes to the device in the layout that the kernels want.
+//! From a safetensors file to bound buffers: every weight goes to the device in the layout that the kernels
+//! want.
 //!
 //! `cargo run --example bind_weights`
 
@@ -9,7 +10,8 @@ use tensor_layout_wgpu::{BufferOptions, TensorBuffer, required_limits};
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/digits.safetensors");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The device, with all that the adapter grants for buffers and compute shaders, or the name of the limit it lacks.
+    // The device, with all that the adapter grants for buffers and compute shaders, or the name of the limit
+    // it lacks.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let Ok(adapter) = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())) else {
         println!("no adapter: nothing was bound");

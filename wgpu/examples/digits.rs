@@ -1,9 +1,9 @@
-//! An inference engine that does not know its layouts: the digits network on the device, with the same four kernels for
-//! every layout of its images, weights and features.
+//! An inference engine that does not know its layouts: the digits network on the device, with the same four
+//! kernels for every layout of its images, weights and features.
 //!
-//! The kernels (digits/*.wgsl) are plain WGSL in terms of indices. Where the element of an index lies is in the functions that
-//! `IndexFunctions` puts in front of them, one set for each tensor. Weights of f16 are loaded by WGSL's `unpack2x16float`, which
-//! every adapter has.
+//! The kernels (digits/*.wgsl) are plain WGSL in terms of indices. The offset of an index is in the
+//! functions that `IndexFunctions` puts in front of them, one set for each tensor. Weights of f16 are loaded
+//! by WGSL's `unpack2x16float`, which every adapter has.
 //!
 //! `cargo run --release --example digits`
 
@@ -26,7 +26,8 @@ const DENSE: &str = include_str!("digits/dense.wgsl");
 /// How many images the file holds.
 const IMAGES: u32 = 360;
 
-/// Where the engine puts things: what stands behind the sizes of images and features, and of the filters of a convolution.
+/// Where the engine puts things: what is after the sizes of images and features, and of the filters of a
+/// convolution.
 #[derive(Clone, Copy)]
 struct Layouts {
     name: &'static str,
@@ -126,7 +127,8 @@ impl Device {
         Ok(TensorBuffer::new(&self.device, &layout.parse::<Notated>()?, &BufferOptions::default())?)
     }
 
-    /// A tensor of the file on the device: `packed` says how it lies in the file, `layout` how it lies there.
+    /// A tensor of the file on the device: `packed` says how it is in the file, `layout` how it is stored
+    /// there.
     fn upload(&self, bytes: &[u8], packed: &str, layout: &str) -> Outcome<TensorBuffer> {
         let (packed, layout): (Notated, Notated) = (packed.parse()?, layout.parse()?);
         Ok(TensorBuffer::with_bytes(&self.device, (&packed, bytes), &layout, &BufferOptions::default())?)
@@ -203,7 +205,7 @@ struct Network {
 }
 
 impl Network {
-    /// The first convolution works in one layout, all behind it in the other.
+    /// The first convolution works in one layout, all after it in the other.
     fn new(device: &Device, file: &SafeTensors<'_>, first: Layouts, then: Layouts, weights: &str) -> Outcome<Network> {
         let mut uploaded = 0;
         let mut upload = |name: &str, data_type: &str, sizes: &str, layout: &str| -> Outcome<TensorBuffer> {

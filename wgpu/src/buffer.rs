@@ -1,4 +1,4 @@
-//! `TensorBuffer`: a layout and the range of a buffer on the device in which a tensor lies by it.
+//! `TensorBuffer`: a layout and the range of a buffer on the device in which a tensor is by it.
 
 use tensor_layout::upload::{Buffer, Limits, Role, UploadReport, validate, validate_description};
 use tensor_layout::{IndexMap, ToIndexMap};
@@ -16,8 +16,8 @@ pub struct BufferOptions<'a> {
     pub usage: wgpu::BufferUsages,
     /// An output is written by shaders: no two indices may share an element. By default an input.
     pub role: Role,
-    /// The tensor may be larger than one binding: it is used through several, each a window of it. By default such a tensor
-    /// is refused.
+    /// The tensor may be larger than one binding: it is used through several, each a window of it. By default
+    /// such a tensor is refused.
     pub in_windows: bool,
 }
 
@@ -28,7 +28,7 @@ impl Default for BufferOptions<'_> {
     }
 }
 
-/// A tensor on the device: a buffer, the range of it that is bound, and where each element lies in that range.
+/// A tensor on the device: a buffer, the range of it that is bound, and where each element is in that range.
 ///
 /// A handle, like [`wgpu::Buffer`]: a clone is the same buffer.
 #[derive(Debug, Clone)]
@@ -42,7 +42,8 @@ pub struct TensorBuffer {
 }
 
 impl TensorBuffer {
-    /// A new buffer of the size and usage that a tensor of this layout needs, zero throughout, as all buffers of WebGPU begin.
+    /// A new buffer of the size and usage that a tensor of this layout needs, zero throughout, as all buffers
+    /// of WebGPU begin.
     ///
     /// # Errors
     ///
@@ -68,12 +69,14 @@ impl TensorBuffer {
         Self::create(device, layout, layout.to_index_map()?, options, false)
     }
 
-    /// A new buffer that holds the tensor in `source`, whose layout is `from`, in the layout `to`. The elements go straight to
-    /// their places in the new buffer's mapped memory, which is written and never read; padding is zero.
+    /// A new buffer that holds the tensor in `source`, whose layout is `from`, in the layout `to`. The
+    /// elements go straight to their places in the new buffer's mapped memory, which is written and never
+    /// read; padding is zero.
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new); `buffer_too_short` for a source that is too short.
+    /// As for [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new);
+    /// `buffer_too_short` for a source that is too short.
     ///
     /// ```no_run
     /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -114,7 +117,8 @@ impl TensorBuffer {
     ) -> Result<TensorBuffer, Error> {
         let (granted, in_windows) = (limits(device), options.in_windows);
         let limits = whole_or_in_windows(&granted, in_windows);
-        // The layout itself rather than its map, which would lose a total size that was chosen for a descriptor.
+        // The layout itself rather than its map, which would lose a total size that was chosen for a
+        // descriptor.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
             Err(errors) => errors.report().bound.end,
@@ -129,11 +133,13 @@ impl TensorBuffer {
         Ok(TensorBuffer { buffer, layout, report, limits: granted, in_windows })
     }
 
-    /// A tensor in a buffer that exists: it begins `offset` bytes into it, and the base offset of its layout comes on top.
+    /// A tensor in a buffer that exists: it begins `offset` bytes into it, and the base offset of its layout
+    /// comes on top.
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`, `binding_outside_buffer`).
+    /// As for [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`,
+    /// `binding_outside_buffer`).
     pub fn in_buffer(
         device: &wgpu::Device,
         buffer: &wgpu::Buffer,
@@ -146,12 +152,13 @@ impl TensorBuffer {
         Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits, in_windows: false })
     }
 
-    /// The same bytes as another tensor: a slice, a permutation, a reshape of this one, whose base offset counts from the same
-    /// place.
+    /// The same bytes as another tensor: a slice, a permutation, a reshape of this one, whose base offset
+    /// counts from the same place.
     ///
     /// # Errors
     ///
-    /// As for [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the buffer.
+    /// As for [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the
+    /// buffer.
     pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
         let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);
         let report = validate(layout, &place, &whole_or_in_windows(&self.limits, self.in_windows))?;
@@ -164,7 +171,7 @@ impl TensorBuffer {
         &self.buffer
     }
 
-    /// Where each element lies, counted from [`offset`](Self::offset).
+    /// Where each element is stored, counted from [`offset`](Self::offset).
     #[must_use]
     pub fn layout(&self) -> &IndexMap {
         &self.layout
@@ -212,7 +219,8 @@ impl TensorBuffer {
     }
 }
 
-/// The limits for a tensor that is bound whole, or for one that is bound in windows and may be as large as a buffer.
+/// The limits for a tensor that is bound whole, or for one that is bound in windows and may be as large as a
+/// buffer.
 fn whole_or_in_windows(granted: &Limits, in_windows: bool) -> Limits {
     let mut limits = granted.clone();
     if in_windows {

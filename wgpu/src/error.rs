@@ -6,7 +6,8 @@ use tensor_layout::upload;
 
 /// Why something could not be done on this device.
 ///
-/// `Display` is a whole sentence (or one for each problem of a tensor); [`Error::code`] is a stable word for programs.
+/// `Display` is a whole sentence (or one for each problem of a tensor); [`Error::code`] is a stable word for
+/// programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -35,7 +36,8 @@ pub enum Error {
         /// Which of the tensors.
         what: &'static str,
     },
-    /// The source and the destination of a copy are one buffer, which no dispatch may read and write at two places.
+    /// The source and the destination of a copy are one buffer, which no dispatch may read and write at two
+    /// places.
     OneBuffer,
     /// The device could not map a buffer, or is lost: in wgpu's words.
     Map {
@@ -45,8 +47,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// A stable word for the error. What comes from `tensor-layout` has the word it has there; of a tensor with several
-    /// problems it is the first one's.
+    /// A stable word for the error. What comes from `tensor-layout` has the word it has there; of a tensor
+    /// with several problems it is the first one's.
     ///
     /// ```
     /// use tensor_layout_wgpu::Error;
@@ -68,7 +70,8 @@ impl Error {
         }
     }
 
-    /// The fields of [`wgpu::Limits`] that stand in the way: what to look for in another adapter, or to request of this one.
+    /// The fields of [`wgpu::Limits`] that are in the way: what to look for in another adapter, or to request
+    /// of this one.
     #[must_use]
     pub fn limits(&self) -> Vec<&'static str> {
         match self {
@@ -110,7 +113,7 @@ impl fmt::Display for Error {
             Error::Usage { what, missing } => write!(f, "{what} was made without the usage {missing:?}"),
             Error::OtherLayout { what } => write!(f, "{what} is not laid out as the copy was planned for"),
             Error::OneBuffer => f.write_str(
-                "the source and the destination lie in one buffer, and WebGPU lets no dispatch read and write one buffer \
+                "the source and the destination are in one buffer, and WebGPU does not let a dispatch read and write one buffer \
                  through two bindings",
             ),
             Error::Map { message } => write!(f, "the buffer could not be mapped: {message}"),
@@ -118,7 +121,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The sentence, and behind it the limit that the rule was made from.
+/// The sentence, and after it the limit that the rule was made from.
 fn sentence(error: &tensor_layout::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{error}")?;
     match limit_behind(error) {

@@ -4,10 +4,12 @@
 //! * [`required_limits`] and [`limits`]: what an adapter grants, as limits that every tensor is held against.
 //! * [`TensorBuffer`]: a buffer of the right size and usage, from a descriptor or any other layout.
 //! * [`Upload`] and [`UploadBelt`]: into buffers that exist, in pieces.
-//! * [`PipelineCache`] and [`DeviceRelayout`]: from one layout to another on the device, in the caller's encoder.
+//! * [`PipelineCache`] and [`DeviceRelayout`]: from one layout to another on the device, in the caller's
+//!   encoder.
 //! * [`Readback`]: bytes or an array, awaited or waited for.
 //!
-//! The crate keeps no global state, starts no thread, submits nothing, and polls a device in [`Readback::wait`] alone.
+//! The crate keeps no global state, starts no thread, submits nothing, and polls a device in
+//! [`Readback::wait`] alone.
 
 mod buffer;
 mod error;

@@ -1,11 +1,12 @@
 //! What an adapter grants, as limits of `tensor-layout`.
 
-use tensor_layout_shader::Profile;
 use tensor_layout::upload;
+use tensor_layout_shader::Profile;
 
 use crate::error::Error;
 
-/// What must hold for a tensor on this device: the rules of WebGPU with the numbers that the device was granted.
+/// What must hold for a tensor on this device: the rules of WebGPU with the numbers that the device was
+/// granted.
 ///
 /// ```no_run
 /// # fn with(device: &wgpu::Device) {
@@ -20,8 +21,8 @@ pub fn limits(device: &wgpu::Device) -> upload::Limits {
 
 /// As [`limits`], from the numbers themselves: of an adapter, or of a device that is yet to be requested.
 ///
-/// Sizes are rounded down to whole words of 4 bytes, since no binding and no copy has a part of one (an adapter may report
-/// 2147483647).
+/// Sizes are rounded down to whole words of 4 bytes, since no binding and no copy has a part of one (an
+/// adapter may report 2147483647).
 ///
 /// ```
 /// let limits = tensor_layout_wgpu::upload_limits("defaults", &wgpu::Limits::default());
@@ -67,13 +68,14 @@ pub fn profile(name: &str, granted: &wgpu::Limits) -> Profile {
     profile
 }
 
-/// So many bytes, less those behind the last whole word.
+/// This many bytes, less those after the last whole word.
 fn words(bytes: u64) -> u64 {
     bytes - bytes % wgpu::COPY_BUFFER_ALIGNMENT
 }
 
 /// The limits to request of an adapter for layout changes: what every adapter for compute has
-/// ([`wgpu::Limits::downlevel_defaults`]), and of buffers, bindings, workgroups and their memory all that this one grants.
+/// ([`wgpu::Limits::downlevel_defaults`]), and of buffers, bindings, workgroups and their memory all that
+/// this one grants.
 ///
 /// # Errors
 ///

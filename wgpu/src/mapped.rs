@@ -6,7 +6,7 @@ use wgpu::WriteOnly;
 
 use crate::error::Error;
 
-/// The copy that fills memory which nobody else has a byte in: padding is zero.
+/// The copy that fills memory which no one else has a byte in: padding is zero.
 pub(crate) fn plan(from: &IndexMap, to: &IndexMap) -> Result<Relayout, Error> {
     Ok(Relayout::new(from, to)?.with_padding_everywhere(Padding::Zero)?)
 }
@@ -24,13 +24,13 @@ pub(crate) fn check_source(layout: &IndexMap, source: &[u8]) -> Result<(), Error
     }
 }
 
-/// The bytes of the words of 4 bytes that so many bytes lie in: WebGPU binds and copies no part of one.
+/// The bytes of the words of 4 bytes that this many bytes are in: WebGPU binds and copies no part of one.
 pub(crate) fn whole_words(bytes: u64) -> Result<u64, Error> {
     let words = bytes.checked_next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
     words.ok_or(Error::Layout(LayoutError::Overflow { quantity: "a size in bytes", bits: 64 }))
 }
 
-/// Runs the copy into the memory, and sets what lies behind it to zero.
+/// Runs the copy into the memory, and sets what is after it to zero.
 pub(crate) fn run(relayout: &Relayout, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let bytes = usize::try_from(relayout.destination_size_in_bytes()).unwrap_or(usize::MAX);
     let mut own = without_tail(bytes, memory);
@@ -46,11 +46,12 @@ pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]
 /// The memory as a copy takes it.
 #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
 fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> relayout::WriteOnly<'a> {
-    // SAFETY: a `WriteOnly` is valid for writes and the only access to its bytes, and it is borrowed for as long as the result.
+    // SAFETY: a `WriteOnly` is valid for writes and the only access to its bytes, and it is borrowed for as
+    // long as the result.
     unsafe { relayout::WriteOnly::new(memory.as_raw_ptr()) }
 }
 
-/// The first `bytes` bytes of the memory; those behind them become zero.
+/// The first `bytes` bytes of the memory; those after them become zero.
 fn without_tail(bytes: usize, memory: WriteOnly<'_, [u8]>) -> WriteOnly<'_, [u8]> {
     let (own, mut tail) = match memory.split_at_checked(bytes) {
         Ok(parts) => parts,

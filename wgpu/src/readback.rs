@@ -11,9 +11,11 @@ use crate::buffer::TensorBuffer;
 use crate::error::Error;
 use crate::mapped::whole_words;
 
-/// A tensor on its way back: a copy into a buffer that the CPU can map, which was put into the caller's encoder.
+/// A tensor on its way back: a copy into a buffer that the CPU can map, which was put into the caller's
+/// encoder.
 ///
-/// Nothing here submits or polls: after the submission, [`mapped`](Self::mapped) waits for whoever polls the device, and
+/// Nothing here submits or polls: after the submission, [`mapped`](Self::mapped) waits for whoever polls the
+/// device, and
 /// [`wait`](Self::wait) polls it.
 ///
 /// ```no_run
@@ -35,7 +37,8 @@ pub struct Readback {
 }
 
 impl Readback {
-    /// Puts the copy of the tensor into the encoder; its buffer is mapped when the encoder's commands are done.
+    /// Puts the copy of the tensor into the encoder; its buffer is mapped when the encoder's commands are
+    /// done.
     ///
     /// # Errors
     ///
@@ -56,13 +59,13 @@ impl Readback {
         encoder.copy_buffer_to_buffer(tensor.buffer(), tensor.offset(), &buffer, 0, size);
         let (sender, result) = oneshot::channel();
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |mapped| {
-            // The receiver is gone if nobody waits for the tensor any more.
+            // The receiver is gone if no one waits for the tensor any more.
             let _ = sender.send(mapped);
         });
         Ok(Readback { buffer, layout: tensor.layout().clone(), result })
     }
 
-    /// The tensor, once the commands are done and somebody has polled the device (on the web, the browser).
+    /// The tensor, once the commands are done and someone has polled the device (on the web, the browser).
     ///
     /// # Errors
     ///
@@ -72,7 +75,8 @@ impl Readback {
         MappedTensor::new(result.unwrap_or(Err(wgpu::BufferAsyncError)), &self.buffer, self.layout)
     }
 
-    /// The tensor, after polling the device until its commands are done. For native programs: a browser cannot block.
+    /// The tensor, after polling the device until its commands are done. For native programs: a browser
+    /// cannot block.
     ///
     /// # Errors
     ///
@@ -113,14 +117,14 @@ impl MappedTensor {
         Ok(MappedTensor { view, layout })
     }
 
-    /// The bytes as they lie on the device, padding included, a started byte counted whole.
+    /// The bytes as they are on the device, padding included, a started byte counted whole.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         let size = usize::try_from(self.layout.physical_size_in_bytes()).unwrap_or(usize::MAX);
         self.view.get(..size).unwrap_or(&self.view)
     }
 
-    /// Where each element lies in the [`bytes`](Self::bytes).
+    /// Where each element is in the [`bytes`](Self::bytes).
     #[must_use]
     pub fn layout(&self) -> &IndexMap {
         &self.layout
@@ -146,7 +150,8 @@ impl MappedTensor {
     ///
     /// # Errors
     ///
-    /// As for [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes): `data_type_mismatch` above all.
+    /// As for [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes): `data_type_mismatch`
+    /// above all.
     #[cfg(feature = "ndarray")]
     pub fn array<A: tensor_layout::interop::native::NativeElement>(&self) -> Result<ndarray::ArrayD<A>, Error> {
         Ok(tensor_layout::interop::ndarray::array_from_bytes(&self.layout, self.bytes())?)

@@ -1,4 +1,5 @@
-//! `DeviceRelayout`: from one layout to another on the device; `PipelineCache`: every shader is compiled once.
+//! `DeviceRelayout`: from one layout to another on the device; `PipelineCache`: every shader is compiled
+//! once.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,8 +14,8 @@ use crate::limits::device_profile;
 
 /// The compute pipelines of a device: copies that share a shader share its pipeline.
 ///
-/// A handle, like [`wgpu::Device`]: a clone is the same cache. Pipelines stay until the last clone, and the last copy that uses them,
-/// are dropped.
+/// A handle, like [`wgpu::Device`]: a clone is the same cache. Pipelines stay until the last clone, and the
+/// last copy that uses them, are dropped.
 #[derive(Clone)]
 pub struct PipelineCache {
     device: wgpu::Device,
@@ -41,8 +42,8 @@ impl PipelineCache {
         self.len() == 0
     }
 
-    /// Plans a copy for the device, with the treatment of padding that `relayout` has. The shaders are made for the places of tensors
-    /// when the copy is put into an encoder.
+    /// Plans a copy for the device, with the treatment of padding that `relayout` has. The shaders are made
+    /// for the places of tensors when the copy is put into an encoder.
     ///
     /// # Errors
     ///
@@ -120,7 +121,8 @@ pub struct DeviceRelayout {
 }
 
 impl DeviceRelayout {
-    /// The program for tensors that begin with their buffers: its passes and shaders, and [why](Program::explain) it has its form.
+    /// The program for tensors that begin with their buffers: its passes and shaders, and
+    /// [why](Program::explain) it has its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
@@ -132,10 +134,11 @@ impl DeviceRelayout {
         &self.relayout
     }
 
-    /// Puts the copy into the encoder. The two tensors lie in different buffers.
+    /// Puts the copy into the encoder. The two tensors are in different buffers.
     ///
-    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies that run at the same time on
-    /// destinations that share a word would race; those of one encoder do not run at the same time.
+    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies that run
+    /// at the same time on destinations that share a word would race; those of one encoder do not run at the
+    /// same time.
     ///
     /// # Errors
     ///

@@ -19,11 +19,13 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Plans the upload of a tensor laid out as `from` into one laid out as `to`, in pieces of about `piece_bytes` bytes
-    /// (at least a word). Padding becomes zero: all that the layout spans is written, so a part of a larger tensor, whose gaps are others', is
-    /// uploaded into a buffer of its own and copied on the device.
+    /// Plans the upload of a tensor laid out as `from` into one laid out as `to`, in pieces of about
+    /// `piece_bytes` bytes (at least a word). Padding becomes zero: all that the layout spans is written, so
+    /// a part of a larger tensor, whose gaps are others', is uploaded into a buffer of its own and copied on
+    /// the device.
     ///
-    /// There is one piece only if the layouts are so irregular that the copy takes several passes, or thousands of boxes to cut.
+    /// There is one piece only if the layouts are so irregular that the copy takes several passes, or
+    /// thousands of boxes to cut.
     ///
     /// # Errors
     ///
@@ -38,7 +40,8 @@ impl Upload {
         Ok(Upload { from, to, relayout, pieces })
     }
 
-    /// The bytes of the destination that each piece fills, in order and without a gap. They begin at multiples of 4.
+    /// The bytes of the destination that each piece fills, in order and without a gap. They begin at
+    /// multiples of 4.
     pub fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         self.pieces.iter().map(Piece::destination_range)
     }
@@ -53,10 +56,11 @@ impl Upload {
 /// What a copy between buffers must begin at a multiple of: [`wgpu::COPY_BUFFER_ALIGNMENT`].
 const WORD: usize = 4;
 
-/// Staging buffers for uploads into buffers that exist: a [`wgpu::util::StagingBelt`] whose memory is written in the layout of
-/// the destination, and never read.
+/// Staging buffers for uploads into buffers that exist: a [`wgpu::util::StagingBelt`] whose memory is written
+/// in the layout of the destination, and never read.
 ///
-/// The belt submits nothing and polls nothing. Its buffers come back when the device has been polled after the submission.
+/// The belt submits nothing and polls nothing. Its buffers come back when the device has been polled after
+/// the submission.
 ///
 /// ```no_run
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -88,8 +92,9 @@ impl UploadBelt {
         UploadBelt { belt: wgpu::util::StagingBelt::new(device.clone(), size), max_buffer }
     }
 
-    /// Writes a whole tensor: every piece of the upload into this encoder. All of it is in staging memory until the encoder is
-    /// submitted; to bound that, write [pieces](Self::write_piece) into several encoders.
+    /// Writes a whole tensor: every piece of the upload into this encoder. All of it is in staging memory
+    /// until the encoder is submitted; to bound that, write [pieces](Self::write_piece) into several
+    /// encoders.
     ///
     /// # Errors
     ///
@@ -139,8 +144,8 @@ impl UploadBelt {
         mapped::run_piece(copy, source, view.slice(..))
     }
 
-    /// Closes the staging buffers in use, and asks for them back when the encoder's commands are done. Call it when everything is
-    /// written and before the encoder is finished.
+    /// Closes the staging buffers in use, and takes them back when the encoder's commands are done. Call
+    /// it when everything is written and before the encoder is finished.
     pub fn finish(&mut self, encoder: &wgpu::CommandEncoder) {
         self.belt.finish_and_recall_on_submit(encoder);
     }

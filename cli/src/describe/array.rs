@@ -1,4 +1,4 @@
-//! `Description`: what there is to say about one array.
+//! `Description`: the facts of one array.
 
 use serde_json::{Value, json};
 use tensor_layout::notation::{AnyLayout, Line, Notated};
@@ -10,10 +10,10 @@ use crate::table::{long_bytes, percent_wasted};
 
 use super::lowered::Lowered;
 
-/// A layout and what there is to say about it.
+/// A layout and its facts.
 pub(super) struct Description {
     layout: Notated,
-    /// Or why there is none: an array that is divided among memories has sizes, but no single buffer.
+    /// Or the reason why there is none: an array that is divided among memories has no single buffer.
     map: Result<Mapped, Error>,
     data_type: DataType,
     sizes: Vec<u64>,
@@ -30,7 +30,7 @@ struct Mapped {
     min_size_in_bytes: u64,
 }
 
-/// DirectML's rule on the places of the elements: whole bytes, rounded up to a multiple of 4.
+/// DirectML's rule: the end of the last element in whole bytes, rounded up to a multiple of 4.
 pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
     let bits = u128::from(map.min_elements()) * u128::from(map.element_bits());
     let bytes = bits.div_ceil(8).next_multiple_of(4);
@@ -87,12 +87,12 @@ impl Description {
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
     }
 
-    /// The class of the layout, or why it has none, in a word.
+    /// The class of the layout, or `divided`.
     pub(super) fn class(&self) -> &'static str {
         self.map.as_ref().map_or("divided", |mapped| mapped.map.class().name())
     }
 
-    /// The promised keys, behind the text that was given.
+    /// The documented keys, after the text that was given.
     pub(super) fn object(&self, input: Option<&str>) -> Object {
         let mapped = self.map.as_ref().ok();
         let lowered = mapped.map(|mapped| &mapped.lowered);
@@ -141,29 +141,67 @@ impl Description {
             self.layout.to_string(),
             format!("  notation   {}", self.layout.notation().title()),
             format!(
-                "  sizes      {sizes}, {} in {bits} {} an element",
+                "  sizes      {sizes}, {} with {bits} {} an element",
                 self.data_type,
                 if bits == 1 { "bit" } else { "bits" }
             ),
             match &self.map {
-                Ok(_) => format!("  elements   {logical} in room for {physical}: {}", padding(logical, physical)),
-                Err(_) => format!("  elements   {logical}, the largest part with room for {physical}"),
+                Ok(_) => format!("  elements   {logical} logical, {physical} stored: {}", padding(logical, physical)),
+                Err(_) => format!("  elements   {logical} logical, the largest part {physical} stored"),
             },
-            format!("  memory     {} in all", long_bytes(self.physical_size_in_bytes)),
+            format!("  memory     {}", long_bytes(self.physical_size_in_bytes)),
         ];
         match &self.map {
             Ok(mapped) => lines.extend(mapped.lines()),
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
-        let notations = self.layout.lines();
-        let heads = std::iter::once("  also       ").chain(std::iter::repeat("             "));
-        let others = notations.iter().filter(|line| line.notation != self.layout.notation());
-        lines.extend(heads.zip(others).map(|(head, line)| format!("{head}{line}")));
+        let (written, refused) = self.other_notations();
+        for (head, notations) in [("  also       ", written), ("  not as     ", refused)] {
+            let heads = std::iter::once(head).chain(std::iter::repeat("             "));
+            lines.extend(heads.zip(notations).map(|(head, line)| format!("{head}{line}")));
+        }
         lines.join("\n")
+    }
+
+    /// The other notations: the texts, each with the padding that it loses, and the reasons why there is
+    /// none, each once.
+    fn other_notations(&self) -> (Vec<String>, Vec<String>) {
+        let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowered.reason.as_deref());
+        let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
+        for line in self.layout.lines().iter().filter(|line| line.notation != self.layout.notation()) {
+            let title = line.notation.title();
+            if let Ok(text) = &line.text {
+                written.push(format!("{title:<18} {text}{}", self.loss(text)));
+                continue;
+            }
+            let reason = line.reason().unwrap_or_default();
+            match refused.iter_mut().find(|(other, _)| *other == reason) {
+                Some((_, titles)) => titles.push(title),
+                None => refused.push((reason, vec![title])),
+            }
+        }
+        let sentence = |(reason, titles): &(String, Vec<&str>)| match because {
+            Some(because) if because == reason => format!("{}: for the same reason", titles.join(", ")),
+            _ => format!("{}: {reason}", titles.join(", ")),
+        };
+        (written, refused.iter().map(sentence).collect())
+    }
+
+    /// The bytes that the buffer of `text` has less than that of this layout, in words; empty if there are
+    /// none.
+    fn loss(&self, text: &str) -> String {
+        let bytes =
+            text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());
+        match bytes {
+            Ok(bytes) if bytes < self.physical_size_in_bytes => {
+                format!("  (without the last {} bytes of padding)", self.physical_size_in_bytes - bytes)
+            }
+            _ => String::new(),
+        }
     }
 }
 
-/// The reason alone, without the words about what could not be made.
+/// The reason alone, without the subject of the sentence.
 fn reason(error: &Error) -> String {
     match error {
         Error::NotExpressible { reason, .. } => reason.clone(),
@@ -175,10 +213,10 @@ impl Mapped {
     fn lines(&self) -> Vec<String> {
         let (map, lowered) = (&self.map, &self.lowered);
         let mut lines = vec![
-            format!("             {} is DirectML's minimum", long_bytes(self.min_size_in_bytes)),
+            format!("             {}, DirectML's minimum", long_bytes(self.min_size_in_bytes)),
             format!("  class      {}", class_sentence(map.class())),
         ];
-        let base = if map.base() > 0 { format!(", from element {} on", map.base()) } else { String::new() };
+        let base = if map.base() > 0 { format!(", base offset {}", map.base()) } else { String::new() };
         match (&lowered.split, &lowered.strides) {
             (Some(split), _) => {
                 lines.push(format!("  lowers to  sizes   {}", write_list(split.desc.sizes())));
@@ -189,7 +227,7 @@ impl Mapped {
             (None, Some(strides)) if lowered.name == "strided" => {
                 lines.push(format!("  lowers to  strides {}{base}", write_list(strides)));
             }
-            _ => lines.push("  lowers to  no strides: the index map says where elements lie".into()),
+            _ => lines.push("  lowers to  no strides".into()),
         }
         if let Some(reason) = &lowered.reason {
             lines.push(format!("  because    {reason}"));
@@ -204,16 +242,16 @@ fn padding(logical: u64, physical: u64) -> String {
     } else if physical > logical {
         format!("{} ({}) padding", physical.saturating_sub(logical), percent_wasted(logical, physical))
     } else {
-        "elements share places".into()
+        "elements share memory".into()
     }
 }
 
 fn class_sentence(class: LayoutClass) -> &'static str {
     match class {
         LayoutClass::Affine => "affine: one stride for each dimension",
-        LayoutClass::Split => "split: each dimension is a row of digits, each with its stride",
+        LayoutClass::Split => "split: some dimensions are cut into digits, each with its stride",
         LayoutClass::RaggedSplit => "ragged_split: digits that do not divide each other",
-        LayoutClass::Fused => "fused: some dimensions can only be placed together",
+        LayoutClass::Fused => "fused: dimensions that are joined and then cut across",
         LayoutClass::Irreducible => "irreducible: evaluated tile by tile",
         other => other.name(),
     }

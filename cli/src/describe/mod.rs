@@ -19,14 +19,15 @@ pub(crate) use lowered::Lowered;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layouts, or `-` to read one a line from standard input. Tuples of XLA are described element by element.
+    /// The layouts, or `-` to read one from each line of standard input. XLA tuples are described element by
+    /// element.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
-    /// Only this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// Print only this notation: xla, strides, order, onednn, cute, numpy or directml.
     #[arg(long = "as", value_name = "NOTATION")]
     only: Option<Notation>,
-    /// Give bare sizes, such as f32[13,1], the layout a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e or v7x. A layout
-    /// that is given stays.
+    /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e
+    /// or v7x.
     #[arg(long, value_name = "GENERATION")]
     tpu: Option<TpuGeneration>,
 }
@@ -65,9 +66,9 @@ enum Input {
     Shape(Shape),
 }
 
-/// Reads a layout in any notation or, if that is none, any shape of XLA.
+/// Reads a layout in any notation, or else any XLA shape.
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
-    // Only a text without a layout has one to be picked.
+    // A text with a layout keeps it.
     let tpu = tpu.filter(|_| !text.contains('{'));
     let error = match text.parse::<Notated>() {
         Ok(layout) => {
@@ -86,7 +87,7 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             Some(tpu) => shape.with_tpu_layout(tpu)?,
             None => shape,
         })),
-        // A text that begins as a shape of XLA's is refused as one.
+        // The error of a text that begins like an XLA shape is that of the shape.
         Err(shape) if text.trim_start().starts_with(['(', 't', 'o']) => Err(shape),
         Err(_) => Err(error),
     }
@@ -108,7 +109,7 @@ fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Res
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
         (Input::Shape(_), Some(notation)) => {
             let reason =
-                "it is not one array with a size for each dimension, and only XLA's notation has others".into();
+                "it is not one array with a size for each dimension, and only XLA's notation has such shapes".into();
             let target = match notation {
                 Notation::Numpy => "NumPy array",
                 Notation::DirectMl => "DirectML tensor",

@@ -1,4 +1,4 @@
-//! `TupleDescription`: a tuple element by element, and shapes that are no array.
+//! `TupleDescription`: a tuple element by element, and shapes that are not arrays.
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
@@ -112,11 +112,11 @@ impl<'a> TupleDescription<'a> {
             .with("tuples", tables.collect::<Vec<Value>>())
     }
 
-    /// Why there is no index map.
+    /// The reason why there is no index map.
     fn reason(&self) -> String {
         match self.shape {
             Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements".into(),
-            Shape::Buffer(_) => "it stands for a buffer that holds the array".into(),
+            Shape::Buffer(_) => "it is a buffer with the array".into(),
             other => why_without_size(other).to_owned(),
         }
     }
@@ -202,7 +202,7 @@ fn why_without_size(shape: &Shape) -> &'static str {
     }
 }
 
-/// `{1,0}`: how XLA writes the place of an element in a tuple.
+/// `{1,0}`: XLA's text for the index of an element in a tuple.
 fn write_path(path: &[usize]) -> String {
     let numbers: Vec<String> = path.iter().map(usize::to_string).collect();
     format!("{{{}}}", numbers.join(","))

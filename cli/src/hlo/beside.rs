@@ -21,7 +21,8 @@ pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(Pa
     }
 }
 
-/// `module_0001.jit_f.after_optimizations.txt` has `module_0001.jit_f.after_optimizations-buffer-assignment.txt` beside it.
+/// `module_0001.jit_f.after_optimizations.txt` has
+/// `module_0001.jit_f.after_optimizations-buffer-assignment.txt` beside it.
 fn beside(dump: &Path) -> Option<PathBuf> {
     let name = dump.file_name()?.to_str()?;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

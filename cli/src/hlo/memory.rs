@@ -1,4 +1,4 @@
-//! The second part of `hlo`: the peak of each memory, and what is in use there.
+//! The first part of `hlo`: the peak of each memory, and the arrays that are alive there.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,18 @@ use serde_json::Value;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout_hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
 
+use super::group::Group;
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop};
-use crate::table::{Align, Table, long_bytes, short_bytes};
+use crate::table::{Align, Table, long_bytes, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
-const NOT_IN_THE_TEXT: &str = "not in the text: what single operations need for themselves (scratch), alignment, \
-    gaps between buffers, the program's code";
+/// A memory whose peak is smaller than the largest peak by this factor gets no table.
+const NEGLIGIBLE: u128 = 10_000;
+
+const NOT_IN_THE_TEXT: &str =
+    "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
 
 pub(super) fn print_tables(
     live: Option<&LiveMemory>,
@@ -22,74 +26,99 @@ pub(super) fn print_tables(
     output: &mut Output,
 ) -> Result<(), Stop> {
     match live {
-        None => output.line("\nno entry computation, so no peak: the end of the dump is missing")?,
+        None => output.line("no peak: the text has no entry computation, so its end is missing")?,
         Some(live) => {
             if !live.is_scheduled() {
-                output
-                    .line("\nthe module is not scheduled: the order of the text is taken for the order of the run")?;
+                output.line("the module is not scheduled: instructions are taken in the order of the text\n")?;
             }
-            for space in live.spaces().iter().filter(|space| space.total.peak_bytes > 0) {
-                print_space(live, space, rows, output)?;
+            let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
+            let used = || live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
+            for space in used().filter(|space| space.total.peak_bytes >= largest / NEGLIGIBLE) {
+                print_space(live, space, assignment, rows, output)?;
+            }
+            let small_ones: Vec<String> = used()
+                .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
+                .map(|space| format!("{} {}", space_name(space.space), short_bytes(small(space.total.peak_bytes))))
+                .collect();
+            if !small_ones.is_empty() {
+                output.line(format_args!("Other memories: {}.", small_ones.join(", ")))?;
             }
             if live.unknown_operands() > 0 {
                 output.line(format_args!(
-                    "\n{} operands are not defined in the text: buffers may be in use for longer than shown",
+                    "{} operands are not defined in the text: buffers may be in use for longer than shown",
                     live.unknown_operands()
                 ))?;
             }
-            output.line(format_args!("\n{NOT_IN_THE_TEXT}"))?;
-        }
-    }
-    let Some((path, assignment)) = assignment else { return Ok(()) };
-    for space in assignment.spaces().filter(|&space| assignment.total(space).peak_bytes > 0) {
-        let total = assignment.total(space);
-        output.line(format_args!(
-            "\n{}: {} by {}",
-            space_name(space),
-            long_bytes(small(total.peak_bytes)),
-            path.display()
-        ))?;
-        print_total(&total, output)?;
-        let mut table = Table::new(&[
-            ("bytes", Align::Right),
-            ("offset", Align::Right),
-            ("value", Align::Left),
-            ("shape", Align::Left),
-        ]);
-        for value in assignment.largest_temporaries(space).iter().take(rows) {
-            table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
-        }
-        if !assignment.largest_temporaries(space).is_empty() {
-            output.line("")?;
-            for line in table.lines() {
-                output.line(line)?;
+            output.line(format_args!(
+                "All memories together: {} at one time (peak_memory_in_bytes of JAX).",
+                long_bytes(small(live.peak_of_all_spaces()))
+            ))?;
+            if assignment.is_none() {
+                output.line(NOT_IN_THE_TEXT)?;
             }
         }
     }
+    let Some((path, assignment)) = assignment else { return Ok(()) };
+    let shown = |space| live.is_some_and(|live| live.spaces().iter().any(|found| found.space == space));
+    for space in assignment.spaces().filter(|&space| !shown(space) && assignment.total(space).peak_bytes > 0) {
+        let total = assignment.total(space);
+        output.line(format_args!("{}: {} at the peak", space_name(space), long_bytes(small(total.peak_bytes))))?;
+        print_total(&total, output)?;
+        print_assigned(assignment, space, rows, output)?;
+    }
+    output.line(format_args!("Totals by {}.", path.display()))?;
     if assignment.unreadable() > 0 {
         output.complain(&format!("{}: {} lines could not be read", path.display(), assignment.unreadable()))?;
     }
     Ok(())
 }
 
-fn print_space(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
-    let name = space_name(space.space);
-    let peak = long_bytes(small(space.total.peak_bytes));
-    let at = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
-    match &at {
+/// The largest temporaries of a memory that the text does not mention.
+fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
+    let mut table = Table::new(&[
+        ("bytes", Align::Right),
+        ("offset", Align::Right),
+        ("value", Align::Left),
+        ("shape", Align::Left),
+    ]);
+    for value in assignment.largest_temporaries(space).iter().take(rows) {
+        table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
+    }
+    for line in table.lines() {
+        output.line(line)?;
+    }
+    output.line("")
+}
+
+/// One memory: its totals, by the buffer assignment if there is one, and the arrays that are alive at the
+/// peak.
+fn print_space(
+    live: &LiveMemory,
+    space: &SpaceUse,
+    assignment: Option<&Beside>,
+    rows: usize,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let assigned = assignment.map(|(_, assignment)| assignment.total(space.space));
+    let total = assigned.filter(|total| total.peak_bytes > 0).unwrap_or(space.total);
+    let peak = format!("{}: {} at the peak", space_name(space.space), long_bytes(small(total.peak_bytes)));
+    match space.peak_time.and_then(|time| Some((time, live.instruction(time)?))) {
         Some((time, place)) => output.line(format_args!(
-            "\n{name}: {peak} at the peak, instruction {time} of {}: {} ({}, line {})",
+            "{peak}, instruction {time} of {}: {} ({}, line {})",
             live.instructions(),
             place.instruction,
             place.opcode,
             place.line
         ))?,
-        None => output.line(format_args!("\n{name}: {peak}, all of the time"))?,
+        None => output.line(format_args!("{peak}, all the time"))?,
     }
-    print_total(&space.total, output)?;
+    print_total(&total, output)?;
     let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
+    let groups = Group::of(&buffers);
     let mut table = Table::new(&[
         ("bytes", Align::Right),
+        ("share", Align::Right),
+        ("arrays", Align::Left),
         ("used as", Align::Left),
         ("instruction", Align::Left),
         ("opcode", Align::Left),
@@ -97,48 +126,50 @@ fn print_space(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Ou
         ("op_name", Align::Left),
         ("source", Align::Left),
     ]);
-    for buffer in buffers.iter().take(rows) {
-        let part: String = buffer.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
+    for group in groups.iter().take(rows) {
+        let (buffer, bytes) = (group.first, group.bytes());
+        let several = group.count > 1;
         table.row([
-            short_bytes(buffer.bytes),
+            short_bytes(small(bytes)),
+            percent(bytes, total.peak_bytes),
+            if several { format!("{} x {}", group.count, short_bytes(buffer.bytes)) } else { String::new() },
             buffer.used_as.name().to_owned(),
-            format!("{}{part}", buffer.place.instruction),
+            group.instruction(),
             buffer.place.opcode.clone(),
             buffer.shape.clone(),
-            buffer.place.op_name.clone().unwrap_or_default(),
+            group.op_name(),
             source(&buffer.place).unwrap_or_default(),
         ]);
     }
-    output.line("")?;
     for line in table.lines() {
         output.line(line)?;
     }
-    if buffers.len() > rows {
-        let rest = buffers.iter().skip(rows).map(|buffer| u128::from(buffer.bytes)).sum();
-        output.line(format_args!("and {} more of {}", buffers.len() - rows, short_bytes(small(rest))))?;
+    if groups.len() > rows {
+        let count: u64 = groups.iter().skip(rows).map(|group| group.count).sum();
+        let bytes = small(groups.iter().skip(rows).map(Group::bytes).sum());
+        output.line(format_args!("and {count} more: {}", short_bytes(bytes)))?;
     }
-    Ok(())
+    output.line("")
 }
 
 fn print_total(total: &MemoryTotal, output: &mut Output) -> Result<(), Stop> {
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Left)]);
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Right), ("", Align::Left)]);
     for (name, bytes, note) in [
         ("parameters", total.argument_bytes, ""),
         ("results", total.output_bytes, ""),
-        ("aliased", total.alias_bytes, "results over parameters, counted in both"),
+        ("aliased", total.alias_bytes, "results that share the memory of parameters, counted in both"),
         ("temporaries", total.temp_bytes, ""),
         ("constants", total.constant_bytes, "part of the program, not of the peak"),
     ] {
-        if name == "constants" && bytes == 0 {
-            continue;
+        if bytes > 0 {
+            let share = if name == "constants" { String::new() } else { percent(bytes, total.peak_bytes) };
+            table.row([format!("  {name}"), long_bytes(small(bytes)), share, note.to_owned()]);
         }
-        let note = if bytes == 0 { "" } else { note };
-        table.row([format!("  {name}"), long_bytes(small(bytes)), note.to_owned()]);
     }
     for line in table.lines().into_iter().skip(1) {
         output.line(line)?;
     }
-    Ok(())
+    output.line("")
 }
 
 /// `train.py:12`
@@ -201,9 +232,10 @@ pub(super) fn print_objects(
     let total = assignment.map(|(_, assignment)| assignment.total(0)).or_else(|| live.map(LiveMemory::total));
     let from = if assignment.is_some() { "buffer assignment" } else { "text" };
     match total {
-        // Written by hand, as a `Value` would sort the keys.
+        // Not as a `Value`, which would sort the keys.
         Some(total) => {
-            let object = with_total(Object::default().with("from", from), &total);
+            let object = with_total(Object::default().with("from", from), &total)
+                .with("peak_of_all_spaces_bytes", live.map(|live| small(live.peak_of_all_spaces())));
             output.line(format_args!("{{\"total\":{object}}}"))
         }
         None => output.line(Object::default().with("total", Value::Null)),

@@ -1,6 +1,7 @@
-//! `hlo`: who takes the memory of a compiled program.
+//! `hlo`: the memory of a compiled program.
 
 mod beside;
+mod group;
 mod memory;
 mod waste;
 
@@ -8,7 +9,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout::tiled::memory_space_name;
+use tensor_layout::tiled::{TpuGeneration, memory_space_name};
 use tensor_layout_hlo::{BufferTable, Module, Reader};
 
 use crate::input_file::open;
@@ -19,41 +20,53 @@ use crate::whole_number::whole_number;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The dump: the text of an HLO module, as --xla_dump_to writes it; `-` reads standard input.
+    /// The dump: the text of an HLO module, which XLA_FLAGS=--xla_dump_to=FOLDER writes (also where JAX's
+    /// compiled.as_text() fails); `-` reads standard input.
     #[arg(value_name = "DUMP")]
     dump: PathBuf,
-    /// How many buffers to show in each list, the largest (or most wasteful) first.
+    /// The number of rows in each table, the largest (or most wasteful) buffers first.
     #[arg(long, default_value = "30", value_name = "N", value_parser = whole_number::<usize>)]
     rows: usize,
-    /// Draw the memory in use over the schedule, and write the SVG here.
+    /// A file for an SVG picture of the memory in use over the schedule.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.
     #[arg(long, default_value = "0", value_name = "N", requires = "svg", value_parser = whole_number::<u64>)]
     space: u64,
-    /// The compiler's buffer assignment, which is exact. It is looked for beside the dump, under the name that
-    /// --xla_dump_to gives it: ...buffer-assignment.txt.
+    /// The compiler's buffer assignment, which is exact. By default it is read from the folder of the dump,
+    /// where --xla_dump_to writes it: ...buffer-assignment.txt.
     #[arg(long, value_name = "FILE")]
     buffer_assignment: Option<PathBuf>,
+    /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e,
+    /// v5p, v6e or v7x. The sizes of result tuples depend on it.
+    #[arg(long, value_name = "GENERATION")]
+    tpu: Option<TpuGeneration>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let module = read(&arguments.dump)?;
     let assignment = beside::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
     let table = BufferTable::of(&module, arguments.rows);
-    let live = module.live_memory();
+    let live = module.live_memory_on(arguments.tpu);
+    if table.instructions() == 0 || (live.is_none() && table.unreadable() > table.instructions()) {
+        return Err(Stop::Unusable(format!(
+            "{} is not an HLO dump. XLA writes dumps where XLA_FLAGS=--xla_dump_to=FOLDER is set; read the file whose name \
+             ends in after_optimizations.txt",
+            arguments.dump.display()
+        )));
+    }
     if output.is_json() {
         waste::print_objects(&table, output)?;
         memory::print_objects(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
     } else {
-        waste::print_table(&table, output)?;
         memory::print_tables(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
+        waste::print_table(&table, output)?;
     }
     if let Some(path) = &arguments.svg {
         match &live {
             Some(live) => NewFile::write(path, live.to_svg(arguments.space).as_bytes())?,
             None => {
-                return Err(Stop::Unusable("there is no schedule to draw: the entry computation is missing".into()));
+                return Err(Stop::Unusable("no picture was drawn: the text has no entry computation".into()));
             }
         }
     }
@@ -88,7 +101,7 @@ fn read_from(input: impl BufRead, length: u64, path: &Path) -> Result<Module, St
     Ok(module)
 }
 
-/// A total that is nearly always far below 2^64.
+/// A total as 64 bits: the largest number if it is larger.
 fn small(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

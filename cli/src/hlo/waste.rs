@@ -1,14 +1,51 @@
-//! The first part of `hlo`: the buffers that waste most, and totals for each memory.
+//! The last part of `hlo`: padding, by buffer and by memory.
 
 use tensor_layout::Error;
 use tensor_layout::tiled::memory_space_name;
-use tensor_layout_hlo::BufferTable;
+use tensor_layout_hlo::{BufferTable, SpaceTotal};
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
-use crate::table::{Align, Table, percent_wasted, short_bytes};
+use crate::table::{Align, Table, percent, percent_wasted, short_bytes};
+
+/// Below this share of the padded bytes, in percent, padding is not worth a table.
+const WORTH_A_TABLE: u128 = 5;
 
 pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+    let sum = |bytes: fn(&SpaceTotal) -> u128| table.totals().map(|(_, total)| bytes(&total)).sum::<u128>();
+    let (logical, padded) = (sum(|total| total.logical_bytes), sum(|total| total.padded_bytes));
+    let wasted = padded.saturating_sub(logical);
+    output.line("")?;
+    if wasted * 100 < padded * WORTH_A_TABLE {
+        output.line(format_args!("Padding is {} of all buffers: not the problem here.", percent(wasted, padded)))?;
+    } else {
+        output.line(format_args!("Padding is {} of all buffers. Most of it is in:\n", percent(wasted, padded)))?;
+        print_rows(table, output)?;
+    }
+    output.line(format_args!("{} instructions read", table.instructions()))?;
+    if table.unreadable() > 0 {
+        output.complain(&format!("{} lines could not be read", table.unreadable()))?;
+        for line in table.unreadable_lines() {
+            let place = format!("line {}, column {}", line.line, line.column);
+            let sentence = match &line.error {
+                Error::Parse { text, expected, found, .. } => {
+                    format!("{place}: expected {expected}, found {found}, in `{text}`")
+                }
+                error => format!("{place}: {error}"),
+            };
+            output.complain(&sentence)?;
+        }
+    }
+    if table.refused_buffers() > 0 {
+        output.complain(&format!("{} buffers have no size", table.refused_buffers()))?;
+        for (name, error) in table.refused() {
+            output.complain(&format!("{name}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     let mut rows = Table::new(&[
         ("wasted", Align::Right),
         ("padded", Align::Right),
@@ -18,7 +55,7 @@ pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<()
         ("instruction", Align::Left),
         ("shape", Align::Left),
     ]);
-    for row in table.rows() {
+    for row in table.rows().iter().filter(|row| row.wasted_bytes() > 0) {
         let part: String = row.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
         rows.row([
             short_bytes(row.wasted_bytes()),
@@ -54,27 +91,7 @@ pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<()
     for line in totals.lines() {
         output.line(line)?;
     }
-    output.line(format_args!("\n{} instructions read", table.instructions()))?;
-    if table.unreadable() > 0 {
-        output.complain(&format!("{} lines could not be read", table.unreadable()))?;
-        for line in table.unreadable_lines() {
-            let place = format!("line {}, column {}", line.line, line.column);
-            let sentence = match &line.error {
-                Error::Parse { text, expected, found, .. } => {
-                    format!("{place}: expected {expected}, found {found}, in `{text}`")
-                }
-                error => format!("{place}: {error}"),
-            };
-            output.complain(&sentence)?;
-        }
-    }
-    if table.refused_buffers() > 0 {
-        output.complain(&format!("{} buffers have no size", table.refused_buffers()))?;
-        for (name, error) in table.refused() {
-            output.complain(&format!("{name}: {error}"))?;
-        }
-    }
-    Ok(())
+    output.line("")
 }
 
 pub(super) fn print_objects(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {

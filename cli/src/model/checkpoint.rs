@@ -34,7 +34,7 @@ impl FromStr for Share {
 }
 
 impl Share {
-    /// Is the part at this place, counted from 0, one of them?
+    /// Whether the part of this number, from 0, is one of them.
     fn holds(self, place: usize) -> bool {
         place.checked_rem(self.of) == self.number.checked_sub(1)
     }
@@ -76,7 +76,8 @@ impl PartFile {
 }
 
 impl Checkpoint {
-    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says which parts.
+    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says
+    /// which parts.
     pub(super) fn open(path: &Path, share: Option<Share>) -> Result<Checkpoint, Stop> {
         let is_index = path.extension().is_some_and(|ending| ending == "json");
         if !is_index {
@@ -120,7 +121,7 @@ fn read_index(path: &Path) -> Result<Index, Stop> {
     let (mut file, length) = open(path)?;
     if length > MAX_INDEX {
         let path = path.display();
-        return Err(Stop::Unusable(format!("{path} is no index: it has {length} bytes, more than {MAX_INDEX}")));
+        return Err(Stop::Unusable(format!("{path} is not an index: it has {length} bytes, more than {MAX_INDEX}")));
     }
     // Not mapped: it is text.
     Index::read(&read(&mut file, length, path)?).map_err(|error| unusable(path, &error))

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// `*` for any characters, also none, `?` for one, `[a-z]` for one of these and `[!a-z]` for one of the others. Every other
-/// character stands for itself, dots and slashes too.
+/// `*` for any characters, also none, `?` for one, `[a-z]` for one of these and `[!a-z]` for one of the
+/// others. Every other character stands for itself, dots and slashes too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob {
     text: String,
@@ -40,7 +40,7 @@ impl FromStr for Glob {
     }
 }
 
-/// What stands between the brackets. A bracket that is the first character in them is one of these.
+/// What is between the brackets. A bracket that is the first character in them is one of these.
 fn class(rest: &mut std::str::Chars<'_>) -> Option<Unit> {
     let mut next = rest.next()?;
     let negated = next == '!';
@@ -78,11 +78,11 @@ impl Unit {
 }
 
 impl Glob {
-    /// Does the pattern match the whole name? In steps of at most the product of both lengths: only the last `*` is ever
-    /// tried again.
+    /// Does the pattern match the whole name? In steps of at most the product of both lengths: only the last
+    /// `*` is ever tried again.
     pub(super) fn matches(&self, name: &str) -> bool {
         let (mut units, mut rest) = (self.units.as_slice(), name.chars());
-        // Behind the last `*`, and where in the name what follows it was tried last.
+        // After the last `*`, and where in the name what follows it was tried last.
         let mut retry: Option<(&[Unit], std::str::Chars<'_>)> = None;
         loop {
             if let [Unit::Any, behind @ ..] = units {

@@ -1,4 +1,4 @@
-//! `model`: every tensor of a model described, checked, laid out, and brought back.
+//! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod checkpoint;
 mod glob;
@@ -35,34 +35,36 @@ use trip::Answer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts lie beside it. If its metadata names
-    /// layouts, the tensors are read in these.
+    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts are in the same
+    /// folder. If its metadata names layouts, the tensors are read in these.
     #[arg(value_name = "FILE.safetensors")]
     file: PathBuf,
-    /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x) as a TPU lays it out, tpu:v5e:row-major for
-    /// the tiles alone, nhwc, packed, tiles such as 'T(8,128)(2,1)', or an axis order or oneDNN tag such as OIhw16i16o.
+    /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x) as a TPU lays it out,
+    /// tpu:v5e:row-major for the tiles alone, nhwc, packed, tiles such as 'T(8,128)(2,1)', or an axis order
+    /// or oneDNN tag such as OIhw16i16o.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
-    /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z]. May be given
-    /// several times; of those that match, the last holds.
+    /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z].
+    /// May be given several times; of those that match, the last holds.
     #[arg(long, value_name = "PATTERN=RULE")]
     to_for: Vec<Exception>,
-    /// Write a model here that holds the tensors in their new layout, which its metadata names. It is read back before it
-    /// replaces what was there. For a sharded model the new index, or a folder for it and its parts.
+    /// Write a model here that holds the tensors in their new layout, which its metadata names. It is read
+    /// back before it replaces what was there. For a sharded model the new index, or a folder for it and its
+    /// parts.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The job that
-    /// finds all parts there writes the index.
+    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The
+    /// job that finds all parts writes the index.
     #[arg(long, value_name = "NUMBER/OF")]
     part: Option<Share>,
-    /// Convert nothing: write the index of a sharded model if all its parts are there.
+    /// Convert nothing: write the index of a sharded model if all its parts exist.
     #[arg(long, requires = "out", conflicts_with = "part")]
     index: bool,
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What the device accepts: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, vulkan-tensor,
-    /// cuda-tensor-map, webnn or none.
+    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
+    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none.
     #[arg(long, value_name = "NAME", default_value = "directml")]
     limits: String,
 }
@@ -104,13 +106,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     };
     let verdict = findings.print(written.as_ref(), output)?;
     if let Some(name) = unwritten {
-        output.complain(&format!("nothing was written: `{name}` was read back and is not the same"))?;
+        output.complain(&format!("nothing was written: `{name}` was read back and differs"))?;
     }
     Ok(verdict)
 }
 
-/// What came of a model, without anything of its files: they are closed by now, so that a new one may replace them. Some
-/// systems replace no file that is mapped.
+/// What came of a model, without anything of its files: they are closed by now, so that a new one may replace
+/// them. Some systems replace no file that is mapped.
 struct LaidOut {
     findings: Findings,
     /// The new files that do not have their names yet.

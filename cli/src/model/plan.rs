@@ -13,8 +13,8 @@ use crate::table::short_bytes;
 use super::rules::Rules;
 use super::trip::{Answer, Trip};
 
-/// The most bytes of memory that one tensor may take, in all its forms together. Only layouts that cannot be cut take more
-/// than a few pieces.
+/// The most bytes of memory that one tensor may take, in all its forms together. Only layouts that cannot be
+/// cut take more than a few pieces.
 const MEMORY: u64 = 8 << 30;
 
 /// The most bytes of padding that one tensor may get: large tiles make any disk too small for a scalar.

@@ -16,7 +16,7 @@ use super::rules::Rules;
 use super::trial::Plans;
 use super::trip::Answer;
 
-/// A file of the model: a plan for each of its tensors, or why there is none, and what came of it.
+/// A file of the model: a plan for each of its tensors, or the reason why there is none, and the result.
 pub(super) struct Part<'m> {
     pub(super) file: &'m str,
     pub(super) model: &'m Model<'m>,
@@ -65,7 +65,7 @@ impl Written {
         Written::file(index)
     }
 
-    /// So many parts; so many `of` all are there, and `why` there is no index.
+    /// The number of parts written; `there` `of` all exist, and `why` there is no index.
     pub(super) fn share(index: &Path, parts: usize, there: usize, of: usize, why: String) -> Written {
         Written { path: index.to_owned(), share: Some(Share { parts, there, of, why }) }
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Written {
             None => write!(f, "written to {path}"),
             Some(Share { parts, there, of, why }) => {
                 let plural = if *parts == 1 { "part" } else { "parts" };
-                write!(f, "{parts} {plural} written; {there} of {of} are there, so {path} is still to come: {why}")
+                write!(f, "{parts} {plural} written; {there} of {of} exist, so {path} was not written: {why}")
             }
         }
     }
@@ -104,7 +104,8 @@ pub(super) struct Report<'a> {
     pub(super) is_sharded: bool,
 }
 
-/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and replaced, before it is.
+/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and
+/// replaced, before it is.
 pub(super) struct Findings {
     lines: Vec<String>,
     /// The last object of `--json`.
@@ -222,7 +223,7 @@ impl Report<'_> {
             ("padding", Align::Right),
             ("class", Align::Left),
             ("lowers to", Align::Left),
-            ("there and back", Align::Left),
+            ("round trip", Align::Left),
             (self.limits, Align::Left),
         ]);
         let mut table = Table::new(&columns);
@@ -240,7 +241,7 @@ impl Report<'_> {
             percent_wasted(totals.packed, totals.laid_out)
         ));
         lines.push(format!(
-            "{} of {all} identical there and back, {} of {all} accepted by {}",
+            "round trip: {} of {all} identical; {} of {all} accepted by {}",
             totals.identical, totals.accepted, self.limits
         ));
         let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
@@ -261,7 +262,7 @@ fn complaints(Row { tensor, plan, answer, .. }: &Row<'_>) -> Vec<String> {
         (Ok(plan), answer) => {
             let mut sentences: Vec<String> = plan.limit_errors.iter().map(|error| format!("{name}: {error}")).collect();
             if let Answer::NotTried(needed) = answer {
-                sentences.push(format!("{name}: not converted, which would take {needed}"));
+                sentences.push(format!("{name}: not converted, because that would take {needed}"));
             }
             sentences
         }
@@ -323,7 +324,7 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
     cells
 }
 
-/// A name of a file somebody else made, without characters that would move the cursor.
+/// A name from a file, without characters that would move the cursor.
 pub(super) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

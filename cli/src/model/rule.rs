@@ -35,7 +35,7 @@ impl FromStr for Rule {
                 None => (generation, Rule::Tpu),
             };
             if let Some((_, suffix)) = generation.split_once(':') {
-                return Err(format!("expected nothing or `:row-major` behind the generation, found `:{suffix}`"));
+                return Err(format!("expected nothing or `:row-major` after the generation, found `:{suffix}`"));
             }
             return generation.parse().map(rule).map_err(|error: Error| error.to_string());
         }
@@ -67,12 +67,12 @@ fn is_order(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Notated>().is_ok()
 }
 
-/// The error in the columns of what was typed: `u8[1]{0:` stood in front.
+/// The error with its column in the typed text, which followed `u8[1]{0:`.
 fn sentence(error: &Error, text: &str) -> String {
     match error {
         Error::Parse { column, expected, found, .. } => {
             let column = column.saturating_sub("u8[1]{0:".len()).max(1);
-            // What stands behind was put there here.
+            // The rest was appended by this function.
             let found = if column > text.chars().count() { "the end" } else { found.as_ref() };
             format!("column {column} of `{text}`: expected {expected}, found {found}")
         }
@@ -131,6 +131,6 @@ impl Rule {
 
     /// What the rule leaves as it is.
     pub(super) fn exception(&self, rank: usize) -> Option<&'static str> {
-        (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because they are not of rank 4")
+        (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }
 }

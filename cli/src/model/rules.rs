@@ -24,8 +24,8 @@ impl FromStr for Exception {
     }
 }
 
-/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most options that are
-/// given twice: so a general one may come first and a special one behind it.
+/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most
+/// options that are given twice: so a general one may come first and a special one after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rules {
     all: Rule,
@@ -43,7 +43,7 @@ impl Rules {
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// A pattern that matches none of these names: a mistake, as nobody writes a rule for nothing.
+    /// A pattern that matches none of these names: which is a mistake of the caller.
     pub(super) fn unused<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
         let unused = |exception: &&Exception| !names.clone().any(|name| exception.pattern.matches(name));
         self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())

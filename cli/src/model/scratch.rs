@@ -1,4 +1,4 @@
-//! `Scratch`: where a tensor is laid out that nobody keeps.
+//! `Scratch`: memory for a converted tensor that is not written to a file.
 
 use std::io;
 

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::output::Stop;
 
-/// The most parts at once, if nobody says: each thread holds pieces of its own.
+/// The default for the number of parts at a time: each thread has buffers of its own.
 const MOST: usize = 4;
 
 /// How many parts this machine does at once.
@@ -15,8 +15,8 @@ pub(super) fn usual() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
 }
 
-/// Does some work on every item, on so many threads, and gives the results in the order of the items. After the first failure
-/// no work begins; of several the one of the first item is given.
+/// Runs `work` on every item, on this many threads, and returns the results in the order of the items. After
+/// the first failure no work begins; of several the one of the first item is given.
 pub(super) fn at_once<T: Sync, R: Send>(
     items: &[T],
     threads: usize,

@@ -1,20 +1,21 @@
 //! `NewShards`: where a sharded model is written, part by part, and its index last.
 //!
-//! A model is complete when its index is there. So the index is written after all parts have their names, and a folder that
-//! has one already is not touched part by part:
+//! A model is complete when its index is there. So the index is written after all parts have their names, and
+//! a folder that has one already is not touched part by part:
 //!
-//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old index goes, the
-//!   parts get their names, and the new index comes. What fails before leaves the old model; what fails in between leaves
-//!   none, and never parts of two models under one index.
-//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an index is. After
-//!   that it looks whether all parts are there, and if so writes the index. Whoever names its part last finds all of them,
-//!   so somebody writes it; several may, each under a temporary name of its own and all the same bytes. A job that is run again
-//!   does its parts again, or finds the model complete.
-//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length must be right, and it
-//!   must not be older than its source. So no part of another model, of other rules or of an earlier source is taken for
-//!   one of these.
-//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks again and
-//!   converts nothing.
+//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old
+//!   index goes, the parts get their names, and the new index comes. What fails before leaves the old model;
+//!   what fails in between leaves none, and never parts of two models under one index.
+//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an
+//!   index is. After that it checks whether all parts exist, and if so writes the index. The last job to
+//!   rename its part finds all of them, so the index is written; several jobs may write it, each under a
+//!   temporary name of its own and all the same bytes. A job that is run again does its parts again, or finds
+//!   the model complete.
+//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length
+//!   must be right, and it must not be older than its source. So no part of another model, of other rules or
+//!   of an earlier source is taken for one of these.
+//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks
+//!   again and converts nothing.
 
 use std::fs;
 use std::io;
@@ -45,7 +46,8 @@ pub(super) enum Progress {
 }
 
 impl NewShards {
-    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not there.
+    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not
+    /// there.
     pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
         let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
         let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
@@ -98,7 +100,7 @@ impl NewShards {
         match self.progress(source, rules)? {
             Progress::AllParts(text) if text.as_bytes() == found => Ok(true),
             _ => Err(Stop::Unusable(format!(
-                "{} is there already, and an index comes last: remove it, or choose another folder",
+                "{} exists already, and the index is written last: remove it, or choose another folder",
                 self.index.display()
             ))),
         }
@@ -129,17 +131,17 @@ impl NewShards {
     fn is_there(&self, source: &PartFile, header: &Header) -> Result<(), String> {
         let path = self.part(&source.name);
         let name = path.display();
-        let written = last_written(&path).ok_or_else(|| format!("{name} is not there"))?;
+        let written = last_written(&path).ok_or_else(|| format!("{name} does not exist"))?;
         if last_written(&source.path).is_some_and(|source| source > written) {
             return Err(format!("{name} is older than {}", source.path.display()));
         }
         let bytes = open(&path).and_then(|(file, length)| Bytes::of(file, length, &path));
         let bytes = bytes.map_err(|_| format!("{name} cannot be read"))?;
         if !bytes.starts_with(header.as_bytes()) {
-            return Err(format!("{name} holds other tensors, other layouts or other metadata"));
+            return Err(format!("{name} has other tensors, other layouts or other metadata"));
         }
         if u64::try_from(bytes.len()) != Ok(header.file_size_in_bytes()) {
-            return Err(format!("{name} is not of its full length"));
+            return Err(format!("{name} is too short"));
         }
         Ok(())
     }

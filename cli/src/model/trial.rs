@@ -1,4 +1,5 @@
-//! Every tensor of a file laid out and brought back: by way of the new file, or of a place that nobody keeps.
+//! Every tensor of a file converted and converted back: through the new file, or through memory that is not
+//! kept.
 
 use std::path::Path;
 
@@ -16,11 +17,11 @@ use super::report::printable;
 use super::scratch::Scratch;
 use super::trip::Answer;
 
-/// A plan for each tensor of a file, in its order, or why there is none.
+/// A plan for each tensor of a file, in its order, or the reason why there is none.
 pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
-/// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed than the
-/// largest takes.
+/// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed
+/// than the largest takes.
 pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let answer = |plan: &Result<Plan<'_>, _>| match plan {
         Ok(plan) => try_out(plan, bar),
@@ -47,7 +48,7 @@ pub(super) fn into_a_file(
         let bytes = Bytes::of(input, length, file.path())?;
         // As any model is read.
         let written =
-            Model::read(&bytes).map_err(|error| Stop::Unusable(format!("what was written is no model: {error}")))?;
+            Model::read(&bytes).map_err(|error| Stop::Unusable(format!("the new file is not a model: {error}")))?;
         plans.iter().map(|plan| compare(plan, &written, bar)).collect::<Result<_, _>>()?
     };
     let identical = answers.iter().all(|answer| answer.identical() == Some(true));

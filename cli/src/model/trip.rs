@@ -9,10 +9,10 @@ use tensor_layout::{Error, IndexMap};
 use crate::output::Stop;
 use crate::pieces::Pieces;
 
-/// What came of converting a tensor there and back.
+/// The result of converting a tensor and converting it back.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// There was no plan, or it would have taken too much, namely so much.
+    /// There was no plan, or it would have taken this much memory or padding.
     NotTried(String),
     Tried {
         identical: bool,
@@ -47,7 +47,8 @@ pub(super) struct Trip {
 }
 
 impl Trip {
-    /// From the layout a tensor is stored in to a new one, in pieces of about `length` bytes where the layouts can be cut.
+    /// From the layout a tensor is stored in to a new one, in pieces of about `length` bytes where the
+    /// layouts can be cut.
     pub(super) fn new(stored: &IndexMap, new: &IndexMap, length: u64) -> Result<Trip, Error> {
         let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
         let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
@@ -57,8 +58,8 @@ impl Trip {
         Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
     }
 
-    /// The bytes of memory that it takes: a piece of each way, and a packed buffer between the passes of a layout that cannot
-    /// be cut.
+    /// The bytes of memory that it takes: a piece of each way, and a packed buffer between the passes of a
+    /// layout that cannot be cut.
     pub(super) fn memory(&self) -> u64 {
         self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
     }
@@ -75,9 +76,9 @@ impl Trip {
 
     /// Converts back what was laid out: is every element the same, bit by bit?
     ///
-    /// The padding of the stored layout holds whatever its writer left there. So each piece begins as the opposite of what
-    /// is stored: every bit of an element must change back, and those that still differ must be as many as belong
-    /// to none. Where nothing is padding, every byte is written anyway.
+    /// The padding of the stored layout holds whatever its writer left there. So each piece begins as the
+    /// opposite of what is stored: every bit of an element must change back, and those that still differ must
+    /// be as many as belong to none. Where nothing is padding, every byte is written anyway.
     pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
         let (mut compared, mut different) = (0_usize, 0_u128);
         let held = |range: Range<usize>| stored.get(range).unwrap_or_default();

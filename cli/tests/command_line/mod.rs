@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The root of the repository: the program runs there, so the tests name its files as a user in a clone would.
+/// The root of the repository: the program runs there, so the tests name its files as a user in a clone
+/// would.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// A file of the repository, for the test itself.
@@ -48,7 +49,7 @@ pub(crate) fn run_with_variable(name: &str, value: &str, arguments: &[&str]) -> 
     run_command(command, "")
 }
 
-/// Runs the program behind some words of a shell, such as a limit.
+/// Runs the program after some words of a shell, such as a limit.
 pub(crate) fn run_behind(words: &str, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
     command.current_dir(ROOT);
@@ -61,7 +62,7 @@ fn run_command(mut command: Command, input: &str) -> Run {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
-    // A program that does not read its input to the end is no error here.
+    // A program that does not read its input to the end is not an error here.
     let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// A tensor: name, type, sizes and bytes.
 pub(crate) type Row<'a> = (&'a str, &'a str, &'a [usize], usize);
 
-/// A model of these tensors, its keys in the order of their names. No byte is zero, and neighbours differ; `seed` makes two
-/// models different.
+/// A model of these tensors, its keys in the order of their names. No byte is zero, and neighbours differ;
+/// `seed` makes two models different.
 pub(crate) fn write(path: &Path, tensors: &[Row<'_>], metadata: Option<Value>, seed: usize) {
     let (mut header, mut end) = (serde_json::Map::new(), 0);
     if let Some(metadata) = metadata {

@@ -1,4 +1,4 @@
-//! `Aliases`: which results lie in the same memory.
+//! `Aliases`: which results are in the same memory.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use super::module::{Module, NONE, place};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// A number for every part of every result in the schedule, and the buffer each of them lies in.
+/// A number for every part of every result in the schedule, and the buffer each of them is in.
 ///
-/// By the rules of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`: tuples, bitcasts and the later halves of asynchronous operations are
-/// names for what exists; the state of a loop lies in one buffer; what is updated in place, or lies over a parameter
-/// (`input_output_alias`), in that of its operand.
+/// By the rules of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`: tuples, bitcasts and the later halves
+/// of asynchronous operations are names for what exists; the state of a loop is in one buffer; what is
+/// updated in place, or shares the memory of a parameter (`input_output_alias`), in that of its operand.
 #[derive(Debug)]
 pub(super) struct Aliases {
     /// For each instruction the number of its first part; [`NONE`] outside the schedule.
     first: Vec<u32>,
     /// A forest with one tree for each buffer: the part that stands for the buffer is its own parent.
     parents: Vec<u32>,
-    /// For each buffer (where its part stands): do several values lie in it, one after the other?
+    /// For each buffer (where its part is): do several values are in it, one after the other?
     several: Vec<bool>,
 }
 
@@ -56,7 +56,7 @@ impl Aliases {
         self.parents.len()
     }
 
-    /// The buffer a part lies in: the number of one of the parts in it.
+    /// The buffer a part is in: the number of one of the parts in it.
     pub(super) fn buffer(&mut self, part: u32) -> u32 {
         let mut at = part;
         loop {
@@ -82,7 +82,7 @@ impl Aliases {
         at
     }
 
-    /// Do several values lie in the buffer, one after the other?
+    /// Do several values sit in the buffer, one after the other?
     pub(super) fn holds_several(&self, buffer: u32) -> bool {
         self.several.get(place(buffer)).copied().unwrap_or(false)
     }
@@ -188,9 +188,36 @@ impl Aliases {
         if role == Role::While {
             self.join_all(module, (id, 0), (first, 0), true);
         }
+        if role == Role::Update {
+            self.join_brought(module, schedule, id);
+        }
     }
 
-    /// Results that lie over a parameter.
+    /// The operands that an `async-update` brings to an `async-start` without any, as for a SparseCore: they
+    /// are the parameters of the computation that the start calls, and its root is element 1 of the update.
+    fn join_brought(&mut self, module: &Module, schedule: &Schedule, id: u32) {
+        let Some((&start, brought)) = module.operands(id).split_first().filter(|(_, brought)| !brought.is_empty())
+        else {
+            return;
+        };
+        let parts = module.parts(id);
+        for (&part, &operand) in parts.at(&[0]).map_or(&[][..], |held| parts.elements(held)).iter().zip(brought) {
+            self.join_all(module, (id, part), (operand, 0), false);
+        }
+        let Some(&called) = module.calls(start).first().filter(|&&called| schedule.is_placed_by(called, start)) else {
+            return;
+        };
+        let nodes = module.computations.get(place(called)).map_or(0..0, |found| found.nodes.clone());
+        for parameter in nodes.filter(|&node| module.role(node) == Role::Parameter) {
+            let operand = module.node(parameter).and_then(|node| brought.get(place(node.number)));
+            self.join_all(module, (parameter, 0), (operand.copied().unwrap_or(NONE), 0), false);
+        }
+        if let (Some(root), Some(result)) = (module.root(called), parts.at(&[1])) {
+            self.join_all(module, (root, 0), (id, result), false);
+        }
+    }
+
+    /// Results that share the memory of a parameter.
     fn join_donated(&mut self, module: &Module, entry: u32) {
         let Some(computation) = module.computations.get(place(entry)) else { return };
         let Some(root) = module.root(entry) else { return };

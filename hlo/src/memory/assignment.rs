@@ -35,7 +35,13 @@ pub struct BufferAssignment {
     spaces: BTreeMap<u64, Space>,
     allocations: u64,
     unreadable: u64,
+    /// Whether the program is one for a TPU: only its allocations have pages.
+    on_tpu: bool,
 }
+
+/// The TPU's compiler reports the temporaries of the main memory in blocks of this size, and less than one as
+/// none.
+const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Space {
@@ -82,6 +88,7 @@ struct Allocation {
     is_result: bool,
     is_temporary: bool,
     is_constant: bool,
+    is_paged: bool,
 }
 
 impl BufferAssignment {
@@ -115,7 +122,7 @@ impl BufferAssignment {
                     }
                 }
             } else if !text.is_empty() {
-                // The tables behind the allocations repeat what was read.
+                // The tables after the allocations repeat what was read.
                 open = None;
             }
         }
@@ -124,6 +131,7 @@ impl BufferAssignment {
 
     fn enter(&mut self, allocation: Allocation) {
         self.allocations = self.allocations.saturating_add(1);
+        self.on_tpu |= allocation.is_paged;
         let bytes = u128::from(allocation.bytes);
         let total = &mut self.spaces.entry(allocation.space).or_default().total;
         let add = |total: &mut u128, counts: bool| *total = total.saturating_add(if counts { bytes } else { 0 });
@@ -145,10 +153,26 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory.
+    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16
+    /// KiB, and less than one block is none, as the compiler reports them.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::BufferAssignment;
+    ///
+    /// let dump = "BufferAssignment:\nallocation 0: size 16896, page 0, preallocated-temp:\n";
+    /// assert_eq!(BufferAssignment::read(dump.as_bytes())?.total(0).temp_bytes, 32_768);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn total(&self, space: u64) -> MemoryTotal {
-        self.spaces.get(&space).map(|space| space.total).unwrap_or_default()
+        let mut total = self.spaces.get(&space).map(|space| space.total).unwrap_or_default();
+        if self.on_tpu && space == 0 {
+            let blocks = if total.temp_bytes < TPU_BLOCK { 0 } else { total.temp_bytes.div_ceil(TPU_BLOCK) };
+            let rounded = blocks.saturating_mul(TPU_BLOCK);
+            total.peak_bytes = total.peak_bytes.saturating_sub(total.temp_bytes).saturating_add(rounded);
+            total.temp_bytes = rounded;
+        }
+        total
     }
 
     /// The memory spaces that occur, in ascending order.
@@ -166,8 +190,8 @@ impl BufferAssignment {
         self.spaces.keys().copied()
     }
 
-    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at the same
-    /// time: those at overlapping offsets are not.
+    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at
+    /// the same time: those at overlapping offsets are not.
     #[must_use]
     pub fn largest_temporaries(&self, space: u64) -> &[AssignedValue] {
         self.spaces.get(&space).map_or(&[], |space| &space.largest)
@@ -194,12 +218,13 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let Some((_, behind)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(behind);
     let mut allocation = Allocation { bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
-    // Shapes stand between bars, with commas of their own.
+    // Shapes are between bars, with commas of their own.
     let outside = behind.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {
             Some(("color", number)) => allocation.space = Cursor::new(number).number("a memory space")?,
             Some(("parameter", _)) => allocation.is_argument = true,
+            Some(("page", _)) => allocation.is_paged = true,
             _ => {}
         }
         allocation.is_result |= part == "maybe-live-out";

@@ -11,16 +11,19 @@ use super::role::Role;
 /// One computation as a fusion runs it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fusion {
-    /// The parts of the result that are written over a part of a parameter: (part of the result, parameter, part of
-    /// the parameter).
+    /// The parts of the result that are written over a part of a parameter: (part of the result, parameter,
+    /// part of the parameter).
     pub(super) in_place: Vec<(u32, u32, u32)>,
     /// The parameters of which every element is needed only for the element of the result at its place, in
     /// ascending order.
     pub(super) elementwise: Vec<u32>,
+    /// Whether a convolution is part of it.
+    pub(super) has_convolution: bool,
 }
 
-/// What XLA's `AliasInfo` and `HloDataflowAnalysis` find out about fusions: which results must lie over an operand, as
-/// a `dynamic-update-slice` or a `scatter` at the root writes into it, and which may.
+/// What XLA's `AliasInfo` and `HloDataflowAnalysis` find out about fusions: which results must share the
+/// memory of an operand, as a `dynamic-update-slice` or a `scatter` at the root writes into it, and which
+/// may.
 ///
 /// A dump prints a computation before its callers, so that one pass in the order of the text is enough; a
 /// fusion inside a fusion that is printed later counts as unknown.
@@ -37,7 +40,8 @@ pub(super) fn fusions(module: &Module) -> Vec<Fusion> {
         let size = computation.nodes.len().saturating_add(place(module.parts(root).len()));
         let steps = Cell::new(size.saturating_mul(8).saturating_add(1000));
         let inside = Inside { module, computation, fusions: &found, steps };
-        let fusion = Fusion { in_place: inside.in_place(root), elementwise: inside.elementwise() };
+        let has_convolution = computation.nodes.clone().any(|id| module.opcode(id) == "convolution");
+        let fusion = Fusion { in_place: inside.in_place(root), elementwise: inside.elementwise(), has_convolution };
         if let Some(entry) = found.get_mut(place(number)) {
             *entry = fusion;
         }
@@ -49,8 +53,8 @@ struct Inside<'a> {
     module: &'a Module,
     computation: &'a Computation,
     fusions: &'a [Fusion],
-    /// How many steps may still be taken back from results: a text made for it would need their product with the
-    /// length of the way.
+    /// How many steps may still be taken back from results: a text made for it would need their product with
+    /// the length of the way.
     steps: Cell<usize>,
 }
 
@@ -146,8 +150,8 @@ pub(super) fn taken(module: &Module, id: u32) -> Option<u32> {
     module.parts(operand).at(&[place(module.node(id)?.number)])
 }
 
-/// The parts of the result that must lie over a part of an operand: (part of the result, position of the operand,
-/// part of the operand).
+/// The parts of the result that must share the memory of a part of an operand: (part of the result, position
+/// of the operand, part of the operand).
 pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Vec<(u32, u32, u32)> {
     let parts = module.parts(id);
     let mut pairs = Vec::new();

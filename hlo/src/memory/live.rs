@@ -3,7 +3,7 @@
 use super::aliases::Aliases;
 use super::fusion::fusions;
 use super::module::{Module, NONE, place};
-use super::part::PartKind;
+use super::part::{ArrayFacts, PartKind};
 use super::ranges::Ranges;
 use super::report::{BufferUse, InstructionPlace, MemoryTotal, SpaceUse};
 use super::reuse::reuse_results;
@@ -11,6 +11,7 @@ use super::role::Role;
 use super::schedule::Schedule;
 use super::sharing::share;
 use super::uses::{Buffer, Use, all_uses};
+use tensor_layout::tiled::TpuGeneration;
 
 /// Which buffers a program has, and when it needs them.
 ///
@@ -53,26 +54,49 @@ pub struct LiveMemory<'a> {
     /// When temporaries are needed, for each buffer in ascending order and without overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
-    /// The computations with instructions: the first of these, and the number of the computation, in ascending order.
+    /// The computations with instructions: the first of these, and the number of the computation, in
+    /// ascending order.
     pub(super) computations: Vec<(u32, u32)>,
 }
 
 impl Module {
-    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as where its end
-    /// is missing.
+    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as
+    /// where its end is missing.
     ///
     /// It follows XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`) as far as the text
-    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions are
-    /// taken in the order of the text.
+    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions
+    /// are taken in the order of the text.
     #[must_use]
     pub fn live_memory(&self) -> Option<LiveMemory<'_>> {
+        self.live_memory_on(None)
+    }
+
+    /// The same for a TPU of this generation. Only the sizes of the tables of tuples depend on it, and the
+    /// text does not say it: without a generation, they are those of v4 and v5e, or of v2 and v3, which the
+    /// text shows.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::TpuGeneration;
+    /// use tensor_layout_hlo::Module;
+    ///
+    /// let dump = "ENTRY %main (p: f32[8,128]) -> (f32[8,128]) {
+    ///   %p = f32[8,128]{1,0:T(8,128)} parameter(0)
+    ///   ROOT %t = (f32[8,128]{1,0:T(8,128)}) tuple(%p)
+    /// }";
+    /// let module = Module::read(dump.as_bytes())?;
+    /// let results = |generation| module.live_memory_on(generation).map(|memory| memory.total().output_bytes);
+    /// assert_eq!((results(None), results(Some(TpuGeneration::V6e))), (Some(4096 + 512), Some(4096 + 32)));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn live_memory_on(&self, generation: Option<TpuGeneration>) -> Option<LiveMemory<'_>> {
         let mut entries = (0_u32..).zip(&self.computations);
         let (entry, _) = entries.find(|(_, computation)| computation.is_entry && !computation.nodes.is_empty())?;
         let schedule = Schedule::new(self, entry);
         let fusions = fusions(self);
         let mut aliases = Aliases::new(self, &schedule, &fusions, entry)?;
         let ranges = Ranges::new(self, &schedule, &aliases, entry);
-        let sizes = Spaces::of(self);
+        let sizes = Spaces::of(self, generation);
         let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
         let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
         let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
@@ -102,30 +126,39 @@ impl Module {
 /// The memory spaces that occur, in ascending order.
 struct Spaces {
     numbers: Vec<u64>,
-    /// Is the program one for a TPU? Only TPU layouts have tiles.
+    /// Whether the program is one for a TPU: only TPU layouts have tiles.
     on_tpu: bool,
+    /// The bytes that a TPU rounds the table of a tuple up to.
+    table_block: u64,
 }
 
 impl Spaces {
-    fn of(module: &Module) -> Spaces {
+    fn of(module: &Module, generation: Option<TpuGeneration>) -> Spaces {
         let mut numbers: Vec<u64> = module.array_facts().iter().map(|array| array.space).collect();
         numbers.push(0);
         numbers.sort_unstable();
         numbers.dedup();
-        Spaces { numbers, on_tpu: module.array_facts().iter().any(|array| array.is_tiled) }
+        let has = |test: fn(&ArrayFacts) -> bool| module.array_facts().iter().any(test);
+        let table_block = match generation {
+            Some(TpuGeneration::V2 | TpuGeneration::V3) => 1024,
+            Some(TpuGeneration::V5p | TpuGeneration::V6e | TpuGeneration::V7x) => 32,
+            None if has(|array| array.is_early_tpu) => 1024,
+            _ => 512,
+        };
+        Spaces { numbers, on_tpu: generation.is_some() || has(|array| array.is_tiled), table_block }
     }
 
-    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks of 512; elsewhere a
+    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks; elsewhere a
     /// pointer takes 8.
     fn table(&self, elements: u64) -> u64 {
         if self.on_tpu {
-            elements.saturating_mul(4).checked_next_multiple_of(512).unwrap_or(u64::MAX)
+            elements.saturating_mul(4).checked_next_multiple_of(self.table_block).unwrap_or(u64::MAX)
         } else {
             elements.saturating_mul(8)
         }
     }
 
-    /// The bytes of a part, and the number of the space it lies in.
+    /// The bytes of a part, and the number of the space it is in.
     fn size(&self, module: &Module, kind: PartKind) -> (u64, u32) {
         let (bytes, space) = match kind {
             PartKind::Nothing => (0, 0),
@@ -175,7 +208,7 @@ impl LiveMemory<'_> {
         self.buffers.get(place(number)).copied().unwrap_or_default()
     }
 
-    /// The events, space by space in the order of their times; what ends stands before what begins.
+    /// The events, space by space in the order of their times; what ends is before what begins.
     fn events(&self, only: Option<u32>) -> Vec<Event> {
         let mut events = Vec::new();
         for used in &self.uses {
@@ -203,7 +236,7 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        // Behind the last event of a space nothing is in use.
+        // After the last event of a space nothing is in use.
         let mut now = 0_u128;
         for event in self.events(None) {
             let bytes = u128::from(self.buffer(event.buffer).bytes);
@@ -227,6 +260,39 @@ impl LiveMemory<'_> {
     #[must_use]
     pub fn total(&self) -> MemoryTotal {
         self.spaces.first().map(|space| space.total).unwrap_or_default()
+    }
+
+    /// The most that all memory spaces together hold at one time, parameters and results included: the
+    /// `peak_memory_in_bytes` of JAX's memory analysis, without the compiler's own needs.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::Module;
+    ///
+    /// let dump = "HloModule m, is_scheduled=true
+    ///
+    /// ENTRY %main (p: f32[256]) -> f32[256] {
+    ///   %p = f32[256]{0} parameter(0)
+    ///   %a = f32[256]{0:S(1)} sine(%p)
+    ///   ROOT %b = f32[256]{0} dot(%a, %p)
+    /// }";
+    /// let module = Module::read(dump.as_bytes())?;
+    /// let memory = module.live_memory().ok_or("no entry computation")?;
+    /// assert_eq!((memory.total().peak_bytes, memory.peak_of_all_spaces()), (2048, 3072));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn peak_of_all_spaces(&self) -> u128 {
+        let fixed = |space: &SpaceUse| space.total.peak_bytes.saturating_sub(space.total.temp_bytes);
+        let mut now: u128 = self.spaces.iter().map(fixed).sum();
+        let mut most = now;
+        let mut events = self.events(None);
+        events.sort_unstable_by_key(|event| (event.time, event.begins));
+        for event in events {
+            let bytes = u128::from(self.buffer(event.buffer).bytes);
+            now = if event.begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
+            most = most.max(now);
+        }
+        most
     }
 
     /// Every memory space that occurs, in ascending order.
@@ -262,8 +328,8 @@ impl LiveMemory<'_> {
         self.schedule.order.get(place(time)).map(|&id| self.place(id))
     }
 
-    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and results
-    /// included. The first time is 0.
+    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and
+    /// results included. The first time is 0.
     #[must_use]
     pub fn profile(&self, space: u64) -> Vec<(u32, u128)> {
         let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {

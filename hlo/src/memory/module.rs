@@ -84,7 +84,9 @@ pub(super) struct Node {
     op_name: u32,
     source: u32,
     line: u32,
-    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`].
+    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`]
+    /// and
+    /// [`Module::is_output_fusion`].
     pub(super) number: u32,
 }
 
@@ -106,7 +108,7 @@ struct Scope {
     computation: Option<(Arc<str>, u32)>,
     hasher: RandomState,
     /// The hash of a name leads to the instruction. (Of two names with one hash the later is found; with 64
-    /// bits and a secret key nobody meets two.)
+    /// bits and a secret key no one meets two.)
     names: HashMap<u64, u32>,
 }
 
@@ -200,8 +202,11 @@ impl Module {
         if place(opcode) == self.roles.len() {
             self.roles.push(Role::of(&instruction.opcode));
         }
-        let marked = matches!(instruction.fusion_kind.as_deref(), Some("kLoop" | "kInput"))
-            || instruction.custom_call_target.as_deref() == Some("ConcatBitcast");
+        let flag = match (instruction.fusion_kind.as_deref(), instruction.custom_call_target.as_deref()) {
+            (Some("kLoop" | "kInput"), _) | (_, Some("ConcatBitcast")) => 1,
+            (Some("kOutput"), _) => 2,
+            _ => 0,
+        };
         let node = Node {
             name_end: checked::narrow(self.names.len(), "the bytes of all names in a dump")?,
             operands_end: checked::narrow(self.operands.len(), COUNT)?,
@@ -213,7 +218,7 @@ impl Module {
             line: checked::narrow(instruction.line, "the number of a line")?,
             number: match instruction.number {
                 Some(number) => u32::try_from(number).unwrap_or(NONE),
-                None => u32::from(marked),
+                None => flag,
             },
         };
         self.nodes.push(node);
@@ -227,7 +232,7 @@ impl Module {
         Ok(())
     }
 
-    /// The computation the instruction stands in, which becomes the open one.
+    /// The computation the instruction is in, which becomes the open one.
     fn computation(&mut self, instruction: &Instruction, id: u32) -> Result<u32, Error> {
         if let Some((name, number)) = &self.open.computation
             && Arc::ptr_eq(name, &instruction.computation)
@@ -236,7 +241,7 @@ impl Module {
         }
         let name = &instruction.computation;
         let mut number = self.called(name)?;
-        // A second computation of one name is nobody's: calls mean the first.
+        // A second computation of one name is no one's: calls mean the first.
         if self.computations.get(place(number)).is_some_and(|found| !found.nodes.is_empty()) {
             number = self.new_computation(name)?;
         }
@@ -303,7 +308,8 @@ impl Module {
         &self.unreadable_lines
     }
 
-    /// Hands every instruction to `handle`, with its computation, and whether that is the entry, if it is not inlined.
+    /// Hands every instruction to `handle`, with its computation, and whether that is the entry, if it is not
+    /// inlined.
     pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, Option<(&Arc<str>, bool)>)) {
         for computation in &self.computations {
             for id in computation.nodes.clone() {
@@ -326,6 +332,11 @@ impl Module {
     /// Is a fusion of the kind `kLoop` or `kInput`, a custom call a `ConcatBitcast`?
     pub(super) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
+    }
+
+    /// Whether an instruction is a fusion of the kind `kOutput`.
+    pub(super) fn is_output_fusion(&self, id: u32) -> bool {
+        self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
     }
 
     /// The operands; [`NONE`] for a name that the computation does not define before.
@@ -376,7 +387,8 @@ impl Module {
         }
     }
 
-    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in XLA's reader.
+    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in XLA's
+    /// reader.
     pub(super) fn root(&self, computation: u32) -> Option<u32> {
         let found = self.computations.get(place(computation))?;
         match found.root {

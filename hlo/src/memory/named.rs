@@ -11,8 +11,8 @@ use super::role::Role;
 use super::uses::Buffer;
 
 impl LiveMemory<'_> {
-    /// The buffers of a space that are in use at a time, the largest first: parameters and results, which are there
-    /// for the whole program, and temporaries. Constants are not among them.
+    /// The buffers of a space that are in use at a time, the largest first: parameters and results, which are
+    /// there for the whole program, and temporaries. Constants are not among them.
     ///
     /// Each is named after the instruction whose value it holds at that time, or will hold next.
     #[must_use]
@@ -54,8 +54,8 @@ impl LiveMemory<'_> {
         found
     }
 
-    /// How well a part names its buffer at a time: the value that was computed last is best, then the one that
-    /// will be computed next; other names for a value come behind.
+    /// How well a part names its buffer at a time: the value that was computed last is best, then the one
+    /// that will be computed next; other names for a value come after.
     fn rank(&self, id: u32, part: u32, number: u32, time: u32) -> (u8, i64) {
         let start = self.ranges.of(number).0;
         let in_entry =

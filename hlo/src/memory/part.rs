@@ -6,8 +6,8 @@ use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;
 
-/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its elements.
-/// A part is known by its place in this order; the shape itself has place 0.
+/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its
+/// elements. A part is known by its place in this order; the shape itself has place 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     parts: Vec<Part>,
@@ -26,7 +26,7 @@ struct Part {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKind {
-    /// The table of pointers to so many elements.
+    /// The table of pointers to this many elements.
     Tuple(u32),
     /// An array: its number among the different arrays.
     Array(u32),
@@ -41,6 +41,8 @@ pub(super) struct ArrayFacts {
     pub(super) padded_bytes: u64,
     pub(super) space: u64,
     pub(super) is_tiled: bool,
+    /// A scalar of 32 bits in the tile `T(256)`, which only TPU v2 and v3 have.
+    pub(super) is_early_tpu: bool,
 }
 
 impl ArrayFacts {
@@ -50,6 +52,9 @@ impl ArrayFacts {
             padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
             space: layout.memory_space(),
             is_tiled: !layout.tiles().is_empty(),
+            is_early_tpu: array.sizes().is_empty()
+                && array.data_type().bits() == 32
+                && layout.tiles().first().is_some_and(|tile| tile.to_string() == "(256)"),
         }
     }
 }

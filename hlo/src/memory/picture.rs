@@ -20,8 +20,8 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-s
     .end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:#ddd}.peak{stroke:#222;stroke-dasharray:4 3}";
 
 impl LiveMemory<'_> {
-    /// An SVG of what a memory space holds over the schedule: parameters and results at the bottom, above them
-    /// the temporaries that are the largest at the peak, a band for each, and all others on top.
+    /// An SVG of what a memory space holds over the schedule: parameters and results at the bottom, above
+    /// them the temporaries that are the largest at the peak, a band for each, and all others on top.
     ///
     /// Its size does not grow with the program's.
     ///
@@ -196,7 +196,7 @@ fn text(page: &mut String, (x, y): (f64, f64), class: &str, text: &str) {
     page.push_str("</text>");
 }
 
-/// At most so many characters.
+/// At most this many characters.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
 }

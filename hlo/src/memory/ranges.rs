@@ -8,9 +8,9 @@ use super::schedule::Schedule;
 
 /// The first and the last time of every part in the schedule; both count.
 ///
-/// A part lives to the last use *under this name*; another name in the same buffer lives for itself. As in XLA's `HloLiveRange`, what a
-/// computation returns lives to its end, the first state of a loop to the beginning of the body, and what is inside an asynchronous
-/// computation to the end of the operation.
+/// A part lives to the last use *under this name*; another name in the same buffer lives for itself. As in
+/// XLA's `HloLiveRange`, what a computation returns lives to its end, the first state of a loop to the
+/// beginning of the body, and what is inside an asynchronous computation to the end of the operation.
 #[derive(Debug)]
 pub(super) struct Ranges {
     starts: Vec<u32>,
@@ -23,8 +23,8 @@ impl Ranges {
         for (time, &id) in (0_u32..).zip(&schedule.order) {
             set(&mut starts, id, time);
         }
-        // The last use of all parts of a result at once. Going through them for every use would take the product of
-        // the sizes of two lines.
+        // The last use of all parts of a result at once. Going through them for every use would take the
+        // product of the sizes of two lines.
         let mut whole = starts.clone();
         let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
         for (time, &id) in (0_u32..).zip(&schedule.order) {
@@ -91,7 +91,7 @@ impl Ranges {
     }
 }
 
-/// When the computation begins, if it stands in the schedule for this caller; else the time of the caller.
+/// When the computation begins, if it is in the schedule for this caller; else the time of the caller.
 fn called_at(schedule: &Schedule, called: u32, caller: u32, time: u32) -> u32 {
     if schedule.is_placed_by(called, caller) { schedule.times(called).start } else { time }
 }

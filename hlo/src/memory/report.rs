@@ -6,9 +6,9 @@ use crate::sources::SourceLine;
 
 /// The bytes of one memory, as the compiler's own memory analysis counts them.
 ///
-/// Parameters and results have their memory for the whole program; a result that is written over a parameter is
-/// counted among both, and once more as aliased. So `peak_bytes` is `argument_bytes + output_bytes - alias_bytes +
-/// temp_bytes`.
+/// Parameters and results have their memory for the whole program; a result that is written over a parameter
+/// is counted among both, and once more as aliased. So `peak_bytes` is
+/// `argument_bytes + output_bytes - alias_bytes + temp_bytes`.
 ///
 /// ```
 /// use tensor_layout_hlo::{MemoryTotal, Module};
@@ -30,7 +30,7 @@ pub struct MemoryTotal {
     pub argument_bytes: u128,
     /// The results, tables of tuples included.
     pub output_bytes: u128,
-    /// The results that lie over a parameter.
+    /// The results that share the memory of a parameter.
     pub alias_bytes: u128,
     /// The most that temporaries take at one time.
     pub temp_bytes: u128,
@@ -82,7 +82,7 @@ pub enum BufferUse {
     Argument,
     /// A result of the program.
     Result,
-    /// A result that lies over a parameter.
+    /// A result that shares the memory of a parameter.
     Aliased,
     /// A constant.
     Constant,
@@ -157,7 +157,7 @@ pub struct InstructionPlace {
 pub struct LiveBuffer {
     /// The instruction whose value it holds at that time.
     pub place: InstructionPlace,
-    /// Where the value stands in the instruction's tuple: empty if the result is no tuple.
+    /// Where the value is in the instruction's tuple: empty if the result is not a tuple.
     pub tuple_index: Vec<usize>,
     /// The array, or the tuple of which it holds the pointers.
     pub shape: String,

@@ -11,9 +11,9 @@ use super::uses::{Buffer, Use, all_uses};
 /// How many results are tried for one temporary. (Trying all would take the product of their numbers.)
 const MOST_TRIED: usize = 64;
 
-/// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on CPUs and
-/// GPUs: the largest temporaries first, each into the smallest result that is large enough and free at that time.
-/// The compiler for TPUs does not.
+/// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on
+/// CPUs and GPUs: the largest temporaries first, each into the smallest result that is large enough and free
+/// at that time. The compiler for TPUs does not.
 pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
     let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();
     let uses = all_uses(aliases, ranges, |number| {

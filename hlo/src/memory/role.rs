@@ -15,8 +15,8 @@ pub(super) enum Role {
     Conditional,
     Call,
     Fusion,
-    /// Begins an operation that runs beside the next ones. The result holds the operands as its element of this
-    /// number; what is called, if anything is, returns element 1.
+    /// Begins an operation that runs beside the next ones. The result holds the operands as its element of
+    /// this number; what is called, if anything is, returns element 1.
     Start(usize),
     /// Goes on with one.
     Update,

@@ -1,4 +1,5 @@
-//! `Schedule`: the order in which a program runs, with the computations that instructions call in their places.
+//! `Schedule`: the order in which a program runs, with the computations that instructions call in their
+//! places.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,8 +9,9 @@ use super::role::Role;
 
 /// The time of every instruction that has buffers of its own.
 ///
-/// The order is that of XLA's `HloLiveRange`: what a `while`, a `conditional`, a `call` or the start of an asynchronous operation calls stands
-/// in front of it, where it is called first. What runs inside one instruction (fusions, the function of a `reduce`) has no time.
+/// The order is that of XLA's `HloLiveRange`: what a `while`, a `conditional`, a `call` or the start of an
+/// asynchronous operation calls is in front of it, where it is called first. What runs inside one instruction
+/// (fusions, the function of a `reduce`) has no time.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// The instructions in the order of their times, which count from 0.
@@ -27,7 +29,7 @@ struct Placed {
     caller: u32,
     /// The first time in it.
     start: u32,
-    /// The time behind its last instruction, which is that of the caller.
+    /// The time after its last instruction, which is that of the caller.
     end: u32,
     /// The start of the asynchronous operation it runs in, if it does.
     asynchronous: u32,
@@ -35,7 +37,7 @@ struct Placed {
 
 const NOT_PLACED: Placed = Placed { is_entered: false, caller: NONE, start: 0, end: 0, asynchronous: NONE };
 
-/// A computation on the way: its number, the next of its instructions, whether what that calls stands already.
+/// A computation on the way: its number, the next of its instructions, whether what that calls is already.
 struct Step {
     computation: u32,
     next: u32,
@@ -43,7 +45,8 @@ struct Step {
 }
 
 impl Schedule {
-    /// The schedule from the entry computation on. Deep nesting needs no stack, and what calls itself is entered once.
+    /// The schedule from the entry computation on. Deep nesting needs no stack, and what calls itself is
+    /// entered once.
     pub(super) fn new(module: &Module, entry: u32) -> Schedule {
         let mut schedule =
             Schedule { order: Vec::new(), placed: vec![NOT_PLACED; module.computations.len()], ends: HashMap::new() };
@@ -154,7 +157,8 @@ impl Schedule {
         (0_u32..).zip(&self.placed).filter(|(_, placed)| placed.is_entered).map(|(computation, _)| computation)
     }
 
-    /// The time until which what is in a computation has to stay, as it runs beside the instructions behind it.
+    /// The time until which what is in a computation has to stay, as it runs beside the instructions after
+    /// it.
     pub(super) fn asynchronous_end(&self, computation: u32) -> Option<u32> {
         let start = self.placed.get(place(computation))?.asynchronous;
         self.ends.get(&start).copied()
@@ -167,6 +171,6 @@ impl Schedule {
 }
 
 fn now(order: &[u32]) -> u32 {
-    // There are at most 2^32 instructions, and each stands in the order once.
+    // There are at most 2^32 instructions, and each is in the order once.
     u32::try_from(order.len()).unwrap_or(u32::MAX)
 }

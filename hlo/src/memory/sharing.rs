@@ -1,4 +1,4 @@
-//! Results that XLA writes over an operand which nobody needs afterwards.
+//! Results that XLA writes over an operand which no one needs afterwards.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -11,9 +11,10 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its shape and layout whose last
-/// use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and each buffer held one value so far. Which operands
-/// `may_give` theirs (not parameters), and which results `may_take` one?
+/// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its
+/// shape and layout whose last use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and
+/// each buffer held one value so far. Which operands `may_give` theirs (not parameters), and which results
+/// `may_take` one?
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
@@ -79,6 +80,12 @@ impl Allowed<'_> {
             Role::Elementwise => Some(Allowed::All),
             Role::Sort => Some(Allowed::OwnPosition),
             Role::Fusion if module.is_marked(id) => Some(Allowed::Some(&called(module, fusions, id)?.elementwise)),
+            // An operand that the convolution does not read, such as the other side of an addition to its
+            // result.
+            Role::Fusion if module.is_output_fusion(id) => {
+                let fusion = called(module, fusions, id).filter(|fusion| fusion.has_convolution)?;
+                Some(Allowed::Some(&fusion.elementwise))
+            }
             _ => None,
         }
     }

@@ -1,10 +1,10 @@
-//! `Buffer` and `Use`: what lies in a buffer, and when.
+//! `Buffer` and `Use`: what is in a buffer, and when.
 
 use super::aliases::Aliases;
 use super::ranges::Ranges;
 use super::report::BufferUse;
 
-/// All parts that lie in one place.
+/// All parts that are in one place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Buffer {
     pub(super) bytes: u64,

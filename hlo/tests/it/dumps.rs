@@ -36,7 +36,7 @@ fn every_instruction_of_real_dumps_is_read() {
     for (path, text) in dumps {
         let (instructions, unreadable) = read(&text);
         assert!(unreadable.is_empty(), "{}: {unreadable:?}", path.display());
-        // In these dumps every instruction, and nothing else, is a line with ` = ` behind two blanks.
+        // In these dumps every instruction, and nothing else, is a line with ` = ` after two blanks.
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  ") && line.contains(" = ")).collect();
         assert_eq!(instructions.len(), lines.len(), "{}", path.display());
         for (instruction, line) in instructions.iter().zip(lines) {
@@ -273,7 +273,8 @@ fn a_long_dump_keeps_the_worst_rows_only() {
     assert_eq!(table.total(0).unwrap().padded_bytes, u128::from(count) * 512_000);
 }
 
-/// Joining lines was quadratic (320 KB took 20 s, these 3 MB would take half an hour), and the error held them all.
+/// Joining lines was quadratic (320 KB took 20 s, these 3 MB would take half an hour), and the error held
+/// them all.
 #[test]
 fn lines_that_are_joined_in_vain_are_read_a_few_times_only() {
     for piece in ["  %x,\n", "  )(\n", "  \"\n"] {

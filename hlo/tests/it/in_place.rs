@@ -1,4 +1,5 @@
-//! What HLO writes over its operands, and what asynchronous computations hold: programs small enough to count.
+//! What HLO writes over its operands, and what asynchronous computations hold: programs small enough to
+//! count.
 
 use tensor_layout_hlo::{BufferUse, Module};
 
@@ -27,12 +28,12 @@ ENTRY %e (p: f32[100]) -> f32[1] {{
     };
     assert_eq!(temporaries(&program("")), 3 * 400);
     assert_eq!(temporaries(&program(", output_to_operand_aliasing={{}: (1, {})}")), 2 * 400);
-    // An operand that does not exist is written over by nobody.
+    // An operand that does not exist is written over by no one.
     assert_eq!(temporaries(&program(", output_to_operand_aliasing={{}: (7, {})}")), 3 * 400);
 }
 
-/// Two results over two operands; beside them the table of two pointers, and the indices and the update, of which one lies in the
-/// memory of the result.
+/// Two results over two operands; beside them the table of two pointers, and the indices and the update, of
+/// which one is in the memory of the result.
 #[test]
 fn each_result_of_a_scatter_lies_over_its_own_operand() {
     let text = "HloModule m, is_scheduled=true

@@ -4,7 +4,8 @@ use std::io::{self, BufReader, Read};
 
 use tensor_layout_hlo::{MAX_LINE_BYTES, Reader, Record};
 
-/// The names of the instructions, each behind that of its computation, and the numbers of the lines that could not be read.
+/// The names of the instructions, each after that of its computation, and the numbers of the lines that could
+/// not be read.
 fn read(text: &str) -> (Vec<String>, Vec<u64>) {
     let (mut names, mut unreadable) = (Vec::new(), Vec::new());
     for record in Reader::new(text.as_bytes()) {
@@ -17,11 +18,12 @@ fn read(text: &str) -> (Vec<String>, Vec<u64>) {
     (names, unreadable)
 }
 
-/// The lines stand in the computation `e`, the first of them is line 2.
+/// The lines are in the computation `e`, the first of them is line 2.
 #[test]
 fn an_instruction_ends_where_it_is_whole_or_another_line_begins_anew() {
     for (lines, names, unreadable) in [
-        // Whole with the third line; at the end of the second it might go on, though no bracket is open there.
+        // Whole with the third line; at the end of the second it might go on, though no bracket is open
+        // there.
         ("a = (f32[2],\nf32[3])\ntuple(b, c)", &["e.a"][..], &[][..]),
         // The text is wrong before its end, be it at the last byte: what follows is a line of its own.
         ("a = f33[2] add(b)\nx", &[], &[2, 3]),

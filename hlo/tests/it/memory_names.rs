@@ -1,4 +1,5 @@
-//! The order of the run, what is in use at each time and what it is called, in programs small enough to count.
+//! The order of the run, what is in use at each time and what it is called, in programs small enough to
+//! count.
 
 use tensor_layout_hlo::{LiveMemory, Module};
 
@@ -15,7 +16,8 @@ fn names(live: &LiveMemory, space: u64, time: u32) -> Vec<String> {
 
 #[test]
 fn a_buffer_is_named_after_the_value_it_holds_or_will_hold() {
-    // One tile makes it a program for a TPU, where a table of pointers takes 512 bytes. Element 0 of the result lies over %q.
+    // One tile makes it a program for a TPU, where a table of pointers takes 512 bytes. Element 0 of the
+    // result shares the memory of %q.
     let module = read(
         "HloModule m, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias) }
 %f (a: f32[25]) -> f32[50] {
@@ -82,7 +84,7 @@ ENTRY %e (p: f32[25]) -> f32[25] {
 ",
     );
     let live = module.live_memory().unwrap();
-    // A token takes no bytes, and lies nowhere.
+    // A token takes no bytes, and is nowhere.
     for (time, name) in [(0, "x 100"), (1, "x 100"), (2, "x 100"), (3, "d 100")] {
         assert_eq!(names(&live, 0, time), ["p 100", name], "{time}");
     }
@@ -104,7 +106,8 @@ ENTRY %e (p: f32[25]) -> pred[] {
     );
     let live = module.live_memory().unwrap();
     assert_eq!((module.header().name.as_str(), live.is_scheduled()), ("m", true));
-    // %x and %y at time 3, %y and %v at time 4, beside 101 bytes for %p and %z. The constant is part of the program.
+    // %x and %y at time 3, %y and %v at time 4, beside 101 bytes for %p and %z. The constant is part of the
+    // program.
     let space = &live.spaces()[0];
     assert_eq!((space.total.temp_bytes, space.total.constant_bytes, space.total.peak_bytes), (200, 40, 301));
     assert_eq!((space.peak_time, space.buffers), (Some(3), 6));
@@ -112,7 +115,7 @@ ENTRY %e (p: f32[25]) -> pred[] {
     assert_eq!(live.profile(1), []);
 }
 
-/// What runs beside the instructions behind it keeps its memory to the end of the operation.
+/// What runs beside the instructions after it keeps its memory to the end of the operation.
 #[test]
 fn an_asynchronous_computation_keeps_its_memory_until_it_is_done() {
     let module = read(
@@ -133,16 +136,18 @@ ENTRY %e (p: f32[100]) -> pred[] {
 ",
     );
     let live = module.live_memory().unwrap();
-    // From %b on, at time 5: %m, %r (which is element 1 of the start), %b, two tables of 3 and 1 pointers and a counter.
+    // From %b on, at time 5: %m, %r (which is element 1 of the start), %b, two tables of 3 and 1 pointers and
+    // a counter.
     let expected = ["p 400", "m 280", "s{1} 200", "b 120", "s 24", "s{0} 8", "s{2} 8", "z 1"];
     assert_eq!(names(&live, 0, 5), expected);
-    // The same when %d ends it, at time 7. Behind that only %b and the result of %d are left.
+    // The same when %d ends it, at time 7. After that only %b and the result of %d are left.
     assert_eq!(names(&live, 0, 7), expected);
     assert_eq!(names(&live, 0, 8), ["p 400", "s{1} 200", "b 120", "z 1"]);
     assert_eq!(live.total().temp_bytes, 280 + 200 + 120 + 24 + 8 + 8);
 }
 
-/// XLA prints `condition=` in front of `body=`; neither that nor a shape with another layout decides which is which.
+/// XLA prints `condition=` in front of `body=`; neither that nor a shape with another layout decides which is
+/// which.
 #[test]
 fn the_condition_of_a_loop_runs_before_its_body() {
     for (state, calls) in [

@@ -1,4 +1,4 @@
-//! Which results lie in the memory of an operand or of a result, in programs small enough to count.
+//! Which results are in the memory of an operand or of a result, in programs small enough to count.
 
 use tensor_layout_hlo::Module;
 
@@ -13,7 +13,7 @@ fn temporaries(text: &str) -> u128 {
     figures(text)[3]
 }
 
-/// What is written into lies in place: %x, of 100 bytes, is element 1 of the fusion's second operand.
+/// What is written into is in place: %x, of 100 bytes, is element 1 of the fusion's second operand.
 #[test]
 fn a_fusion_writes_into_what_its_root_updates() {
     let program = |shape: &str, body: &str| {
@@ -90,7 +90,7 @@ ENTRY %e (p: f32[5], i: s32[]) -> pred[] {{
              ROOT %d = f32[25]{0} dynamic-update-slice(%f, %b, %i)",
             100,
         ),
-        // What was computed inside is no operand.
+        // What was computed inside is not an operand.
         (
             one,
             "%n = f32[25]{0} negate(%a)
@@ -161,8 +161,8 @@ ENTRY %e (p: f32[25]) -> pred[] {{
     }
 }
 
-/// Each value has 100 bytes where its shape says nothing else. One tile makes it a program for a TPU, where temporaries
-/// do not lie in the memory of results, and a table of pointers takes 512 bytes.
+/// Each value has 100 bytes where its shape says nothing else. One tile makes it a program for a TPU, where
+/// temporaries do not be in the memory of results, and a table of pointers takes 512 bytes.
 #[test]
 fn values_share_memory_where_no_other_use_stands_against_it() {
     let program = |body: &str| {
@@ -217,7 +217,8 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
                 .to_owned(),
             100,
         ),
-        // A buffer that held two values is not written over, whatever its name; nor is another put in its place.
+        // A buffer that held two values is not written over, whatever its name; nor is another put in its
+        // place.
         (
             "%d = f32[25]{0} dynamic-update-slice(%x, %i, %i)
              %y = f32[25]{0} sine(%d)
@@ -240,7 +241,7 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
                 .to_owned(),
             200,
         ),
-        // An operand that the text does not define is no second value.
+        // An operand that the text does not define is not a second value.
         (
             "%d = f32[25]{0} dynamic-update-slice(%nobody, %i, %i)
              %y = f32[25]{0} sine(%d)
@@ -261,7 +262,7 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
             400 + 512,
         ),
         (format!("{w}%s = {pair} scatter(%x, %w, %i, %p, %p)\n  ROOT %z = pred[] custom-call(%s)"), 200 + 512),
-        // Result 1 lies over element 0 of operand 1; result 0 has 20 bytes. Two tables.
+        // Result 1 shares the memory of element 0 of operand 1; result 0 has 20 bytes. Two tables.
         (
             format!(
                 "{w}%t = {pair} tuple(%x, %w)
@@ -270,7 +271,8 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
             ),
             200 + 20 + 2 * 512,
         ),
-        // An element that is taken later is there beside %b, of 200 bytes, whether it has its name yet or not.
+        // An element that is taken later is there beside %b, of 200 bytes, whether it has its name yet or
+        // not.
         (
             "%y = (f32[25]{0}, f32[5]{0}) custom-call(%p)
              %b = f32[50]{0} custom-call(%p)
@@ -358,7 +360,8 @@ fn temporaries_lie_in_the_memory_of_results_that_are_not_there_yet() {
              ROOT %z = f32[50]{0} pad(%y)",
             [200, 200, 0, 4],
         ),
-        // The largest first: %x of 800 bytes, and behind it %v of 600. %y of 400 bytes meets both, %u of 40 the result.
+        // The largest first: %x of 800 bytes, and after it %v of 600. %y of 400 bytes meets both, %u of 40
+        // the result.
         (
             "%x = f32[200]{0} pad(%p)
              %y = f32[100]{0} slice(%x)
@@ -384,7 +387,7 @@ fn temporaries_lie_in_the_memory_of_results_that_are_not_there_yet() {
              ROOT %t = (f32[10]{0}, f32[200]{0}) tuple(%s, %l)",
             [200, 40 + 800 + 16, 0, 0],
         ),
-        // The result lies in another memory.
+        // The result is in another memory.
         (
             "%x = f32[50]{0} reverse(%p)
              %y = f32[1]{0} slice(%x)

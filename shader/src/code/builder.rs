@@ -40,7 +40,7 @@ impl Code {
         self.names.push(name.into());
     }
 
-    /// The name, with a number behind it if it is taken, by a variable or by WGSL.
+    /// The name, with a number after it if it is taken, by a variable or by WGSL.
     fn declare(&mut self, name: &str, most: u32) -> Variable {
         let taken = |name: &str, names: &[Arc<str>]| is_reserved(name) || names.iter().any(|taken| **taken == *name);
         let mut own: Arc<str> = name.into();
@@ -83,7 +83,7 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The word of a buffer at `index`, read where the expression stands. Bind it where it must be read once.
+    /// The word of a buffer at `index`, read where the expression is. Bind it where it must be read once.
     pub(crate) fn load(&self, buffer: &Buffer, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::Load { buffer: buffer.place, name: buffer.name.clone(), index: index.into() }, u32::MAX)
     }

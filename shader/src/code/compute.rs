@@ -10,8 +10,8 @@ use super::statement::Block;
 /// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
 pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
 
-/// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in, behind them one uniform block of
-/// `u32`s, if there are any, and the statements of one entry point.
+/// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in,
+/// after them one uniform block of `u32`s, if there are any, and the statements of one entry point.
 #[derive(Debug, Clone)]
 pub(crate) struct ComputeShader {
     /// The name of the entry point.

@@ -22,8 +22,8 @@ pub(crate) enum BuiltIn {
     LocalInvocationIndex,
 }
 
-/// An operation on two numbers. The result of `Add`, `Sub`, `Mul` and `Shl` must fit 32 bits; `Wrapping...` is for
-/// those that need not.
+/// An operation on two numbers. The result of `Add`, `Sub`, `Mul` and `Shl` must fit 32 bits; `Wrapping...`
+/// is for those that need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     Add,
@@ -91,7 +91,8 @@ impl Node {
 
 /// A number, and the largest that it can be. Cheap to clone.
 ///
-/// Operators build expressions: `(i.clone() + 3) * 8`. Constants are folded, powers of two become shifts and masks.
+/// Operators build expressions: `(i.clone() + 3) * 8`. Constants are folded, powers of two become shifts and
+/// masks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expr {
     pub(super) node: Arc<Node>,
@@ -139,7 +140,8 @@ impl Expr {
         self.most
     }
 
-    /// The same, with a bound that the caller knows. The interpreter does not hold it to that: bind it to a variable for this.
+    /// The same, with a bound that the caller knows. The interpreter does not hold it to that: bind it to a
+    /// variable for this.
     pub(crate) fn at_most(mut self, most: u32) -> Expr {
         self.most = self.most.min(most);
         self
@@ -152,7 +154,7 @@ impl Expr {
         }
     }
 
-    /// A constant or a name: nothing is computed twice where it stands twice.
+    /// A constant or a name: nothing is computed twice where it is twice.
     pub(crate) fn is_simple(&self) -> bool {
         matches!(*self.node, Node::Constant(_) | Node::Variable(_) | Node::BuiltIn(_) | Node::Uniform(..))
     }

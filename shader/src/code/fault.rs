@@ -7,13 +7,13 @@ use std::fmt;
 pub(crate) enum Fault {
     /// A read or a write past the end.
     OutOfRange { memory: String, index: u32, words: usize },
-    /// A number that does not fit 32 bits where nobody said that it may wrap round, or a division by zero.
+    /// A number that does not fit 32 bits where no one said that it may wrap round, or a division by zero.
     Arithmetic { expression: String, a: u32, b: u32 },
     /// A number above its declared bound.
     AboveBound { name: String, value: u32, most: u32 },
-    /// Two invocations touch the same word, one of them writes it, and no barrier stands between.
+    /// Two invocations touch the same word, one of them writes it, and no barrier is between.
     Race { memory: String, index: u32, invocation: u64 },
-    /// A word of workgroup memory that nobody has written.
+    /// A word of workgroup memory that no one has written.
     NotWritten { array: String, index: u32 },
     /// A write to a buffer that is bound for reading.
     ReadOnly { buffer: String },

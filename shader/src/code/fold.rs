@@ -1,4 +1,5 @@
-//! Putting expressions together: constants are folded, and every result gets the largest value that it can have.
+//! Putting expressions together: constants are folded, and every result gets the largest value that it can
+//! have.
 
 use std::ops;
 
@@ -60,7 +61,7 @@ impl Op {
 
 /// `a op b`, folded.
 pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
-    // Constants stand on the right.
+    // Constants are on the right.
     let (a, b) = if op.commutes() && a.constant().is_some() { (b, a) } else { (a, b) };
     if let (Some(x), Some(y)) = (a.constant(), b.constant())
         && let Some(result) = op.apply(x, y)

@@ -1,7 +1,8 @@
 //! Running shader code on the CPU.
 //!
-//! The invocations of a workgroup go through each statement together, so that between two barriers no order among them is
-//! better than another; the workgroups run one after the other. What a GPU would do silently is a [`Fault`].
+//! The invocations of a workgroup go through each statement together, so that between two barriers no order
+//! among them is better than another; the workgroups run one after the other. What a GPU would do silently is
+//! a [`Fault`].
 
 use super::binding::Access;
 use super::compute::ComputeShader;
@@ -32,7 +33,8 @@ pub(super) struct Machine<'a> {
     lanes: Lanes,
     buffers: Vec<Words<'a>>,
     uniforms: &'a [u32],
-    /// Who touched the buffers that are written, in the order of the buffers; empty where one invocation runs alone.
+    /// Who touched the buffers that are written, in the order of the buffers; empty where one invocation runs
+    /// alone.
     uses: Vec<Option<Uses>>,
     shared: Vec<Shared>,
     workgroup: [u32; 3],
@@ -46,7 +48,8 @@ struct Shared {
     uses: Uses,
 }
 
-/// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is that of its binding.
+/// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is
+/// that of its binding.
 pub(crate) fn dispatch(
     shader: &ComputeShader,
     workgroups: [u32; 3],
@@ -187,7 +190,7 @@ impl<'a> Machine<'a> {
         let mut turning = Vec::with_capacity(active.len());
         for &lane in active {
             let start = self.value(start, lane)?;
-            // The counter itself may stand at `end`, or above it.
+            // The counter itself may be at `end`, or above it.
             self.lanes.set(counter, lane, start);
             if start < self.value(end, lane)? {
                 turning.push(lane);

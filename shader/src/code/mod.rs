@@ -1,11 +1,13 @@
 //! Shader code as data: one source for the text of a shader and for running it on the CPU.
 //!
-//! Everything is a `u32`. [`Expr`] and [`Condition`] fold constants while they are put together and know the largest value
-//! that they can take, so a division that changes nothing is never written. [`Code`] collects statements. [`wgsl`] prints
-//! them; [`interpret`] runs them and reports what a GPU would do silently: reads and writes out of range, numbers that wrap
-//! round, and invocations that write what another one reads or writes.
+//! Everything is a `u32`. [`Expr`] and [`Condition`] fold constants while they are put together and know the
+//! largest value that they can take, so a division that changes nothing is never written. [`Code`] collects
+//! statements. [`wgsl`] prints them; [`interpret`] runs them and reports what a GPU would do silently: reads
+//! and writes out of range, numbers that wrap round, and invocations that write what another one reads or
+//! writes.
 //!
-//! There is no signed arithmetic: compilers have got `%` of negative numbers wrong, and no offset is negative.
+//! There is no signed arithmetic: compilers have got `%` of negative numbers wrong, and no offset is
+//! negative.
 
 mod binding;
 mod builder;

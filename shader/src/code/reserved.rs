@@ -1,6 +1,7 @@
 //! Words that no name in WGSL may be.
 
-/// The keywords and the reserved words of the specification (*WGSL*, keyword summary and reserved words), in order.
+/// The keywords and the reserved words of the specification (*WGSL*, keyword summary and reserved words), in
+/// order.
 const RESERVED: &[&str] = &[
     "NULL",
     "Self",
@@ -176,7 +177,8 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// Types and functions of the language that the printed code uses. A name may be one of them, and hides what it means from there on.
+/// Types and functions of the language that the printed code uses. A name may be one of them, and hides what
+/// it means from there on.
 const USED: &[&str] =
     &["array", "bitcast", "bool", "f32", "i32", "min", "select", "u32", "vec3", "vec4", "workgroupBarrier"];
 

@@ -1,7 +1,7 @@
 //! Printing shader code as WGSL.
 //!
-//! The text is meant to be read: constants are literals, parentheses stand only where WGSL needs them (it has no
-//! precedence between shifts, masks and sums), and nothing is written twice.
+//! The text is meant to be read: constants are literals, parentheses are only where WGSL needs them (it has
+//! no precedence between shifts, masks and sums), and nothing is written twice.
 
 use std::fmt::Write;
 
@@ -269,7 +269,7 @@ fn module(shader: &ComputeShader) -> String {
         _ => format!("{x}, {y}, {z}"),
     };
     let _ = writeln!(text, "\n@compute @workgroup_size({size})\nfn {}(", shader.name);
-    // The expressions are the only place where these names stand: no variable gets them.
+    // The expressions are the only place where these names are: no variable gets them.
     for (used, parameter) in [
         ("workgroup_id.", "@builtin(workgroup_id) workgroup_id: vec3<u32>"),
         ("local_index", "@builtin(local_invocation_index) local_index: u32"),

@@ -48,7 +48,8 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Functi
     let (reached, inside) = match (&argument, base) {
         (Some(base), _) => (Condition::True, offset.clone().wrapping_sub(base)),
         (None, None | Some(0)) => (Condition::True, offset.clone()),
-        // In front of index 0 nothing lies: counted round 2^32, that is far behind the last element, but not always far enough.
+        // In front of index 0 nothing is stored: counted round 2^32, that is far after the last element, but
+        // not always far enough.
         (None, Some(base)) => (offset.not_less(base), offset.clone().wrapping_sub(base)),
     };
     let inside = code.bind("inside", inside);
@@ -60,6 +61,6 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Functi
         fields.push((name, Field::Number(i)));
     }
     let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
-    let comment = format!("What lies at an offset of {}: the index of an element, or padding.", described(map));
+    let comment = format!("The index at an offset of {}, or padding.", described(map));
     Ok(Function::structure(&parameters, code, fields).with_comment([comment]))
 }

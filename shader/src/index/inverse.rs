@@ -1,8 +1,8 @@
 //! Offset to index, or padding.
 //!
-//! Where the strides nest, every digit is a quotient: the largest stride first, each of what the one before left over. Strides that
-//! do not nest (overlapping windows, mostly) leave a few candidates for a digit, which are tried from the largest down, in the same
-//! order as [`IndexMap::inverse`] tries them.
+//! Where the strides nest, every digit is a quotient: the largest stride first, each of what the one before
+//! left over. Strides that do not nest (overlapping windows, mostly) leave a few candidates for a digit,
+//! which are tried from the largest down, in the same order as [`IndexMap::inverse`] tries them.
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::Error;
@@ -16,13 +16,13 @@ const MAX_CANDIDATES: u64 = 4096;
 
 /// The index at an offset.
 pub(crate) struct Found {
-    /// Does an element lie there?
+    /// Does an element sit there?
     pub(crate) exists: Condition,
     /// Its index. A legal one also where there is no element, unless the tensor has none at all.
     pub(crate) index: Vec<Expr>,
 }
 
-/// The index at an offset, which is counted from where index 0 lies. Any `u32` is answered.
+/// The index at an offset, which is counted from where index 0 is stored. Any `u32` is answered.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ struct Digit {
     stride: u32,
     /// Its largest value.
     most: u32,
-    /// The largest offset that the digits behind it have together.
+    /// The largest offset that the digits after it have together.
     below: u64,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
             let mut above = of.extent();
             for (place, digit) in of.chain().digits().iter().enumerate() {
                 let most = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
-                // All combinations of digits must be numbers of 32 bits, also those that are no index.
+                // All combinations of digits must be numbers of 32 bits, also those that form no index.
                 number(most.saturating_mul(digit.divisor()).saturating_add(digit.divisor().saturating_sub(1)))?;
                 let (stride, most) = (number(digit.stride())?, number(most)?);
                 if stride > 0 {
@@ -94,14 +94,15 @@ impl<'a> Search<'a> {
         }
         if work > MAX_CANDIDATES {
             return Err(Error::TooHard {
-                question: "which index lies at an offset, in a shader",
+                question: "which index is stored at an offset, in a shader",
                 work: MAX_CANDIDATES,
             });
         }
         Ok(Search { map, digits })
     }
 
-    /// The values of the digits up to `end`, behind those in `values`, by division: when they exist, and what is left of the offset.
+    /// The values of the digits up to `end`, after those in `values`, by division: when they exist, and what
+    /// is left of the offset.
     fn peel(
         &self,
         code: &mut Code,

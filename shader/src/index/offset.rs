@@ -7,14 +7,16 @@ use tensor_layout::map::{Component, Digit, IndexMap};
 use super::levels;
 use super::range::{fuse, last_of, number};
 
-/// The offset of an index, counted from where index 0 lies. Each index must be below its size; what it takes is added to `code`.
+/// The offset of an index, counted from where index 0 is stored. Each index must be below its size; what it
+/// takes is added to `code`.
 ///
 /// The map must have passed [`check_range`](super::check_range).
 pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Result<Expr, Error> {
     Ok(offset_and_rests(code, map, index, None)?.0)
 }
 
-/// The same, and what is left of the number of one component (by its place) below each of its digits but the last.
+/// The same, and what is left of the number of one component (by its place) below each of its digits but the
+/// last.
 pub(super) fn offset_and_rests(
     code: &mut Code,
     map: &IndexMap,
@@ -53,14 +55,16 @@ fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index
     })
 }
 
-/// The value of a chain, or of the lower part of one, and what is left of the number below each digit but the last.
+/// The value of a chain, or of the lower part of one, and what is left of the number below each digit but the
+/// last.
 pub(super) fn chain_offset(code: &mut Code, digits: &[Digit], whole: Expr) -> Result<(Expr, Vec<Expr>), Error> {
     let (mut sum, mut rest, mut below, mut rests) = (Expr::from(0), whole, digits, Vec::new());
     while let Some((digit, after)) = below.split_first() {
         let (divisor, stride) = (number(digit.divisor())?, number(digit.stride())?);
         sum = sum + &rest / divisor * stride;
         rest = rest % divisor;
-        // A mask is written where it is used; a division is done once. The last digit is the rest itself, and stands in one place.
+        // A mask is written where it is used; a division is done once. The last digit is the rest itself, and
+        // is in one place.
         if after.len() > 1 && !divisor.is_power_of_two() {
             rest = code.bind("rest", rest);
         }

@@ -39,7 +39,7 @@ pub(super) fn below(value: &Expr, count: u64) -> crate::code::Condition {
 pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Result<Expr, Error> {
     let mut number = Expr::from(0);
     for (index, &bound) in indices.iter().zip(bounds) {
-        // What stands in front of a bound of 2^32 is always 0.
+        // What is in front of a bound of 2^32 is always 0.
         number = match u32::try_from(bound) {
             Ok(bound) => number * bound + index,
             Err(_) => index.clone(),
@@ -48,7 +48,7 @@ pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Result<Expr, Error> {
     Ok(number)
 }
 
-/// The indices that form a row-major number, which lies below the product of the bounds.
+/// The indices that form a row-major number, which is below the product of the bounds.
 pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Result<Vec<Expr>, Error> {
     let mut indices = Vec::with_capacity(bounds.len());
     let mut rest = value;

@@ -13,14 +13,15 @@ use super::range::number;
 /// A walk is the offset and, for each digit but the last, how far the digits below it have counted.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
-    /// From an index, in the parameters of `offset`, to a walk that stands there.
+    /// From an index, in the parameters of `offset`, to a walk that is there.
     pub(crate) start: Function,
     /// One further.
     pub(crate) step: Function,
 }
 
 impl Walk {
-    /// Along `axis`. `parameters` are those of the offset function, with a base in front of the indices or not.
+    /// Along `axis`. `parameters` are those of the offset function, with a base in front of the indices or
+    /// not.
     pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
         let rank = map.sizes().len();
         if axis >= rank {
@@ -35,7 +36,7 @@ impl Walk {
         let place = map.components().iter().position(|component| component.dims().contains(&axis));
         let component = place.and_then(|place| map.components().get(place));
         if component.is_some_and(|component| component.dims().last() != Some(&axis)) {
-            return refuse("is joined with the axes behind it, and only the last of them counts by ones");
+            return refuse("is joined with the axes after it, and only the last of them counts by ones");
         }
         Ok(Walk { start: start(map, place, base)?, step: step(component)? })
     }

@@ -1,8 +1,8 @@
 //! From a place of the destination to the place of the source that holds the same element.
 //!
-//! The destination's digits are peeled off an offset by their strides, the largest first; they make up the indices, and the
-//! source's chains (or tile levels) take these apart again. Everything stays a sum of digits ([`Sum`]) on the way: where both layouts cut
-//! at the same places, nothing is divided but the offset itself.
+//! The destination's digits are peeled off an offset by their strides, the largest first; they make up the
+//! indices, and the source's chains (or tile levels) take these apart again. Everything stays a sum of digits
+//! ([`Sum`]) on the way: where both layouts cut at the same places, nothing is divided but the offset itself.
 
 use tensor_layout::map::{Component, DigitPlace, IndexMap, TileLevels};
 
@@ -24,7 +24,8 @@ type Found<'a> = Box<dyn FnOnce(&mut Code, Expr) + 'a>;
 type Index = Vec<Sum>;
 
 impl Gather<'_> {
-    /// Code that does `found` with the offset, in the source, of the element at `offset` in the destination, if there is one.
+    /// Code that does `found` with the offset, in the source, of the element at `offset` in the destination,
+    /// if there is one.
     pub(super) fn element<'a>(&'a self, code: &mut Code, offset: &Expr, found: impl FnOnce(&mut Code, Expr) + 'a) {
         if self.destination.logical_elements() == 0 {
             return;

@@ -18,7 +18,8 @@ pub(super) enum Task {
 
 pub(super) struct General<'a> {
     pub(super) gather: Gather<'a>,
-    /// Of the destination's elements, and of the source's: the two differ where a copy packs elements, or unpacks them.
+    /// Of the destination's elements, and of the source's: the two differ where a copy packs elements, or
+    /// unpacks them.
     pub(super) width: Width,
     pub(super) source_width: Width,
     /// Are elements that become wider numbers with a sign?
@@ -30,7 +31,7 @@ pub(super) struct General<'a> {
     pub(super) words: u32,
 }
 
-/// The words of the uniform block behind those of the [`Grid`], in their order.
+/// The words of the uniform block after those of the [`Grid`], in their order.
 pub(super) struct Uniforms {
     /// How many words of the destination there are to make.
     words: Expr,
@@ -38,7 +39,8 @@ pub(super) struct Uniforms {
     first: Expr,
     /// Where it is in its binding.
     destination_base: Expr,
-    /// Which word of the source the first of its binding is, and the words whose bits are read: by the first one and how many.
+    /// Which word of the source the first of its binding is, and the words whose bits are read: by the first
+    /// one and how many.
     source: Option<[Expr; 3]>,
 }
 
@@ -163,8 +165,8 @@ impl General<'_> {
     }
 }
 
-/// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not written whole is
-/// read first; one without any bit to write is left alone.
+/// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not
+/// written whole is read first; one without any bit to write is left alone.
 pub(super) fn put(code: &mut Code, buffer: &Buffer, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);

@@ -1,4 +1,5 @@
-//! What all shaders of programs begin with: which invocation this is, and which steps of the loops are its own.
+//! What all shaders of programs begin with: which invocation this is, and which steps of the loops are its
+//! own.
 
 use super::super::code::{Code, ComputeShader, Expr};
 use super::gather::small;
@@ -25,7 +26,8 @@ impl Grid {
     }
 }
 
-/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. How many steps that one has is not asked.
+/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. How many steps
+/// that one has is not asked.
 pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());

@@ -1,5 +1,5 @@
-//! The form `interleave`: a few rows become one, element by element, or one row becomes several. An invocation takes a word of each row, and
-//! makes as many words of the elements in them.
+//! The form `interleave`: a few rows become one, element by element, or one row becomes several. An
+//! invocation takes a word of each row, and makes as many words of the elements in them.
 
 use super::super::code::{Access, Code, ComputeShader, Expr};
 use super::gather::small;
@@ -62,7 +62,7 @@ impl Interleave {
         Some(Interleave { outer, rows, pitch, deinterleave, bits, per_word: width.in_period })
     }
 
-    /// How many words lie between the first and the last that the rows of one iteration touch, on both sides.
+    /// How many words are between the first and the last that the rows of one iteration touch, on both sides.
     pub(super) fn reach(&self) -> (u64, u64) {
         let (rows, pitch) = (u64::from(self.rows).saturating_sub(1), u64::from(self.pitch));
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
@@ -100,7 +100,7 @@ impl Interleave {
         shader.with_body(code)
     }
 
-    /// The word that row `row` of the destination gets (or the word behind `row` others).
+    /// The word that row `row` of the destination gets (or the word after `row` others).
     fn word(&self, _code: &mut Code, words: &[Expr], row: u32) -> Expr {
         let mask = low_ones(self.bits);
         (0..self.per_word).fold(Expr::from(0), |value, place| {

@@ -9,7 +9,8 @@ use super::form::Form;
 
 /// What stands for a pipeline in a cache: equal keys are the same shader, entry point and bindings.
 ///
-/// It holds the text, so that two different shaders never have equal keys, and its hash, so that a look-up does not read it twice.
+/// It holds the text, so that two different shaders never have equal keys, and its hash, so that a look-up
+/// does not read it twice.
 #[derive(Debug, Clone)]
 pub struct PipelineKey {
     hash: u64,
@@ -71,9 +72,11 @@ impl Shader {
     }
 }
 
-/// One dispatch of a program: a shader, what is bound, and how many workgroups run. It sees what the passes before it have written.
+/// One dispatch of a program: a shader, what is bound, and how many workgroups run. It sees what the passes
+/// before it have written.
 ///
-/// All bindings are in group 0: the source (if the pass reads it), the destination, and behind them one block of uniforms.
+/// All bindings are in group 0: the source (if the pass reads it), the destination, and after them one block
+/// of uniforms.
 #[derive(Debug, Clone)]
 pub struct Pass {
     pub(super) form: Form,
@@ -127,7 +130,8 @@ impl Pass {
         self.uniforms.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// The names of the uniform block's words and their values, in order: the root constants of a D3D12 engine.
+    /// The names of the uniform block's words and their values, in order: the root constants of a D3D12
+    /// engine.
     pub fn named_uniforms(&self) -> impl Iterator<Item = (&str, u32)> {
         let names = self.shader.shader.uniforms.iter().map(|(name, _)| &**name);
         names.zip(self.uniforms.iter().copied())

@@ -20,17 +20,19 @@ pub struct ProgramOptions {
     pub form: Option<Form>,
     /// Where the source begins in its buffer, in bytes: a multiple of 4.
     pub source_offset: u64,
-    /// Where the destination begins in its buffer, in bytes: a multiple of 4. (A tensor that begins inside a word is one with a
-    /// [base](crate::IndexMap::with_base).)
+    /// Where the destination begins in its buffer, in bytes: a multiple of 4. (A tensor that begins inside a
+    /// word is one with a [base](crate::IndexMap::with_base).)
     pub destination_offset: u64,
 }
 
-/// A relayout as a GPU program: passes, each a WGSL compute shader with what it is bound to, to be dispatched in order.
+/// A relayout as a GPU program: passes, each a WGSL compute shader with what it is bound to, to be dispatched
+/// in order.
 ///
-/// It does what [`Relayout::run`] does, bit for bit: the same elements, the same padding, and no other bit of the destination
-/// changed. Words that belong to the destination in part are read, changed and written by the one invocation that owns
-/// them, so two programs whose destinations share a word must not run at the same time. As on the CPU, padding that is set ends with
-/// the last byte of the destination: its bits behind the last element become zero, and the bytes behind it stay.
+/// It does what [`Relayout::run`] does, bit for bit: the same elements, the same padding, and no other bit of
+/// the destination changed. Words that belong to the destination in part are read, changed and written by the
+/// one invocation that owns them, so two programs whose destinations share a word must not run at the same
+/// time. As on the CPU, padding that is set ends with the last byte of the destination: its bits after the
+/// last element become zero, and the bytes after it stay.
 ///
 /// Both buffers hold 32-bit words, so their sizes are the layout's rounded up to a multiple of 4 bytes.
 ///
@@ -63,7 +65,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program for a device with these limits, in the form that should be fastest. Both tensors begin with their buffers.
+    /// The program for a device with these limits, in the form that should be fastest. Both tensors begin
+    /// with their buffers.
     ///
     /// # Errors
     ///
@@ -78,7 +81,7 @@ impl Program {
     /// # Errors
     ///
     /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the reason;
-    /// [`DeviceRule::OffsetUnaligned`](tensor_layout::DeviceRule::OffsetUnaligned) for an offset that is no multiple of 4.
+    /// [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, shader::{Form, Profile, Program, ProgramOptions}, BufferTensorDesc};
@@ -108,13 +111,15 @@ impl Program {
         self.form
     }
 
-    /// The bytes of the source's buffer that are bound at most, those in front of the tensor included: a multiple of 4.
+    /// The bytes of the source's buffer that are bound at most, those in front of the tensor included: a
+    /// multiple of 4.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source_bytes
     }
 
-    /// The bytes of the destination's buffer that are bound at most, those in front of the tensor included: a multiple of 4.
+    /// The bytes of the destination's buffer that are bound at most, those in front of the tensor included: a
+    /// multiple of 4.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
         self.destination_bytes
@@ -194,7 +199,7 @@ impl<'a> Planner<'a> {
 
     fn program(self) -> Result<Program, Error> {
         let (form, reason, passes) = match self.options.form {
-            Some(Form::General) => (Form::General, "which was asked for".to_owned(), self.general()?),
+            Some(Form::General) => (Form::General, "which was requested".to_owned(), self.general()?),
             wanted => match (self.special(wanted)?, wanted) {
                 (Ok(special), _) => special,
                 (Err(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
@@ -240,7 +245,7 @@ impl<'a> Planner<'a> {
 
     /// Can every place and every word be numbered in 32 bits?
     fn check_words(&self) -> Result<(), Error> {
-        // A word's elements are counted to its end, which may lie behind the last element.
+        // A word's elements are counted to its end, which may be after the last element.
         let most = u64::from(u32::MAX).saturating_sub(64);
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
@@ -279,7 +284,7 @@ impl<'a> Planner<'a> {
         ))
     }
 
-    /// Passes that set the padding and nothing else, wherever it lies.
+    /// Passes that set the padding and nothing else, wherever it is stored.
     pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
         if self.pattern().is_none() || !self.has_padding() {
             return Ok(Vec::new());
@@ -289,7 +294,8 @@ impl<'a> Planner<'a> {
         self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
     }
 
-    /// The words from `first` on in the general form, padding included; `None` if the source takes several bindings.
+    /// The words from `first` on in the general form, padding included; `None` if the source takes several
+    /// bindings.
     pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
         self.check_words()?;
         let (offsets, profile) = (self.options, self.profile);

@@ -1,5 +1,5 @@
-//! The forms `linear` and `rows`: runs of whole words, each copied by one invocation, four at once where everything allows it. The same
-//! code without a source fills boxes of padding.
+//! The forms `linear` and `rows`: runs of whole words, each copied by one invocation, four at once where
+//! everything allows it. The same code without a source fills boxes of padding.
 
 use super::super::code::{Access, ComputeShader, Expr};
 use super::grid::{Grid, MOST_BASE, digits, moved};
@@ -14,8 +14,8 @@ pub(super) enum Content {
     Word(u32),
 }
 
-/// The shader for boxes with these loops, in words, or in groups of four if `wide`. Its uniforms: workgroups along x and y, how many
-/// words (or groups of four) there are, and where the first lies in the bindings.
+/// The shader for boxes with these loops, in words, or in groups of four if `wide`. Its uniforms: workgroups
+/// along x and y, how many words (or groups of four) there are, and where the first is in the bindings.
 pub(super) fn shader(steps: &[Step], wide: bool, content: Content, invocations: u32) -> ComputeShader {
     let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
     let mut buffer = |name, access| if wide { shader.wide_buffer(name, access) } else { shader.buffer(name, access) };

@@ -6,8 +6,8 @@ use super::super::code::dispatch;
 use super::pass::BoundBuffer;
 use super::plan::Program;
 
-/// What a device would have done silently: a read or write outside a binding, arithmetic that wraps round, two invocations on one
-/// word. A program has none; this is how its tests know.
+/// What a device would have done silently: a read or write outside a binding, arithmetic that wraps round,
+/// two invocations on one word. A program has none; this is how its tests know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShaderFault {
     pass: usize,
@@ -31,9 +31,9 @@ impl fmt::Display for ShaderFault {
 impl std::error::Error for ShaderFault {}
 
 impl Program {
-    /// Runs the passes on the CPU: the same statements that [`wgsl`](super::Pass::wgsl) prints, for every invocation of every workgroup,
-    /// with each binding as long as it is. Slow, and for tests. `source` and `destination` are whole buffers; a last word that is cut
-    /// short is filled up with zeros and cut again.
+    /// Runs the passes on the CPU: the same statements that [`wgsl`](super::Pass::wgsl) prints, for every
+    /// invocation of every workgroup, with each binding as long as it is. Slow, and for tests. `source` and
+    /// `destination` are whole buffers; a last word that is cut short is filled up with zeros and cut again.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! Which form a copy takes, and the passes of every form but the general one.
 //!
-//! Each box of the copy gets a form of its own; that of the largest is the program's. The general form is for what no other one fits.
+//! Each box of the copy gets a form of its own; that of the largest is the program's. The general form is for
+//! what no other one fits.
 
 use std::ops::Range;
 
@@ -23,7 +24,8 @@ const MOST_BOXES: u64 = 16;
 /// The most passes a box is divided into where it does not fit the bindings.
 const MOST_PARTS: usize = 4096;
 
-/// The shortest run, in words, that is copied as it is where something else would make longer ones: a sector of a GPU's cache.
+/// The shortest run, in words, that is copied as it is where something else would make longer ones: a sector
+/// of a GPU's cache.
 const LEAST_RUN: u64 = 8;
 
 /// A form, why it was taken, and the passes; or why no form but the general one applies.
@@ -138,7 +140,7 @@ impl Planner<'_> {
             transpose.filter(|transpose| wanted.is_some() || transpose.is_large())
         };
         let rows = in_words.filter(|_| is(Form::Rows)).map(|words| {
-            let reason = format!("because elements lie together in runs of {} words", run(&words));
+            let reason = format!("because elements are contiguous in runs of {} words", run(&words));
             (run(&words), (Choice::Rows(words), reason))
         });
         let rows = match rows {
@@ -202,7 +204,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Passes that set the padding box by box; `None` if some of it is no whole words.
+    /// Passes that set the padding box by box; `None` if some of it is not a whole words.
     fn fill(&self) -> Result<Option<Vec<Pass>>, Error> {
         let Some(pattern) = self.pattern().filter(|_| self.has_padding()) else { return Ok(Some(Vec::new())) };
         let Some(word) = pattern.only_word() else { return Ok(None) };
@@ -314,7 +316,7 @@ impl Planner<'_> {
             let words = span(part.source, from);
             let (source, base) = self.bound(self.options.source_offset, words.clone())?;
             let last = base.saturating_add(words.end.saturating_sub(words.start)).saturating_sub(1);
-            // Where the first word begins, and how far into it the first element lies.
+            // Where the first word begins, and how far into it the first element is stored.
             let units = own.units_in_word();
             let inside = part.source.checked_rem(units).unwrap_or(0);
             let from_base = base.saturating_mul(units).saturating_add(inside);
@@ -324,13 +326,14 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// Does a binding hold a part of so many words, wherever it begins?
+    /// Does a binding hold a part of this many words, wherever it begins?
     fn fits(&self, words: u64) -> bool {
         let bytes = words.saturating_add(4).saturating_mul(4).saturating_add(self.profile.offset_alignment);
         bytes <= self.profile.max_binding.min(1 << 32)
     }
 
-    /// What is bound for these words of a tensor that begins at byte `offset` of its buffer, and which word of that is the first.
+    /// What is bound for these words of a tensor that begins at byte `offset` of its buffer, and which word
+    /// of that is the first.
     fn bound(&self, offset: u64, words: Range<u64>) -> Result<(Range<u64>, u64), Error> {
         let byte = |word: u64| checked::add(offset, checked::mul(word, 4, checked::BYTES)?, checked::BYTES);
         let (first, end) = (byte(words.start)?, byte(words.end)?);
@@ -357,8 +360,8 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the part before, which mostly serves the next one as well: they differ in how many steps the outermost loop takes,
-/// and a transpose in where it begins inside words.
+/// The shader of the part before, which mostly serves the next one as well: they differ in how many steps the
+/// outermost loop takes, and a transpose in where it begins inside words.
 #[derive(Default)]
 struct Shaders {
     last: Option<(Vec<Step>, [u64; 3], Shader)>,

@@ -1,4 +1,5 @@
-//! Boxes of a copy as the special forms need them: strided loops alone, in elements, words or groups of four words.
+//! Boxes of a copy as the special forms need them: strided loops alone, in elements, words or groups of four
+//! words.
 
 use tensor_layout::map::{CopyBox, Loop, OffsetBox};
 
@@ -20,7 +21,7 @@ pub(super) struct StridedBox {
     pub(super) steps: Vec<Step>,
 }
 
-/// Halves are cut at multiples of so many steps, so that what is aligned stays aligned.
+/// Halves are cut at multiples of this many steps, so that what is aligned stays aligned.
 const HALVES: u64 = 128;
 
 impl StridedBox {
@@ -54,8 +55,8 @@ impl StridedBox {
         (reach(|step| step.source), reach(|step| step.destination))
     }
 
-    /// With all offsets and strides divided, which must come out even, but for the innermost loop if it is packed on both sides: that
-    /// has as many steps fewer, or vanishes.
+    /// With all offsets and strides divided, which must come out even, but for the innermost loop if it is
+    /// packed on both sides: that has as many steps fewer, or vanishes.
     fn divided(&self, by: u64, source_too: bool) -> Option<StridedBox> {
         let exact = |value: u64| value.is_multiple_of(by).then(|| value.checked_div(by)).flatten();
         let on_source = |value: u64| if source_too { exact(value) } else { Some(value) };
@@ -96,7 +97,8 @@ impl StridedBox {
         self
     }
 
-    /// The same box over words, if it begins and ends with whole words wherever it writes; `source_too`: and wherever it reads.
+    /// The same box over words, if it begins and ends with whole words wherever it writes; `source_too`: and
+    /// wherever it reads.
     pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
         let divided =
             if width.in_period == 1 { self.clone() } else { self.divided(width.in_period.into(), source_too)? };
@@ -108,8 +110,8 @@ impl StridedBox {
         self.divided(4, source_too)
     }
 
-    /// The same box over larger elements: what lies together on both sides, up to 128 bits of it, and in a number of words or whole parts
-    /// of a word. Also their bits.
+    /// The same box over larger elements: what is together on both sides, up to 128 bits of it, and in a
+    /// number of words or whole parts of a word. Also their bits.
     pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
         let whole = [128, 64, 32, 16, 8, 4, 2];
         for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {

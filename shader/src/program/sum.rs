@@ -49,8 +49,8 @@ impl Sum {
 
     /// The quotient and the remainder of a division by a constant above 0.
     ///
-    /// Digits whose weight is a multiple of the divisor are the quotient's, and what is left divides by itself: to nothing, if it is less
-    /// than the divisor.
+    /// Digits whose weight is a multiple of the divisor are the quotient's, and what is left divides by
+    /// itself: to nothing, if it is less than the divisor.
     pub(super) fn divide(&self, code: &mut Code, by: u64) -> (Sum, Sum) {
         let (mut high, mut low) = (Sum::default(), Sum::default());
         for (expr, weight) in &self.terms {

@@ -1,8 +1,8 @@
 //! The form `transpose`: rows of the source become columns of the destination through workgroup memory.
 //!
-//! A workgroup reads a square tile row by row, each row a run of words, puts it into workgroup memory, and after a barrier reads
-//! it column by column and writes runs of words again. A row of the tile takes a word more than it holds, so that the words of a column lie
-//! in different banks.
+//! A workgroup reads a square tile row by row, each row a run of words, puts it into workgroup memory, and
+//! after a barrier reads it column by column and writes runs of words again. A row of the tile takes a word
+//! more than it holds, so that the words of a column are stored in different banks.
 
 use super::super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, SharedArray};
 use super::super::profile::Profile;
@@ -28,8 +28,8 @@ pub(super) struct Transpose {
 }
 
 impl Transpose {
-    /// `None` if no two loops of the box are packed on one side each, if the destination's rows begin inside words, or if no
-    /// tile fits the profile.
+    /// `None` if no two loops of the box are packed on one side each, if the destination's rows begin inside
+    /// words, or if no tile fits the profile.
     pub(super) fn new(copy: &StridedBox, bits: u32, profile: &Profile) -> Option<Transpose> {
         let (whole, bits) = copy.widened(bits);
         let width = Width::new(bits);
@@ -59,7 +59,8 @@ impl Transpose {
         begins.then_some(Transpose { whole, width, rows, columns, side, aligned })
     }
 
-    /// What shaders of the same loops differ in: a part may begin inside a word, or be counted in smaller elements.
+    /// What shaders of the same loops differ in: a part may begin inside a word, or be counted in smaller
+    /// elements.
     pub(super) fn variant(&self) -> [u64; 3] {
         [self.width.bits.into(), self.side, self.aligned.into()]
     }
@@ -73,7 +74,8 @@ impl Transpose {
         self.plane().is_some_and(|(rows, columns)| rows.extent.min(columns.extent) >= 8)
     }
 
-    /// The loops over workgroups, the outermost first: those around the plane, and over its tiles. Strides are in elements.
+    /// The loops over workgroups, the outermost first: those around the plane, and over its tiles. Strides
+    /// are in elements.
     fn grid(&self) -> Vec<Step> {
         let around = self.whole.steps.iter().enumerate().filter(|(at, _)| *at != self.rows && *at != self.columns);
         let tiles = [self.rows, self.columns].into_iter().filter_map(|place| self.whole.steps.get(place));
@@ -96,8 +98,8 @@ impl Transpose {
         Transpose::new(part, self.width.bits, profile)
     }
 
-    /// Its uniforms: workgroups along x and y, how many there are, where the destination's first word lies in its binding, and the source's first
-    /// element (or word, of larger ones) and last word.
+    /// Its uniforms: workgroups along x and y, how many there are, where the destination's first word is in
+    /// its binding, and the source's first element (or word, of larger ones) and last word.
     pub(super) fn shader(&self, invocations: u32) -> Option<ComputeShader> {
         let (rows, columns) = self.plane()?;
         let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
@@ -143,7 +145,8 @@ impl Transpose {
         Some(shader.with_body(code))
     }
 
-    /// An offset on the source as the shader counts it: in words if everything is aligned to them, else in elements.
+    /// An offset on the source as the shader counts it: in words if everything is aligned to them, else in
+    /// elements.
     pub(super) fn source_units(&self, elements: u64) -> u64 {
         if self.aligned { self.words(elements) } else { elements }
     }

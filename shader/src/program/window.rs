@@ -14,15 +14,16 @@ pub(super) const WORDS: &str = "the words of a buffer in a shader";
 pub(super) struct Window {
     /// The words, counted from the start of the tensor.
     pub(super) words: Range<u64>,
-    /// What is bound, in bytes of the buffer: it begins at a multiple of the alignment, at or before the first word.
+    /// What is bound, in bytes of the buffer: it begins at a multiple of the alignment, at or before the
+    /// first word.
     pub(super) bytes: Range<u64>,
     /// The word of the binding that is the first of `words`.
     pub(super) base: u64,
 }
 
 impl Window {
-    /// The window for some words of a tensor that begins at byte `start` of its buffer, with `more` words bound behind them; `None` if
-    /// that takes more than one binding.
+    /// The window for some words of a tensor that begins at byte `start` of its buffer, with `more` words
+    /// bound after them; `None` if that takes more than one binding.
     pub(super) fn new(
         start: u64,
         words: Range<u64>,
@@ -37,13 +38,14 @@ impl Window {
         Ok(fits.then_some(Window { words, bytes, base: rest.div_euclid(4) }))
     }
 
-    /// The windows of a tensor of `words` words that begins at byte `start` of its buffer. Each binds `more` words behind its own.
+    /// The windows of a tensor of `words` words that begins at byte `start` of its buffer. Each binds `more`
+    /// words after its own.
     pub(super) fn all(start: u64, words: u64, more: u64, profile: &Profile) -> Result<Vec<Window>, Error> {
         if let Some(whole) = Window::new(start, 0..words, words, profile)? {
             return Ok(vec![whole]);
         }
         let alignment = profile.offset_alignment.div_euclid(4).max(1);
-        // All begin as far behind a multiple of the alignment as the first one does.
+        // All begin as far after a multiple of the alignment as the first one does.
         let room = profile.max_binding.div_euclid(4).saturating_sub(alignment).saturating_sub(more);
         let length = room.saturating_sub(room.checked_rem(alignment).unwrap_or(0));
         if length == 0 {

@@ -1,13 +1,15 @@
-//! Elements of any width in words: which parts of which elements a word of the destination holds, and where their bits lie in the source.
+//! Elements of any width in words: which parts of which elements a word of the destination holds, and where
+//! their bits are in the source.
 //!
-//! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold `in_period` elements exactly: three words
-//! hold four elements of 24 bits. Offsets count in such periods, so that no number of bits is ever computed for a whole buffer.
+//! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold `in_period` elements
+//! exactly: three words hold four elements of 24 bits. Offsets count in such periods, so that no number of
+//! bits is ever computed for a whole buffer.
 
 use tensor_layout::relayout::Padding;
 
 use super::super::code::{Code, Condition, Expr};
 
-/// How elements of a width lie in words.
+/// How elements of a width are in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
     pub(super) bits: u32,
@@ -41,7 +43,8 @@ impl Width {
         self.period == 1 || self.in_period == 1
     }
 
-    /// Code that does `each` for every part of an element in word `word` of a buffer: written once, inside a loop where there can be several.
+    /// Code that does `each` for every part of an element in word `word` of a buffer: written once, inside a
+    /// loop where there can be several.
     pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, Part)) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -79,7 +82,7 @@ impl Width {
         });
     }
 
-    /// Where bit `from` of the element at `offset` lies: its word, and the lowest bit in it.
+    /// Where bit `from` of the element at `offset` is stored: its word, and the lowest bit in it.
     pub(super) fn place(self, code: &mut Code, offset: Expr, from: Expr) -> (Expr, Expr) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -95,7 +98,8 @@ impl Width {
         (word, code.bind("shift", bit % 32))
     }
 
-    /// Does a part that begins at bit `shift` of a word go on in the next? Only where elements straddle words.
+    /// Does a part that begins at bit `shift` of a word go on in the next? Only where elements straddle
+    /// words.
     pub(super) fn straddles(self, shift: &Expr, bits: &Expr) -> Condition {
         if self.is_plain() { Condition::False } else { (shift + bits).not_less(33) }
     }

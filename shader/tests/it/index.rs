@@ -1,4 +1,5 @@
-//! The index functions of shaders, evaluated on the CPU, against the literal layouts and against the index map.
+//! The index functions of shaders, evaluated on the CPU, against the literal layouts and against the index
+//! map.
 
 use crate::literal::{any_shape, cases, indices, offsets, physical, shape_of, sizes};
 use proptest::prelude::*;
@@ -70,7 +71,8 @@ proptest! {
         }
     }
 
-    /// Offsets up to 2^32, at a few indices: no number on the way wraps round (the evaluation would refuse it).
+    /// Offsets up to 2^32, at a few indices: no number on the way wraps round (the evaluation would refuse
+    /// it).
     #[test]
     fn large_layouts_are_those_of_the_map(
         (shape, picks) in prop::collection::vec(prop_oneof![1..20_u64, 1..5000_u64, 60_000..70_000_u64], 1..=4)
@@ -222,7 +224,8 @@ fn indices_outside_are_refused() {
     assert_eq!((scalar.offset(&[]), scalar.index(0).unwrap().is_some()), (Ok(0), true));
 }
 
-/// Every array of the recorded texts (XLA's parser, libtpu's layouts): at some indices and offsets, and along every axis.
+/// Every array of the recorded texts (XLA's parser, libtpu's layouts): at some indices and offsets, and along
+/// every axis.
 #[test]
 fn recorded_layouts_are_those_of_the_map() {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -1,4 +1,5 @@
-//! Programs and their texts at the edges: refusals with their sentences, short buffers, odd widths, and what a device is told.
+//! Programs and their texts at the edges: refusals with their sentences, short buffers, odd widths, and what
+//! a device is given.
 
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -127,7 +128,7 @@ fn elements_are_loaded_as_the_number_that_wgsl_has_for_them() {
     assert!(!text.contains("fn load(") && !text.contains("fn store("), "{text}");
 }
 
-/// On the CPU every function can be called, whether its text was asked for or not.
+/// On the CPU every function can be called, whether its text was requested or not.
 #[test]
 fn functions_that_are_not_in_the_text_have_the_same_answers() {
     let bare = IndexFunctions::new(&shape("u8[4,7]{1,0:T(2,4)}")).unwrap();
@@ -136,7 +137,7 @@ fn functions_that_are_not_in_the_text_have_the_same_answers() {
     for offset in 0..32 {
         assert_eq!(bare.index(offset), full.index(offset));
     }
-    // The second row of the first tile, and of the one behind it.
+    // The second row of the first tile, and of the one after it.
     let walked = Ok(vec![4, 5, 6, 7, 12, 13, 14]);
     assert_eq!((bare.walk(1, &[1, 0]), full.walk(1, &[1, 0])), (walked.clone(), walked));
     let mut words = [[0x0403_0201, 0x0807_0605]; 2];

@@ -1,5 +1,5 @@
-//! Relayouts as GPU programs: each is run by the interpreter and compared with the literal copy, bit for bit, with bytes before and
-//! behind that must stay.
+//! Relayouts as GPU programs: each is run by the interpreter and compared with the literal copy, bit for bit,
+//! with bytes before and after that must stay.
 
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
@@ -53,7 +53,8 @@ fn translate(program: &Program) {
     }
 }
 
-/// Runs a program and compares with the literal copy. `shift` is where the tensors begin in their buffers, in words.
+/// Runs a program and compares with the literal copy. `shift` is where the tensors begin in their buffers, in
+/// words.
 fn check(
     from: &Side,
     to: &Side,
@@ -147,7 +148,8 @@ proptest! {
     }
 }
 
-/// Parts of a transpose that begin inside words, beside parts with the same loops that do not: each needs a shader of its own.
+/// Parts of a transpose that begin inside words, beside parts with the same loops that do not: each needs a
+/// shader of its own.
 #[test]
 fn parts_of_a_transpose_that_begin_inside_words_have_their_own_shader() {
     let side = |text: &str| Side::tiled(&text.parse().unwrap());
@@ -164,7 +166,8 @@ fn parts_of_a_transpose_that_begin_inside_words_have_their_own_shader() {
     }
 }
 
-/// Planes of rows and columns round the sizes of words, tiles and workgroups, turned, interleaved, with gaps or as they are.
+/// Planes of rows and columns round the sizes of words, tiles and workgroups, turned, interleaved, with gaps
+/// or as they are.
 fn planes() -> impl Strategy<Value = (Side, Side)> {
     let near = || {
         prop_oneof![
@@ -199,7 +202,7 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
             let (from, to) = match kind {
                 0 | 1 => (rows_first(), columns_first()),
                 2 => (rows_first(), desc([(columns + other) * rows, columns + other, 1])),
-                // The planes are channels that stay together, or lie innermost on one side.
+                // The planes are channels that stay together, or are innermost on one side.
                 3 => (desc([1, planes * columns, planes]), desc([1, planes, planes * rows])),
                 4 => (rows_first(), desc([1, planes * columns, planes])),
                 5 => (rows_first(), text("{2,1,0:T(8,128)(2,1)}")),
@@ -337,7 +340,8 @@ fn bytes_behind_an_odd_copy_stay() {
     }
 }
 
-/// Axes walked backwards, and elements that change their width: as the CPU copies them, which is held to the literal copy elsewhere.
+/// Axes walked backwards, and elements that change their width: as the CPU copies them, which is held to the
+/// literal copy elsewhere.
 #[test]
 fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
     let compare = |relayout: &Relayout| {

@@ -1,7 +1,9 @@
 //! The tiles of the operand, and those the TPU rule gives, under the sizes of a view.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 

@@ -5,6 +5,9 @@
 //! before it, all are tried, up to a number of steps.
 
 use crate::checked::{Exact, at, next_index};
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::tiled::Tile;
@@ -75,7 +78,7 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     let mut by_last = live.to_vec();
     by_last.sort_by_key(|position| position.digits.last().copied());
     let merged = (1..digits).rev().filter_map(|place| merged(live, place));
-    let likely = std::iter::once(by_top).chain(merged).chain([by_last]);
+    let likely = core::iter::once(by_top).chain(merged).chain([by_last]);
     let all = if live.len() <= MOST_PERMUTED { permutations(live) } else { Vec::new() };
     for order in likely.chain(all) {
         // The dimension that a tile longer than the rank finds is in front of all others.

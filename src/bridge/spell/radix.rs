@@ -6,7 +6,8 @@
 //! swallowed with `*`.
 
 use crate::checked::{Exact, at};
-use std::num::NonZeroU64;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 

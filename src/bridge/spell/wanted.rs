@@ -1,5 +1,8 @@
 //! What a spelling has to say, and the comparison of candidates with it.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::map::{IndexMap, ToIndexMap};
 use crate::tiled::{ArrayShape, Layout, Tile};
 

@@ -1,5 +1,10 @@
 //! The JSON form of DxDispatch (its guide, section `DML_TENSOR_DESC`).
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use serde::{Deserialize, Serialize};
 
 use crate::element::DataType;

@@ -1,8 +1,9 @@
 //! From a descriptor to the structure DirectML reads.
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
-use std::ptr;
+use alloc::vec;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr;
 
 use smallvec::SmallVec;
 

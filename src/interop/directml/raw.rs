@@ -3,7 +3,7 @@
 //! They need no Windows: sizes and offsets are checked below for every 64-bit target, against the header of
 //! DirectML 1.15.
 
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// `DML_BUFFER_TENSOR_DESC`.
 ///
@@ -80,7 +80,7 @@ pub const DML_TENSOR_FLAG_OWNED_BY_DML: i32 = 1;
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    use std::mem::{align_of, offset_of, size_of};
+    use core::mem::{align_of, offset_of, size_of};
 
     assert!(size_of::<DmlBufferTensorDesc>() == 48 && align_of::<DmlBufferTensorDesc>() == 8);
     assert!(offset_of!(DmlBufferTensorDesc, data_type) == 0);

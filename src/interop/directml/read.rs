@@ -1,6 +1,7 @@
 //! From DirectML's structure back to a descriptor.
 
-use std::slice;
+use alloc::string::ToString;
+use core::slice;
 
 use crate::checked::narrow;
 use crate::element::DataType;

@@ -3,9 +3,9 @@
 //! A `From` both ways for each that holds plain numbers and raw pointers. A binding holds a counted reference to a resource, so
 //! that way is [`DmlBufferBinding::to_windows`], which is unsafe.
 
-use std::ffi::c_void;
-use std::mem::{ManuallyDrop, align_of, offset_of, size_of};
-use std::ptr;
+use core::ffi::c_void;
+use core::mem::{ManuallyDrop, align_of, offset_of, size_of};
+use core::ptr;
 
 use ::windows::Win32::AI::MachineLearning::DirectML::{
     DML_BUFFER_BINDING, DML_BUFFER_TENSOR_DESC, DML_TENSOR_DATA_TYPE, DML_TENSOR_DESC, DML_TENSOR_FLAGS,

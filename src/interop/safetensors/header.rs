@@ -1,6 +1,10 @@
 //! Reading a header: the names, types, shapes and places of a file, before any of them is believed.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserializer, MapAccess, Visitor};

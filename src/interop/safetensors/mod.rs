@@ -36,6 +36,10 @@ mod model;
 mod new_header;
 mod tensor;
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+
 pub use index::Index;
 pub use model::Model;
 pub use new_header::Header;

@@ -1,5 +1,8 @@
 //! `Model`: the tensors of one file.
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
 use std::collections::HashMap;
 use std::io;
 

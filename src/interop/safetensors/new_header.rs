@@ -1,7 +1,12 @@
 //! `Header`: what a new file begins with.
 
-use std::cmp::Reverse;
-use std::ops::Range;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::ops::Range;
 
 use ::safetensors::tensor::{Dtype, TensorInfo};
 use serde::Serialize;

@@ -1,5 +1,10 @@
 //! `Tensor`: a name, a layout and bytes.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use ::safetensors::tensor::TensorInfo;
 
 use crate::checked::{BYTES, narrow};

@@ -1,6 +1,7 @@
 //! `Limits` and `Buffer`: what an upload is checked against.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _};
 use ::serde::ser::{Serialize, Serializer};

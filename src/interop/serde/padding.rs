@@ -1,6 +1,6 @@
 //! `Padding` and `KernelLevel`, the two settings of a plan.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
 use ::serde::ser::{Serialize, Serializer};

@@ -1,8 +1,8 @@
 //! `Blocks`: a tensor as stretches of memory without a gap.
 
 use crate::checked::Exact;
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::strided::BufferTensorDesc;
 

@@ -1,6 +1,7 @@
 //! `GemmOperand`: can a matrix multiplication take this tensor, and how?
 
 use crate::checked::Exact;
+use alloc::format;
 use smallvec::SmallVec;
 
 use crate::error::Error;

@@ -1,9 +1,10 @@
 //! `MemoryOrder`: every element offset, ascending.
 
 use crate::checked::Exact;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::iter::{FusedIterator, Peekable};
+use alloc::boxed::Box;
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
+use core::iter::{FusedIterator, Peekable};
 
 use smallvec::SmallVec;
 
@@ -73,13 +74,13 @@ impl PartialEq for Run {
 impl Eq for Run {}
 
 impl PartialOrd for Run {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for Run {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         self.next.cmp(&other.next)
     }
 }

@@ -1,7 +1,7 @@
 //! `Offsets`: every element offset, in logical order.
 
 use crate::checked::{Exact, count};
-use std::iter::FusedIterator;
+use core::iter::FusedIterator;
 
 use smallvec::SmallVec;
 

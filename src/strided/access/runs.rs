@@ -3,6 +3,8 @@
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, Side};
+use alloc::format;
+use alloc::string::String;
 
 impl BufferTensorDesc {
     /// How many elements lie next to each other in row-major order, over and over: the length of the

@@ -5,6 +5,8 @@
 
 use crate::checked::Exact;
 use crate::strided::size::size_in_bytes;
+use alloc::format;
+use alloc::string::String;
 
 use super::BufferTensorDesc;
 

@@ -4,6 +4,8 @@ use crate::checked::Exact;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::rank::Side;
 

@@ -1,5 +1,7 @@
 //! Several tensors at once: the fewest loops that walk them together, and one tensor that holds them all.
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact};

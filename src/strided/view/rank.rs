@@ -46,7 +46,7 @@ impl BufferTensorDesc {
         }
         // A scalar becomes `[1]` first, packed.
         let scalar = (self.rank() == 0).then_some((1, 1));
-        let ones = std::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
+        let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
         match side {
             Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
             Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),

@@ -5,6 +5,8 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
+use alloc::format;
+use alloc::string::String;
 
 const OPERATION: &str = "reading the bytes as another type";
 

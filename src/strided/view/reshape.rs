@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
 use crate::strided::axis_list::AxisList;
+use alloc::format;
 
 impl BufferTensorDesc {
     /// The same elements in the same row-major order with other sizes.

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
+use alloc::vec::Vec;
 
 impl BufferTensorDesc {
     /// The part that `slices` keep, one for each axis.

@@ -91,7 +91,8 @@ fn sizes_are_whole_words(gpu: &Gpu) {
 fn a_tensor_larger_than_a_binding_goes_in_pieces(gpu: &Gpu) {
     let (device, queue) = gpu.with_limits(wgpu::Limits::default());
     let limits = limits(&device);
-    // Twice what is bound at once, cut along axis 0: each piece is a buffer of its own, filled from its part of the source.
+    // Twice what is bound at once, cut along axis 0: each piece is a buffer of its own, filled from its part
+    // of the source.
     let desc = BufferTensorDesc::packed(DataType::U8, &[300, 1 << 20]).unwrap();
     let error = TensorBuffer::new(&device, &desc, &BufferOptions::default()).unwrap_err();
     assert_eq!(error.limits(), ["max_storage_buffer_binding_size", "max_buffer_size"]);

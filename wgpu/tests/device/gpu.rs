@@ -1,4 +1,5 @@
-//! The adapter of the tests, and two devices of it: one with all that the adapter grants, one with WebGPU's defaults.
+//! The adapter of the tests, and two devices of it: one with all that the adapter grants, one with WebGPU's
+//! defaults.
 
 use tensor_layout_wgpu::{MappedTensor, Readback, TensorBuffer, required_limits};
 
@@ -45,7 +46,7 @@ impl Gpu {
         readback.wait(&self.device).unwrap()
     }
 
-    /// The whole buffer, whatever tensor lies in it.
+    /// The whole buffer, whatever tensor is in it.
     pub(crate) fn read_all(&self, buffer: &wgpu::Buffer) -> Vec<u8> {
         let bytes = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::U8, &[buffer.size()]).unwrap();
         let role = tensor_layout::upload::Role::Input;

@@ -1,7 +1,7 @@
 //! Index functions in shaders of their own: what the device computes, and what it loads and stores.
 
-use tensor_layout_shader::{Access, IndexFunctions};
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap};
+use tensor_layout_shader::{Access, IndexFunctions};
 
 use crate::Test;
 use crate::gpu::{Gpu, noise};
@@ -16,7 +16,8 @@ pub(crate) const TESTS: &[Test] = &[
 /// How many random layouts an ordinary run takes.
 const LAYOUTS: usize = 100;
 
-/// Runs the entry point `main` of a shader with workgroups of 64 over `invocations`, its buffers at bindings 0, 1, ..
+/// Runs the entry point `main` of a shader with workgroups of 64 over `invocations`, its buffers at bindings
+/// 0, 1, ..
 fn run(gpu: &Gpu, source: String, buffers: &[&wgpu::Buffer], invocations: u64) {
     let source = wgpu::ShaderSource::Wgsl(source.into());
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -46,7 +47,8 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// Offsets of all indices, the offsets of walks along the last axis, and the number of the element at each offset.
+/// Offsets of all indices, the offsets of walks along the last axis, and the number of the element at each
+/// offset.
 fn random_layouts(gpu: &Gpu) {
     for (map, _) in values(&pair(), LAYOUTS).filter(|(map, _)| map.logical_elements() > 0) {
         let functions = IndexFunctions::new(&map).unwrap().named("x").unwrap();
@@ -132,7 +134,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     )
 }
 
-/// A kernel that takes values of f32 from `given` and puts them into elements of the type, one word an invocation.
+/// A kernel that takes values of f32 from `given` and puts them into elements of the type, one word an
+/// invocation.
 fn stored(gpu: &Gpu, data_type: DataType, given: &[f32]) -> Vec<u8> {
     let per_word = 32 / data_type.bits();
     let desc = BufferTensorDesc::packed(data_type, &[given.len() as u64]).unwrap();
@@ -160,7 +163,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 }
 
 fn numbers_are_rounded_as_promised(gpu: &Gpu) {
-    // Not so small that a device may take them for 0, and in front of them what lies between two bf16, and ties.
+    // Not so small that a device may take them for 0, and in front of them what is between two bf16, and
+    // ties.
     let picked = [0.0, -0.0, 1.0, 1.003_906_2, 1.011_718_8, -3.4e38, 3.402_823_5e38, f32::INFINITY, f32::NEG_INFINITY];
     let random = words(&noise(4 * 1000, 7)).into_iter().map(f32::from_bits).filter(|value| value.is_normal());
     let given: Vec<f32> = picked.into_iter().chain(random).collect();

@@ -1,7 +1,8 @@
 //! The device tier: everything here runs on an adapter, a software one if there is no other.
 //!
-//! Without an adapter there is one line, "no adapter: N tests skipped", and with TENSOR_LAYOUT_REQUIRE_GPU=1 that is a failure.
-//! WGPU_BACKEND and WGPU_ADAPTER_NAME choose the adapter; TENSOR_LAYOUT_CASES says how many random pairs there are.
+//! Without an adapter there is one line, "no adapter: N tests skipped", and with TENSOR_LAYOUT_REQUIRE_GPU=1
+//! that is a failure. WGPU_BACKEND and WGPU_ADAPTER_NAME choose the adapter; TENSOR_LAYOUT_CASES says how
+//! many random pairs there are.
 
 mod buffers;
 mod gpu;

@@ -40,7 +40,7 @@ fn side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = IndexMap>
     ]
 }
 
-/// Elements of less than a byte lie side by side, as a descriptor's do.
+/// Elements of less than a byte are side by side, as a descriptor's do.
 fn with_own_bits(shape: &ArrayShape) -> ArrayShape {
     let (layout, bits) = (shape.layout().clone(), shape.data_type().bits());
     let layout = if bits < 8 { layout.with_element_bits(bits) } else { layout };
@@ -80,7 +80,7 @@ pub(crate) fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
 
-/// The padding with a pattern of at most so many bits.
+/// The padding with a pattern of at most this many bits.
 pub(crate) fn within(padding: Padding, bits: u32) -> Padding {
     match padding {
         Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),

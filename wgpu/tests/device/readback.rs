@@ -48,7 +48,7 @@ fn several_at_once_awaited(gpu: &Gpu) {
         let read = |(_, tensor): &(_, TensorBuffer)| Readback::new(&gpu.device, encoder, tensor).unwrap();
         tensors.iter().map(read).collect()
     });
-    // Somebody else polls: here another thread.
+    // Someone else polls: here another thread.
     let device = gpu.device.clone();
     let poller = std::thread::spawn(move || device.poll(wgpu::PollType::wait_indefinitely()).map(drop));
     for ((readback, (rows, _)), source) in readbacks.into_iter().zip(&tensors).zip(sources) {

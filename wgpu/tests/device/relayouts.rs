@@ -19,13 +19,14 @@ pub(crate) const TESTS: &[Test] = &[
     ("relayouts::what_is_refused", what_is_refused),
 ];
 
-/// The bytes in front of and behind a tensor in its buffer: a multiple of every offset alignment.
+/// The bytes in front of and after a tensor in its buffer: a multiple of every offset alignment.
 const GUARD: usize = 256;
 
 /// How many random pairs an ordinary run takes.
 const PAIRS: usize = 500;
 
-/// Runs the copy on the device between guards, and compares the whole buffer with what the CPU makes of the same bytes.
+/// Runs the copy on the device between guards, and compares the whole buffer with what the CPU makes of the
+/// same bytes.
 pub(crate) fn check(gpu: &Gpu, cache: &PipelineCache, relayout: &Relayout) {
     let (from, to) = (relayout.source(), relayout.destination());
     let (source_bytes, bytes) = (from.physical_size_in_bytes() as usize, to.physical_size_in_bytes() as usize);
@@ -62,7 +63,7 @@ pub(crate) fn copy(from: &str, to: &str, padding: Padding) -> Relayout {
 
 fn random_pairs_between_guards(gpu: &Gpu) {
     let cache = PipelineCache::new(&gpu.device);
-    // A destination may not repeat elements, so a few of the pairs are no copies.
+    // A destination may not repeat elements, so a few of the pairs are not copies.
     let pairs = (pair(), padding());
     let relayouts = values(&pairs, 800).filter_map(|((from, to), padding)| {
         let relayout = Relayout::new(&from, &to).ok()?;
@@ -73,8 +74,8 @@ fn random_pairs_between_guards(gpu: &Gpu) {
     assert!(most == usize::MAX || ran == most, "only {ran} pairs");
 }
 
-/// On a device whose bindings are small: every tensor of more than a few hundred bytes takes several windows, which begin below
-/// the words that they are for.
+/// On a device whose bindings are small: every tensor of more than a few hundred bytes takes several windows,
+/// which begin below the words that they are for.
 fn random_pairs_in_windows(gpu: &Gpu) {
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1024, ..gpu.device.limits() };
     let (device, queue) = gpu.with_limits(limits);
@@ -106,8 +107,8 @@ fn random_pairs_in_windows(gpu: &Gpu) {
     assert!(ran >= 50 && several >= 15, "{ran} pairs, {several} of them in several windows");
 }
 
-/// Lines, and planes in other orders and in tiles, of one element less than words, tiles and workgroups hold, exactly as many, and one
-/// more.
+/// Lines, and planes in other orders and in tiles, of one element less than words, tiles and workgroups hold,
+/// exactly as many, and one more.
 fn sizes_round_every_boundary(gpu: &Gpu) {
     let cache = PipelineCache::new(&gpu.device);
     for size in [1_u64, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1025] {

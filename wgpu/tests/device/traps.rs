@@ -1,10 +1,10 @@
 //! What went wrong elsewhere, each by the name of its story.
 
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout_shader::{Form, Profile, Program, ProgramOptions};
 use tensor_layout::strided::Slice;
 use tensor_layout::upload::Role;
 use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout_shader::{Form, Profile, Program, ProgramOptions};
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, TensorBuffer};
 
 use crate::Test;
@@ -44,7 +44,8 @@ fn twenty_five_bytes_are_copied(gpu: &Gpu) {
     }
 }
 
-/// A window begins where the device lets a binding begin, at or before the tensor, and the shader is told the rest.
+/// A window begins where the device lets a binding begin, at or before the tensor, and the shader is given
+/// the rest.
 fn segments_are_aligned_down(gpu: &Gpu) {
     let alignment = gpu.device.limits().min_storage_buffer_offset_alignment;
     let limits = wgpu::Limits { max_storage_buffer_binding_size: u64::from(alignment) * 4, ..gpu.device.limits() };
@@ -93,7 +94,8 @@ fn reshape_then_permute_then_slice(gpu: &Gpu) {
     assert_eq!(gpu.read(&copied).bytes(), expected);
 }
 
-/// No such buffer is made, but its program is: every window, count and base fits, or the error says what does not.
+/// No such buffer is made, but its program is: every window, count and base fits, or the error says what does
+/// not.
 fn fp16_transposes_past_2_31_bytes_on_paper(_: &Gpu) {
     let profile = Profile::webgpu();
     let relayout = copy("f16[40000,32000]{1,0}", "f16[40000,32000]{0,1}", Padding::Keep);
@@ -122,7 +124,8 @@ fn box_loops_that_do_not_nest_on_the_destination(gpu: &Gpu) {
     }
 }
 
-/// Padding that is set ends with the last byte: its bits behind the last element become zero, and the next byte stays.
+/// Padding that is set ends with the last byte: its bits after the last element become zero, and the next
+/// byte stays.
 fn leftover_bits_of_the_last_byte(gpu: &Gpu) {
     let cache = PipelineCache::new(&gpu.device);
     for size in [1, 3, 7, 9, 13] {
@@ -135,8 +138,8 @@ fn leftover_bits_of_the_last_byte(gpu: &Gpu) {
     }
 }
 
-/// 2^32 elements of 4 bits are no more than 2 GiB, but their number has 33 bits: a form that counts elements refuses them, and one that
-/// counts rows and columns binds every byte of both tensors.
+/// 2^32 elements of 4 bits are no more than 2 GiB, but their number has 33 bits: a form that counts elements
+/// refuses them, and one that counts rows and columns binds every byte of both tensors.
 fn counts_wrap_before_words_do(_: &Gpu) {
     let relayout = copy("s4[65536,65536]{1,0:E(4)}", "s4[65536,65536]{0,1:E(4)}", Padding::Keep);
     assert_eq!(relayout.destination_size_in_bytes(), 1 << 31);

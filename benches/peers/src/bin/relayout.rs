@@ -39,7 +39,7 @@ fn contestants(case: &Case) -> Vec<Contestant<'static>> {
 }
 
 impl Problem {
-    /// `None` if the copy is no single loop nest.
+    /// `None` if the copy is not a single loop nest.
     fn new(from: &IndexMap, to: &IndexMap) -> Option<Problem> {
         let (from, to) = match (lower_map(from.clone()).ok()?, lower_map(to.clone()).ok()?) {
             (Lowering::Strided(from), Lowering::Strided(to)) => (from, to),
@@ -160,8 +160,8 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
         );
     }
     if let (Some(order), true) = (problem.source_order(), problem.destination_is_packed()) {
-        // It owns its buffers and makes a new one for every result; the comparison of bytes reads the result back, which is
-        // left out of the timing from the second call on.
+        // It owns its buffers and makes a new one for every result; the comparison of bytes reads the result
+        // back, which is left out of the timing from the second call on.
         let p = problem.clone();
         let mut tensor: Option<Tensor> = None;
         add(

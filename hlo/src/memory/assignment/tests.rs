@@ -48,10 +48,10 @@ Total bytes used: 1212
     assert_eq!((total.argument_bytes, total.output_bytes, total.alias_bytes), (164, 132, 100));
     assert_eq!((total.temp_bytes, total.constant_bytes, total.peak_bytes), (1000, 8, 1196));
     assert_eq!((assignment.total(1).peak_bytes, assignment.total(2)), (7, MemoryTotal::default()));
-    // The hundred largest of the temporary memory; those behind the sum are in no allocation.
+    // The hundred largest of the temporary memory; those after the sum are in no allocation.
     let sizes: Vec<u64> = assignment.largest_temporaries(0).iter().map(|value| value.bytes).collect();
     assert_eq!(sizes, (21..=120).rev().collect::<Vec<_>>());
-    // Of equal ones the first in memory stands in front.
+    // Of equal ones the first in memory is in front.
     let names: Vec<_> = assignment.largest_temporaries(1).iter().map(|value| value.name.as_str()).collect();
     assert_eq!(names, ["equal", "small"]);
 }

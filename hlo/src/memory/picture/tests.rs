@@ -19,9 +19,9 @@ fn the_picture_is_drawn_to_scale() {
     );
     let live = module.live_memory().unwrap();
     let svg = live.to_svg(0);
-    // %x and %r take 2048 bytes all the time, %y 4096 at times 1 and 2, %z 2048 at times 2 and 3: at most 8192, at time 2.
-    // So 320 pixels are 8192 bytes, 2048 bytes are 80 pixels, and the area reaches from 70 down to 390. Each of the
-    // four columns has 860 / 4 = 215 pixels, from 90 on.
+    // %x and %r take 2048 bytes all the time, %y 4096 at times 1 and 2, %z 2048 at times 2 and 3: at most
+    // 8192, at time 2. So 320 pixels are 8192 bytes, 2048 bytes are 80 pixels, and the area reaches from 70
+    // down to 390. Each of the four columns has 860 / 4 = 215 pixels, from 90 on.
     let line = |fill: &str, above: [u32; 4], below: [u32; 4]| {
         let to: String = above.iter().map(|y| format!("V{y}.0h215.000")).collect();
         let fro: String = below.iter().rev().map(|y| format!("V{y}.0h-215.000")).collect();

@@ -1,6 +1,6 @@
 use super::super::{Access, ComputeShader, Fault, dispatch};
 
-/// Each of 3 invocations copies a group of four words, the first to the last place, and sets one behind them.
+/// Each of 3 invocations copies a group of four words, the first to the last place, and sets one after them.
 fn shader() -> ComputeShader {
     let mut shader = ComputeShader::new("main", [3, 1, 1]);
     let source = shader.wide_buffer("source", Access::Read);

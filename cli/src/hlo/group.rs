@@ -1,0 +1,87 @@
+//! Equal arrays as one row of a table: `cache[*][*]`, 16 x 32 MiB.
+
+use std::collections::HashMap;
+
+use tensor_layout_hlo::LiveBuffer;
+
+/// Buffers that differ in the numbers of their names only.
+pub(super) struct Group<'a> {
+    /// The first of them.
+    pub(super) first: &'a LiveBuffer,
+    pub(super) count: u64,
+}
+
+impl<'a> Group<'a> {
+    /// The groups of some buffers, the largest sum first.
+    pub(super) fn of(buffers: &'a [LiveBuffer]) -> Vec<Group<'a>> {
+        let mut found: Vec<Group<'a>> = Vec::new();
+        let mut places = HashMap::new();
+        for buffer in buffers {
+            let name = buffer.place.op_name.as_deref().map_or_else(|| stem(&buffer.place.instruction), pattern);
+            let source = buffer.place.source.as_ref().map(|source| (&source.file, source.line));
+            let key = (buffer.used_as, &buffer.place.opcode, &buffer.shape, name, source, buffer.tuple_index.len());
+            let place = *places.entry(key).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(group) => group.count += 1,
+                None => found.push(Group { first: buffer, count: 1 }),
+            }
+        }
+        found.sort_by_key(|group| std::cmp::Reverse(group.bytes()));
+        found
+    }
+
+    pub(super) fn bytes(&self) -> u128 {
+        u128::from(self.first.bytes) * u128::from(self.count)
+    }
+
+    /// The name of the instruction, with `*` for the numbers if there are several.
+    pub(super) fn instruction(&self) -> String {
+        let place = &self.first.place;
+        if self.count > 1 {
+            return format!("{}*", stem(&place.instruction).trim_end_matches('*'));
+        }
+        let part: String = self.first.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
+        format!("{}{part}", place.instruction)
+    }
+
+    /// The operation of the source program, with `*` for the numbers if there are several.
+    pub(super) fn op_name(&self) -> String {
+        let name = self.first.place.op_name.as_deref().unwrap_or_default();
+        if self.count > 1 { pattern(name) } else { name.to_owned() }
+    }
+}
+
+/// The name with `*` for each number in it.
+fn pattern(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        match letter {
+            '0'..='9' if text.ends_with('*') => {}
+            '0'..='9' => text.push('*'),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// The pattern of an instruction's name without the number that XLA appends.
+fn stem(name: &str) -> String {
+    let unnumbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    pattern(unnumbered.map_or(name, |(stem, _)| stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_stars() {
+        assert_eq!(pattern("cache[0][12]"), "cache[*][*]");
+        assert_eq!(pattern("jit(f)/layer_3/dot"), "jit(f)/layer_*/dot");
+        assert_eq!(
+            (stem("fusion"), stem("fusion.12"), stem("Arg_1.2")),
+            ("fusion".into(), "fusion".into(), "Arg_*".into())
+        );
+        assert_eq!((stem("copy.a"), stem("x.")), ("copy.a".into(), "x".into()));
+    }
+}

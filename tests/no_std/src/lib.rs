@@ -1,0 +1,51 @@
+//! A program without the standard library that uses the library: it does not build if anything in it links `std`, which has a
+//! panic handler of its own.
+#![no_std]
+
+extern crate alloc;
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::panic::PanicInfo;
+
+use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::notation::Notated;
+use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::{ArrayShape, BufferTensorDesc, Error, ToIndexMap};
+
+/// No memory is ever given: this is built, not run.
+struct NoMemory;
+
+// SAFETY: a null pointer says that there is no memory, and nothing was allocated that could be freed.
+unsafe impl GlobalAlloc for NoMemory {
+    unsafe fn alloc(&self, _layout: Layout) -> *mut u8 {
+        core::ptr::null_mut()
+    }
+
+    unsafe fn dealloc(&self, _pointer: *mut u8, _layout: Layout) {}
+}
+
+#[global_allocator]
+static MEMORY: NoMemory = NoMemory;
+
+#[panic_handler]
+fn panic(_: &PanicInfo) -> ! {
+    loop {}
+}
+
+fn sizes() -> Result<u64, Error> {
+    let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+    let tiled: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
+    let notated: Notated = "f16[8,64,56,56]:NHWC".parse()?;
+    let lowered = matches!(lower(&tiled)?, Lowering::Split(_));
+    let report = validate(&rows, &Buffer::new(64, 0, Role::Input), &Limits::webgpu());
+    Ok(rows.min_size_in_bytes()
+        + tiled.physical_size_in_bytes()?
+        + notated.to_index_map()?.offset(&[1, 2, 3, 4])?
+        + u64::from(lowered && report.is_ok()))
+}
+
+/// The sum of some sizes and offsets, or 0 for an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tensor_layout_sizes() -> u64 {
+    sizes().unwrap_or(0)
+}
