@@ -6,8 +6,7 @@ mod cases;
 use cases::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, Buffer, FeatureLevel, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings,
-    validate_description,
+    Binding, Buffer, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType, DeviceRule, Error};
 
@@ -16,7 +15,7 @@ fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
 }
 
 fn directml() -> Limits {
-    Limits::directml(FeatureLevel::LATEST)
+    Limits::directml()
 }
 
 fn bound(desc: &BufferTensorDesc, offset: u64, role: Role) -> Binding<'_> {

@@ -61,7 +61,7 @@ pub struct Binding<'a> {
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 1, 2, 2])?;
 /// let at = |offset, role| Binding { desc: &desc, id: 7, buffer: Buffer::new(64, offset, role) };
-/// let limits = Limits::by_name("directml")?;
+/// let limits = Limits::directml();
 /// let apart = validate_bindings(&[at(0, Role::Input), at(16, Role::Output)], &[], &limits);
 /// assert!(apart.iter().all(Result::is_ok));
 /// let clash = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &[], &limits);

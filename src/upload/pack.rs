@@ -17,7 +17,7 @@ use super::validate::check_unplaced;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let (bias, weight) = (BufferTensorDesc::packed(DataType::F16, &[5])?, BufferTensorDesc::packed(DataType::F16, &[5, 5])?);
-/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::by_name("directml")?)?;
+/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 68));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -48,7 +48,7 @@ pub struct PackedBuffer {
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[5])?;
-/// let packed = pack_buffer([&bias, &weights], &Limits::by_name("directml")?)?;
+/// let packed = pack_buffer([&bias, &weights], &Limits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 36));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

@@ -76,7 +76,7 @@ impl Buffer {
 /// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
 /// let buffer = Buffer::new(16384, 0, Role::Input);
 /// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 16384);
-/// let errors = upload::validate(&tiled, &buffer, &Limits::by_name("directml")?).unwrap_err();
+/// let errors = upload::validate(&tiled, &buffer, &Limits::directml()).unwrap_err();
 /// assert_eq!(errors.codes(), ["not_expressible"]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -112,7 +112,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.slice_axis(0, 3..5)?;
-/// assert_eq!(validate_description(&desc, &Limits::by_name("directml")?).unwrap().bound, 96..160);
+/// assert_eq!(validate_description(&desc, &Limits::directml()).unwrap().bound, 96..160);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &Limits) -> Result<UploadReport, Errors> {
