@@ -1,3 +1,5 @@
+use crate::upload::FeatureLevel;
+
 use super::*;
 
 #[test]
