@@ -11,7 +11,7 @@ use crate::checked::Exact;
 /// `None` if the field does not lie inside `bytes` or is wider than 128 bits.
 ///
 /// ```
-/// use tensor_layout::element::read_bits;
+/// use tensor_layout::plan::read_bits;
 ///
 /// assert_eq!(read_bits(&[0x21, 0x43], 4, 4), Some(2));
 /// assert_eq!(read_bits(&[0x21, 0x43], 4, 8), Some(0x32));
@@ -34,7 +34,7 @@ pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
 /// `None`, and nothing written, if the field does not lie inside `bytes` or is wider than 128 bits.
 ///
 /// ```
-/// use tensor_layout::element::write_bits;
+/// use tensor_layout::plan::write_bits;
 ///
 /// let mut bytes = [0xff, 0xff];
 /// assert_eq!(write_bits(&mut bytes, 4, 4, 0x2), Some(()));

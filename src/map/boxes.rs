@@ -27,7 +27,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together copy each element once.
 ///
 /// ```
-/// use tensor_layout::{map::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
 ///
 /// // Rows of three, packed and then four apart.
 /// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;

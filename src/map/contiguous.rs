@@ -18,7 +18,7 @@ const SEARCH_LIMIT: u64 = 1 << 20;
 /// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
 ///
 /// ```
-/// use tensor_layout::{map::RowAccess, ArrayShape, ToIndexMap};
+/// use tensor_layout::{plan::RowAccess, ArrayShape, ToIndexMap};
 ///
 /// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
 /// let RowAccess { in_one_piece, stride, .. } = rows("f32[16,256]{1,0}")?;

@@ -105,7 +105,8 @@ impl TileLevel {
 /// offset is the row-major number of what the last level leaves in [`bounds`](Self::bounds).
 ///
 /// ```
-/// use tensor_layout::map::{LayoutClass, TileGroup, TileLevel, TileLevels, ToIndexMap};
+/// use tensor_layout::map::{LayoutClass, ToIndexMap};
+/// use tensor_layout::plan::{TileGroup, TileLevel, TileLevels};
 /// use tensor_layout::ArrayShape;
 ///
 /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;

@@ -69,7 +69,7 @@ impl OffsetBox {
 /// What a buffer holds where.
 ///
 /// ```
-/// use tensor_layout::{map::BufferBoxes, ArrayShape, ToIndexMap};
+/// use tensor_layout::{plan::BufferBoxes, ArrayShape, ToIndexMap};
 ///
 /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
 /// let boxes: BufferBoxes = map.buffer_boxes()?;
@@ -108,7 +108,7 @@ impl IndexMap {
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
     ///
     /// let boxes = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?.buffer_boxes()?;
-    /// let count = |boxes: &[tensor_layout::map::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
+    /// let count = |boxes: &[tensor_layout::plan::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
     /// assert_eq!((count(&boxes.elements), count(&boxes.padding)), (15, 9));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

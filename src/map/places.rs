@@ -11,7 +11,7 @@ use super::index_map::IndexMap;
 /// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
 ///
 /// ```
-/// use tensor_layout::{map::DigitPlace, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
 ///
 /// let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
 /// let places: Vec<DigitPlace> = rows.to_index_map()?.digit_places();

@@ -30,7 +30,7 @@ const SEGMENT: u64 = 16;
 /// One loop of a copy, over the same indices on both sides.
 ///
 /// ```
-/// use tensor_layout::{map::Loop, relayout::Relayout, BufferTensorDesc};
+/// use tensor_layout::{plan::Loop, relayout::Relayout, BufferTensorDesc};
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
 /// let plan = Relayout::new(&from, &to)?;

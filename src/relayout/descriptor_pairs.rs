@@ -26,7 +26,8 @@ const MAX_PAIRS: usize = 1 << 16;
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
 ///
 /// ```
-/// use tensor_layout::relayout::{DescriptorPair, Relayout};
+/// use tensor_layout::relayout::Relayout;
+/// use tensor_layout::plan::DescriptorPair;
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);

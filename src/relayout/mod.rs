@@ -43,14 +43,18 @@ mod tuning;
 mod write_only;
 
 pub use axis_piece::AxisPiece;
-pub use descriptor_pairs::DescriptorPair;
 pub use level::KernelLevel;
 pub use padding::Padding;
-pub use passes::CopyPass;
 pub use piece::Piece;
 pub use relayout::Relayout;
 pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan_items {
+    pub use super::descriptor_pairs::DescriptorPair;
+    pub use super::passes::CopyPass;
+}
 
 #[cfg(test)]
 mod tests;

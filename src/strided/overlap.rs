@@ -9,7 +9,8 @@ use crate::checked::{Dims, Exact, gcd};
 /// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
 ///
 /// ```
-/// use tensor_layout::strided::{Overlap, OVERLAP_WORK_LIMIT};
+/// use tensor_layout::strided::Overlap;
+/// use tensor_layout::plan::OVERLAP_WORK_LIMIT;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Strides that do not nest, and no overlap: found well within the limit.

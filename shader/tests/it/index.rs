@@ -3,7 +3,7 @@
 
 use crate::literal::{any_shape, cases, indices, offsets, physical, shape_of, sizes};
 use proptest::prelude::*;
-use tensor_layout::element::{read_bits, write_bits};
+use tensor_layout::plan::{read_bits, write_bits};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceRule, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_shader::{Access, IndexFunctions};
 

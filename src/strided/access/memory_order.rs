@@ -21,7 +21,7 @@ use super::offsets::Offsets;
 /// offset are held as one.
 ///
 /// ```
-/// use tensor_layout::{strided::MemoryOrder, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::MemoryOrder, BufferTensorDesc, DataType};
 ///
 /// let transposed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
 /// let offsets: MemoryOrder = transposed.offsets_in_memory_order();
