@@ -20,6 +20,8 @@ pub mod draw;
 pub mod element;
 pub mod interop;
 pub mod map;
+#[cfg(feature = "named")]
+pub mod named;
 pub mod notation;
 pub mod plan;
 #[cfg(feature = "relayout")]

@@ -63,12 +63,14 @@ mod padding;
 mod places;
 mod refine;
 mod reversed;
+mod storage_rule;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use equality::same_layout;
 pub use index_map::{IndexMap, LayoutClass, ToIndexMap};
+pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::TileEntries;
