@@ -4,7 +4,7 @@
 //! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
 //! before it, all are tried, up to a number of steps.
 
-use crate::checked::{Exact, at, next_index};
+use crate::checked::{Exact, next_index};
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
     let rank = sizes.len();
     let position = |dimension| Position {
         dimension,
-        bound: at(&sizes, dimension),
+        bound: sizes.get(dimension).copied().unwrap_or(1),
         digits: (0..memory.levels(dimension)).rev().filter_map(|level| memory.place(dimension, level)).collect(),
     };
     let live: Vec<Position> = (0..=rank).map(position).filter(|position| !position.digits.is_empty()).collect();

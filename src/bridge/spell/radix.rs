@@ -5,7 +5,7 @@
 //! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
 //! swallowed with `*`.
 
-use crate::checked::{Exact, at};
+use crate::checked::Exact;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -37,7 +37,8 @@ type Entry = (Option<(usize, usize, bool)>, u64);
 /// The tiles that bring dimensions in this order (major to minor) into this order of digits.
 fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec<Tile>, Error> {
     let levels = |dimension: usize| memory.levels(dimension);
-    let entry = |&dimension: &usize| -> Entry { (Some((dimension, 0, false)), at(&sizes, dimension)) };
+    let entry =
+        |&dimension: &usize| -> Entry { (Some((dimension, 0, false)), sizes.get(dimension).copied().unwrap_or(1)) };
     let mut entries: Vec<Entry> = order.iter().map(entry).collect();
     let mut tiles = Vec::new();
     // A dimension that is to be padded is split once more, so that its last block is whole.
