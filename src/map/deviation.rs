@@ -10,7 +10,7 @@
     reason = "invariant 1: values of chains fit 64 bits, and their sums and differences 128; divisors are not zero"
 )]
 
-use crate::checked::{self, Exact};
+use crate::checked;
 use crate::error::Error;
 
 use super::digits::{Chain, Digit};
@@ -86,7 +86,7 @@ impl Search {
             return Ok(Some(found));
         }
         // Past the edge of the block the left side is the shorter way round.
-        let found = self.shift(low, to_edge, length.minus(to_edge), stride - rise)?;
+        let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
         Ok(found.map(|number| to_edge + number))
     }
 }
