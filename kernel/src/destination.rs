@@ -129,6 +129,11 @@ impl<'a> Destination<'a> {
         self.length
     }
 
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// Is it memory that every line is to be stored to once, past the cache?
     pub fn is_write_only(&self) -> bool {
         self.kind == Kind::WriteOnly

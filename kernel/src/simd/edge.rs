@@ -159,6 +159,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
             unsafe {
                 let to = panel.to.add((row + part) * UNIT);
                 let mut groups = [[V::zero(); IN_LANE]; LANES];
+                #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
                 for i in 0..IN_LANE {
                     let mut lines = [V::zero(); LANES];
                     for (lane, line) in lines.iter_mut().enumerate() {
