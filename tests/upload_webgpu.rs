@@ -6,17 +6,16 @@ mod cases;
 use cases::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, Buffer, FeatureLevel, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings,
-    validate_description,
+    Binding, Buffer, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings, validate_description,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{BufferTensorDesc, DataType, DeviceRule, Error};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
 }
 
 fn directml() -> Limits {
-    Limits::directml(FeatureLevel::LATEST)
+    Limits::directml()
 }
 
 fn bound(desc: &BufferTensorDesc, offset: u64, role: Role) -> Binding<'_> {
@@ -79,7 +78,7 @@ fn outputs_that_share_a_byte_are_refused() {
         let results = validate_bindings(&outputs, &[], &limits);
         let shared = results[1].as_ref().unwrap_err().iter().next();
         let byte = if limits.write_unit == 1 { 1 } else { 0 };
-        assert_eq!(shared, Some(&Error::BindingsOverlap { first: 0, second: 1, byte }));
+        assert_eq!(shared, Some(&Error::BindingConflict { first: 0, second: 1, byte: Some(byte) }));
     }
     // Rows of four are whole bytes, but still in one word.
     let whole = packed(DataType::U4, &[2, 4]);
@@ -154,7 +153,7 @@ fn packed_buffers_know_the_largest_binding() {
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
         pack_buffer([&bias, &larger], &limits),
-        Err(Error::BindingLimit { size: 136_923_600, max: limits.max_binding })
+        Err(DeviceRule::BindingLimit.by(136_923_600, limits.max_binding))
     );
     // Its pieces fit.
     let pieces: Vec<BufferTensorDesc> = pieces_along(&larger, 0, &limits).unwrap().map(|piece| piece.desc).collect();

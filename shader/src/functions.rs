@@ -85,8 +85,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// What [`ToIndexMap::to_index_map`] refuses; [`Error::ElementLimit`] if an offset does not fit 32 bits,
-    /// and [`Error::SizeLimit`] if an index does not.
+    /// What [`ToIndexMap::to_index_map`] refuses; [`ElementLimit`](tensor_layout::DeviceRule) if an offset does not fit 32 bits, and
+    /// [`SizeLimit`](tensor_layout::DeviceRule) if an index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, 0)?;

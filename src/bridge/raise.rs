@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::BufferTensorDesc;
@@ -93,7 +93,7 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     let layout = Layout::new(&order)?.with_tiles(&tiles).with_element_bits(desc.data_type().bits());
     let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
-    Ok(Raised { shape, bytes_past_minimum: tiled_size.saturating_sub(desc.min_size_in_bytes()) })
+    Ok(Raised { shape, bytes_past_minimum: tiled_size.minus(desc.min_size_in_bytes()) })
 }
 
 /// The shortest spelling of a shape that puts the elements where the descriptor's strides put them: with the total size

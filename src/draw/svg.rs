@@ -1,6 +1,7 @@
 //! A picture in SVG.
 #![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
 
+use crate::checked::Exact;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -113,7 +114,7 @@ impl Picture {
 
 /// Where a cell begins, from the start of its row.
 fn place(number: usize, width: usize, tile: usize) -> usize {
-    let boundaries = if tile > 1 { number.saturating_sub(1).checked_div(tile).unwrap_or(0) } else { 0 };
+    let boundaries = if tile > 1 { number.saturating_sub(1).divided_by(tile) } else { 0 };
     number * (width + GAP) + boundaries * TILE_GAP
 }
 
@@ -125,7 +126,7 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
         page.text(left + NAMES, y, "title", &panel.title);
     }
     let start_of = |number: usize, size: usize, tile: usize| {
-        place(number, size, 0) + if tile > 1 { number.checked_div(tile).unwrap_or(0) * TILE_GAP } else { 0 }
+        place(number, size, 0) + if tile > 1 { number.divided_by(tile) * TILE_GAP } else { 0 }
     };
     if panel.has_columns {
         y += 16;
@@ -189,7 +190,7 @@ impl Page {
     /// A cell with a label and what scripts are told of it; no colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
-            Some(colour) => format!("c{}", colour.checked_rem(COLOURS.len()).unwrap_or(0)),
+            Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),
             None => "p".to_owned(),
         };
         self.push(format_args!(

@@ -145,7 +145,7 @@ impl DlDataType {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`], with code and bits.
+    /// [`Error::UnknownName`](crate::Error::UnknownName), with code and bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -158,7 +158,7 @@ impl DlDataType {
         let all = TYPES.iter().chain([&FLOAT4]);
         let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
         let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
-        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::UnknownDataType { name: name() })
+        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::unknown_data_type(name()))
     }
 }
 
@@ -192,7 +192,7 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`to_signed`](Self::to_signed), and [`Error::Negative`] for an axis that runs backwards.
+    /// As for [`to_signed`](Self::to_signed), and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for an axis that runs backwards.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -217,8 +217,8 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
-    /// number of strides than of sizes; [`Error::Negative`] for a negative size; [`Error::NotExpressible`]
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
+    /// number of strides than of sizes; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; [`Error::NotExpressible`]
     /// for a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
     /// [`Error::Overflow`].
     ///
@@ -277,7 +277,7 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`Error::BadPointer`] for a shape that is null, and for a shape
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a shape
     /// or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
@@ -336,7 +336,7 @@ unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Resu
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what, alignment: align_of::<i64>() });
+        return Err(Error::bad_pointer(what, align_of::<i64>()));
     }
     // SAFETY: neither null nor unaligned; the rest is the caller's promise.
     Ok(unsafe { slice::from_raw_parts(start, length) })

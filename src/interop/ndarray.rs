@@ -25,8 +25,8 @@ use alloc::vec::Vec;
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, OFFSET, narrow};
-use crate::error::Error;
+use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -42,7 +42,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -146,7 +146,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let desc = desc.with_base_offset(offset)?;
-    if desc.min_elements() > elements { Err(outside(desc.min_elements().saturating_sub(1))) } else { Ok(desc) }
+    if desc.min_elements() > elements { Err(outside(desc.min_elements().minus(1))) } else { Ok(desc) }
 }
 
 /// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
@@ -206,7 +206,7 @@ pub fn view_reversed<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`Error::OffsetUnaligned`] if the bytes do not begin aligned for the element type.
+/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do not begin aligned for the element type.
 pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
     view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
 }
@@ -288,14 +288,7 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
-        // The next index in row-major order.
-        for (i, &size) in index.iter_mut().zip(map.sizes()).rev() {
-            *i = i.saturating_add(1);
-            if *i < size {
-                break;
-            }
-            *i = 0;
-        }
+        next_index(&mut index, map.sizes());
     }
     ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
         .map_err(|error| Error::NotExpressible { target: "array of offsets", reason: error.to_string() })
@@ -315,7 +308,7 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
     }
     let found: u64 = narrow(length, ELEMENTS)?;
     if desc.min_elements() > found {
-        let in_bytes = |elements: u64| elements.saturating_mul(u64::from(desc.data_type().bits()).div_euclid(8));
+        let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
         return Err(Error::BufferTooShort {
             what: "buffer",
             needed: in_bytes(desc.min_elements()),
@@ -346,10 +339,10 @@ fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
 /// The bytes of as many whole elements as there are.
 fn whole<A>(bytes: &[u8]) -> &[u8] {
     let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
-    bytes.get(..bytes.len().saturating_sub(rest)).unwrap_or_default()
+    bytes.get(..bytes.len().minus(rest)).unwrap_or_default()
 }
 
 fn unaligned<A>(bytes: &[u8]) -> Error {
-    let offset = u64::try_from(bytes.as_ptr().addr()).unwrap_or(u64::MAX);
-    Error::OffsetUnaligned { offset, alignment: u64::try_from(align_of::<A>()).unwrap_or(u64::MAX) }
+    let offset = count(bytes.as_ptr().addr());
+    DeviceRule::OffsetUnaligned.by(offset, count(align_of::<A>()))
 }

@@ -151,8 +151,8 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order;
-    /// [`Error::ZeroTile`]; [`Error::TrailingCombine`]; [`Error::Negative`] for a negative byte stride, which
+    /// [`Error::AxisOutOfRange`] and [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for a wrong dimension order;
+    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile); [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine); [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative byte stride, which
     /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is no whole number of
     /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64
     /// bits.
@@ -230,7 +230,7 @@ impl PjrtMemoryLayout {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
-    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned.
+    /// 65,536 numbers; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a list that is null or not aligned.
     ///
     /// # Safety
     ///
@@ -313,7 +313,7 @@ unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> 
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what: "a list of a PJRT layout", alignment: align_of::<T>() });
+        return Err(Error::bad_pointer("a list of a PJRT layout", align_of::<T>()));
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";

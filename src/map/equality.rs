@@ -4,14 +4,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::{next_index, unfuse};
+use super::levels::unfuse;
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Only sizes and offsets count:
@@ -95,7 +95,7 @@ impl IndexMap {
         let Some(groups) = groups.flatten() else { return by_atoms(self, other) };
         for dims in groups {
             let bounds: Dims = dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
-            let extent = bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound));
+            let extent = bounds.iter().fold(1, |product: u64, &bound| product.times(bound));
             let chain = |map: &IndexMap| joined_chain(&map.components, &dims, &self.sizes, extent);
             let (Some(a), Some(b)) = (chain(self), chain(other)) else { return by_atoms(self, other) };
             match first_deviation(&a, &b, extent) {

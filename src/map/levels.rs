@@ -8,7 +8,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, PHYSICAL};
+use crate::checked::{self, Dims, Exact, PHYSICAL, at};
 use crate::error::Error;
 
 /// The entries of one tile, major to minor; `None` is `*`. The last is never `None`.
@@ -105,7 +105,8 @@ impl TileLevel {
 /// offset is the row-major number of what the last level leaves in [`bounds`](Self::bounds).
 ///
 /// ```
-/// use tensor_layout::map::{LayoutClass, TileGroup, TileLevel, TileLevels, ToIndexMap};
+/// use tensor_layout::map::{LayoutClass, ToIndexMap};
+/// use tensor_layout::plan::{TileGroup, TileLevel, TileLevels};
 /// use tensor_layout::ArrayShape;
 ///
 /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
@@ -194,7 +195,7 @@ impl TileLevels {
 
     /// The offset of an index inside the sizes, straight from the definition.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
-        let mut at: Dims = self.order.iter().map(|&axis| index.get(axis).copied().unwrap_or(0)).collect();
+        let mut at: Dims = self.order.iter().map(|&axis| at(&index, axis)).collect();
         for level in &self.levels {
             at.insert_many(0, core::iter::repeat_n(0, level.new_axes));
             let tiled: Dims = at.drain(level.prefix..).collect();
@@ -244,7 +245,7 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
             let (bounds, ranges) = (core::mem::take(&mut joined), core::mem::take(&mut taken));
             let bound = checked::product(&bounds, PHYSICAL)?;
             let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
-            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).saturating_add(1) };
+            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).plus(1) };
             groups.push(TileGroup { bounds, bound, ranges, range, tile });
         }
     }
@@ -254,29 +255,17 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
 /// The row-major number that the next indices form, one for each bound.
 pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> u64 {
     // Cannot saturate for indices within the bounds, whose product was checked.
-    bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.saturating_mul(bound).saturating_add(i))
+    bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.times(bound).plus(i))
 }
 
 /// Appends the indices that form a row-major number.
 pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
     for &bound in bounds.iter().rev() {
-        index.push(number.checked_rem(bound).unwrap_or(0));
-        number = number.checked_div(bound).unwrap_or(0);
+        index.push(number.modulo(bound));
+        number = number.divided_by(bound);
     }
     if let Some(added) = index.get_mut(start..) {
         added.reverse();
     }
-}
-
-/// The next index in row-major order; false after the last.
-pub(super) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
-    for (i, &size) in index.iter_mut().zip(sizes).rev() {
-        *i = i.saturating_add(1);
-        if *i < size {
-            return true;
-        }
-        *i = 0;
-    }
-    false
 }

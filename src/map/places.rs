@@ -1,5 +1,6 @@
 //! The digits of a map as places of its offsets.
 
+use crate::checked::Exact;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -10,7 +11,7 @@ use super::index_map::IndexMap;
 /// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
 ///
 /// ```
-/// use tensor_layout::{map::DigitPlace, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
 ///
 /// let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
 /// let places: Vec<DigitPlace> = rows.to_index_map()?.digit_places();
@@ -55,8 +56,8 @@ impl IndexMap {
             let mut above = part.extent();
             for digit in part.chain().digits() {
                 // In normal form every divisor is below the extent, and below the divisor before it.
-                let last = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
-                let count = last.saturating_add(1);
+                let last = above.minus(1).divided_by(digit.divisor());
+                let count = last.plus(1);
                 places.push(DigitPlace { stride: digit.stride(), count, component, divisor: digit.divisor() });
                 above = digit.divisor();
             }
@@ -87,7 +88,7 @@ impl IndexMap {
             && self.digit_places().iter().rev().all(|place| {
                 let nests = place.stride > reach;
                 // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests nowhere.
-                reach = reach.saturating_add(place.stride.saturating_mul(place.count.saturating_sub(1)));
+                reach = reach.saturating_add(place.stride.saturating_mul(place.count.minus(1)));
                 nests
             })
     }

@@ -10,9 +10,8 @@
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
+use crate::checked::{self, Exact, count};
 use alloc::vec::Vec;
-
-use crate::checked;
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, evaluate};
@@ -31,7 +30,7 @@ const SEGMENT: u64 = 16;
 /// One loop of a copy, over the same indices on both sides.
 ///
 /// ```
-/// use tensor_layout::{map::Loop, relayout::Relayout, BufferTensorDesc};
+/// use tensor_layout::{plan::Loop, relayout::Relayout, BufferTensorDesc};
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
 /// let plan = Relayout::new(&from, &to)?;
@@ -71,7 +70,7 @@ impl Loop {
         match self {
             Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
             // At most MAX_TABLE.
-            Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
+            Loop::Table(entries) => count(entries.len()),
         }
     }
 }
@@ -101,7 +100,7 @@ impl Segments {
 
     fn push(&mut self, segment: Segment) -> Option<()> {
         let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
-        let entries = tables.fold(SEGMENT, |sum, table| sum.saturating_add(table.extent()));
+        let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
         self.room = self.room.checked_sub(entries)?;
         self.list.push(segment);
         Some(())

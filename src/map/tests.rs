@@ -16,9 +16,9 @@ use super::contiguous::extremes;
 use super::deviation::first_deviation;
 use super::digits::{Chain, Digit, whole_blocks};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::next_index;
 use super::refine::{Loop, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
+use crate::checked::next_index;
 
 /// Everything goes up to here.
 const MOST: u64 = 24;

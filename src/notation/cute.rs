@@ -15,6 +15,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+use crate::checked::Exact;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -142,7 +143,7 @@ fn read_tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Error> {
         return Err(cursor.error(&format!("tuples nested at most {MAX_DEPTH} deep")));
     }
     if cursor.eat("(") {
-        return cursor.list(")", |cursor| read_tree(cursor, depth.saturating_add(1))).map(Tree::Tuple);
+        return cursor.list(")", |cursor| read_tree(cursor, depth.plus(1))).map(Tree::Tuple);
     }
     cursor.eat("_");
     cursor.number("a number or `(`").map(Tree::Number)

@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use crate::checked::{self, BYTES, Dims};
+use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -207,6 +207,6 @@ fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
     let start = cursor.position();
     let inner = cursor.rest().strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(inner, _)| inner);
     let inner = inner.ok_or_else(|| cursor.error_at(start, "a string in double quotes"))?;
-    cursor.move_to(start.saturating_add(inner.len()).saturating_add(2));
+    cursor.move_to(start.plus(inner.len()).plus(2));
     Ok(inner)
 }

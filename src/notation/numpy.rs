@@ -5,15 +5,14 @@
 //! these divided by the size of an element. Elements take whole bytes: a sub-byte type such as `int4` one byte each,
 //! as in the `ml_dtypes` package. Source: NumPy's pages on `numpy.ndarray` and its memory layout.
 
-use alloc::format;
-use alloc::string::String;
-
-use crate::checked::{self, BYTES, Dims};
+use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
+use alloc::format;
+use alloc::string::String;
 
 use super::AnyLayout;
 use super::strided::{Strided, tuple};
@@ -146,7 +145,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let (name, taken) = match quote {
         Some(quote) => {
             let name = rest.get(1..).and_then(|rest| rest.split_once(quote)).map_or("", |(name, _)| name);
-            (name, name.len().saturating_add(2))
+            (name, name.len().plus(2))
         }
         None => {
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -156,6 +155,6 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     };
     let found = DataType::from_numpy_name(name).or_else(|| DataType::from_numpy_descr(name));
     let data_type = found.ok_or_else(|| cursor.error_at(start, "a dtype such as float32, bfloat16 or '<f4'"))?;
-    cursor.move_to(start.saturating_add(taken));
+    cursor.move_to(start.plus(taken));
     Ok(data_type)
 }

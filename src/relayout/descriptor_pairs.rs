@@ -26,7 +26,8 @@ const MAX_PAIRS: usize = 1 << 16;
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
 ///
 /// ```
-/// use tensor_layout::relayout::{DescriptorPair, Relayout};
+/// use tensor_layout::relayout::Relayout;
+/// use tensor_layout::plan::DescriptorPair;
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
@@ -62,7 +63,7 @@ impl Relayout {
     ///
     /// [`Error::UnsupportedElementBits`] for elements that are no whole bytes, nor 4 bits, nor in runs of whole bytes; [`Error::TooHard`] if there
     /// would be more than 65,536 pairs; [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
-    /// elements, which no identity does; [`Error::Negative`] for one that walks an axis [backwards](Self::reversing), as the strides of a
+    /// elements, which no identity does; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for one that walks an axis [backwards](Self::reversing), as the strides of a
     /// descriptor are unsigned.
     ///
     /// ```
@@ -81,7 +82,7 @@ impl Relayout {
             return Err(Error::ElementBitsMismatch { expected: bits, found: self.destination.element_bits() });
         }
         if let Some(&axis) = self.reversed.first() {
-            return Err(Error::Negative { what: STRIDES, axis });
+            return Err(Error::negative(STRIDES, axis));
         }
         let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
         for (place, pass) in self.passes().enumerate() {
@@ -242,7 +243,7 @@ fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
         Loop::Strided { source, destination, .. } => {
             Ok((checked::mul(*source, place, OFFSET)?, checked::mul(*destination, place, OFFSET)?))
         }
-        Loop::Reversed { .. } => Err(Error::Negative { what: STRIDES, axis: 0 }),
+        Loop::Reversed { .. } => Err(Error::negative(STRIDES, 0)),
         Loop::Table(entries) => {
             let place: usize = checked::narrow(place, OFFSET)?;
             Ok(entries.get(place).copied().unwrap_or_default())

@@ -47,16 +47,20 @@ mod write_only;
 
 pub use axis_piece::AxisPiece;
 pub use copy::{Strided, copy, copy_strided};
-pub use descriptor_pairs::DescriptorPair;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
-pub use passes::CopyPass;
 pub use piece::Piece;
 pub use plans::{Plans, Settings};
 pub use relayout::Relayout;
 pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan_items {
+    pub use super::descriptor_pairs::DescriptorPair;
+    pub use super::passes::CopyPass;
+}
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,8 @@ use crate::error::Error;
 /// that pass `k - 1` has filled, and the last one fills the destination.
 ///
 /// ```
-/// use tensor_layout::relayout::{CopyPass, Relayout};
+/// use tensor_layout::relayout::Relayout;
+/// use tensor_layout::plan::CopyPass;
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[2,3]:[3,1]".parse()?, "f32[2,3]:[4,1]".parse()?);
@@ -95,7 +96,7 @@ impl Relayout {
     /// The passes of the copy, in order: the plan without the kernels of this crate.
     ///
     /// ```
-    /// use tensor_layout::{map::Loop, relayout::Relayout, ArrayShape};
+    /// use tensor_layout::{plan::Loop, relayout::Relayout, ArrayShape};
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,200]{1,0}".parse()?, "f32[16,200]{1,0:T(8,128)}".parse()?);
     /// let relayout = Relayout::new(&rows, &tiles)?;

@@ -1,5 +1,6 @@
 //! Packed? broadcast? padded? overlapping? in order? inner-packed? Six independent facts, one truth table.
 
+use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -112,8 +113,8 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn is_packed(&self) -> bool {
-        let span = self.min_elements().saturating_sub(self.base_offset());
-        (self.logical_elements() == span || self.logical_elements() == 0) && !self.is_padded()
+        (self.logical_elements() == 0 || self.logical_elements() == self.min_elements().minus(self.base_offset()))
+            && !self.is_padded()
     }
 
     /// Does some axis longer than 1 have stride 0? (No `is_contiguous` is true of such a tensor.)
@@ -161,7 +162,7 @@ impl BufferTensorDesc {
     fn searched_overlap(&self) -> Overlap {
         let mut result = find_overlap(self.sizes(), self.strides(), OVERLAP_WORK_LIMIT);
         if let Overlap::Yes { offset, .. } = &mut result {
-            *offset = offset.saturating_add(self.base_offset());
+            *offset = offset.plus(self.base_offset());
         }
         result
     }
@@ -183,7 +184,7 @@ pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> 
             return false;
         }
         // Cannot saturate: invariant 3.
-        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        largest = largest.plus(stride.times(size.minus(1)));
     }
     true
 }
@@ -238,10 +239,10 @@ fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     axes.sort_unstable_by_key(|&(_, stride)| stride);
     let (mut padded, mut steps_over, mut largest) = (false, true, 0_u64);
     for (size, stride) in axes {
-        padded |= stride > largest.saturating_add(1);
+        padded |= stride > largest.plus(1);
         steps_over &= stride > largest;
         // Cannot saturate: invariant 3 bounds the sum over all axes.
-        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        largest = largest.plus(stride.times(size.minus(1)));
     }
     (padded, steps_over)
 }

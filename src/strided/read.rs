@@ -71,14 +71,10 @@ pub(crate) fn read_order(
     or: &str,
 ) -> Result<(BufferTensorDesc, AxisOrder), Error> {
     let start = cursor.position();
-    let order = match AxisOrder::new(cursor.word()) {
-        Ok(order) => order,
-        Err(Error::BadAxisOrder { reason, .. }) => {
-            let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
-            return Err(cursor.error_at(start, &expected));
-        }
-        Err(error) => return Err(error),
-    };
+    let order = AxisOrder::read(cursor.word()).map_err(|reason| {
+        let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
+        cursor.error_at(start, &expected)
+    })?;
     if order.rank() != sizes.len() {
         return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
     }

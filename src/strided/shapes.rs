@@ -18,7 +18,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Negative`] for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
     /// one of 2^64 or more, and as for [`new`](Self::new).
     ///
     /// ```

@@ -1,5 +1,6 @@
 //! `Slice`: which indices of an axis to keep, and its text.
 
+use crate::checked::Exact;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -67,7 +68,7 @@ impl Slice {
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
         let end = self.end.unwrap_or(size);
         if self.start <= end && end <= size && self.step > 0 {
-            let span = end.saturating_sub(self.start);
+            let span = end.minus(self.start);
             let length = if self.step == 1 { span } else { span.div_ceil(self.step) };
             return Ok(Taken { start: self.start, step: self.step, length });
         }
@@ -84,7 +85,7 @@ impl Slice {
             return Error::IndexOutOfRange { axis, index: self.start, size };
         }
         if end > size {
-            return Error::IndexOutOfRange { axis, index: end.saturating_sub(1), size };
+            return Error::IndexOutOfRange { axis, index: end.minus(1), size };
         }
         Error::OutOfLimits { what: "the end of a slice", value: end, min: self.start, max: size }
     }

@@ -101,7 +101,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -164,7 +164,7 @@ impl ArrayShape {
     #[must_use]
     pub fn logical_elements(&self) -> u64 {
         // Cannot saturate: `new` has checked it.
-        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+        checked::element_count(&self.sizes)
     }
 }
 

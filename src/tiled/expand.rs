@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, PHYSICAL};
+use crate::checked::{self, Dims, Exact, PHYSICAL};
 use crate::error::Error;
 
 use super::array::ArrayShape;
@@ -114,7 +114,7 @@ fn largest_part(size: u64, indices: &[u64]) -> u64 {
     let mut largest = 0;
     let mut start = 0_u64;
     for end in indices.iter().copied().filter(|&index| index < size).chain([size]) {
-        largest = largest.max(end.saturating_sub(start));
+        largest = largest.max(end.minus(start));
         start = end;
     }
     largest

@@ -11,6 +11,7 @@
 //!
 //! Every n is below 2^63, as XLA's numbers are signed, and `S(n)` at most 127, as XLA keeps it in 8 bits.
 
+use crate::checked::Exact;
 use alloc::format;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -41,7 +42,7 @@ impl FromStr for Layout {
                 ahead.expect(",", "`,`, `:` or `}`")?;
             }
             ahead.number("the number of a dimension")?;
-            rank = rank.saturating_add(1);
+            rank = rank.plus(1);
         }
         let mut cursor = Cursor::new(text);
         let layout = read_layout(&mut cursor, rank)?;
@@ -194,7 +195,7 @@ fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
         let start = cursor.position();
         let tile = read_tile(cursor)?;
         // An empty tile counts as well, or a text could hold any number of them.
-        entries = entries.saturating_add(tile.entries().len().max(1));
+        entries = entries.plus(tile.entries().len().max(1));
         if entries > MAX_TILE_ENTRIES {
             return Err(cursor.error_at(start, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));
         }

@@ -14,7 +14,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked;
+use crate::checked::{self, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -266,7 +266,7 @@ impl TileRule {
 
     /// The rows of a tile, where the second-fastest size is `height`.
     fn rows(&self, height: u64) -> u64 {
-        let large = self.packing.saturating_mul(8);
+        let large = self.packing.times(8);
         match self.fixed_rows {
             Some(rows) => rows,
             None if self.has_large_tiles && height.is_multiple_of(large) => large,
@@ -312,7 +312,7 @@ impl TileRule {
         let rows = power_of_two_between(height, self.least_rows.min(8), 8);
         // Below 2^74: a width grows to at most 128 times its size, a height to 8 times.
         let padded = |size: u64, multiple: u64| u128::from(size).next_multiple_of(u128::from(multiple));
-        u128::from(rest).saturating_mul(padded(width, 128)).saturating_mul(padded(height, rows))
+        u128::from(rest).times(padded(width, 128)).times(padded(height, rows))
     }
 }
 

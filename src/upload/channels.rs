@@ -1,5 +1,6 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
+use crate::checked::Exact;
 use core::fmt;
 
 use smallvec::SmallVec;
@@ -74,7 +75,7 @@ pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
         .collect();
     axes.sort_unstable();
     let &(stride, axis, rows) = axes.get(1)?;
-    let pitch_bits = u128::from(stride).saturating_mul(bits);
+    let pitch_bits = u128::from(stride).times(bits);
     let pitch = u64::try_from(pitch_bits.div_euclid(8)).ok().filter(|_| pitch_bits.is_multiple_of(8))?;
     let steps = pitch.div_euclid(CHANNEL_BYTES);
     if rows <= CHANNELS || steps == 0 || !pitch.is_multiple_of(CHANNEL_BYTES) {

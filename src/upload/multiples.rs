@@ -1,6 +1,6 @@
 //! Multiples: of an alignment, of an element.
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 
 /// The smallest number of bytes that is a whole number of elements of `bits` bits.
@@ -21,5 +21,5 @@ pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
 
 /// The byte that a bit lies in.
 pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
-    checked::narrow(u128::from(element).saturating_mul(bits.into()).div_euclid(8), BYTES)
+    checked::narrow(u128::from(element).times(bits.into()).div_euclid(8), BYTES)
 }

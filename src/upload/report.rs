@@ -1,5 +1,6 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
+use crate::checked::Exact;
 use alloc::borrow::Cow;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -23,7 +24,7 @@ use super::pieces::Pieces;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1]))?;
-/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::directml()).unwrap();
 /// assert_eq!((report.exact_bytes, report.rounded_bytes, report.cpu_bytes, report.bound), (16, 16, 16, 32..48));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -128,7 +129,7 @@ impl UploadReport {
         if len < self.cpu_bytes {
             return Err(Error::BufferTooShort { what: "CPU slice", needed: self.cpu_bytes, found: len });
         }
-        Ok(self.padding.end.saturating_sub(self.padding.start))
+        Ok(self.padding.end.minus(self.padding.start))
     }
 
     /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one that
@@ -231,6 +232,25 @@ impl Errors {
     #[must_use]
     pub fn report(&self) -> &UploadReport {
         &self.report
+    }
+}
+
+/// The first of the errors, so that `?` works in a function that returns [`Error`].
+///
+/// ```
+/// use tensor_layout::{validate, Buffer, BufferTensorDesc, DataType, Error, Limits, Role};
+///
+/// fn upload(desc: &BufferTensorDesc) -> Result<u64, Error> {
+///     Ok(validate(desc, &Buffer::new(200, 4, Role::Input), &Limits::directml())?.total_bytes)
+/// }
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
+/// assert_eq!(upload(&desc).unwrap_err().code(), "offset_unaligned");
+/// # Ok::<(), Error>(())
+/// ```
+impl From<Errors> for Error {
+    fn from(mut errors: Errors) -> Error {
+        // There is at least one.
+        errors.errors.swap_remove(0)
     }
 }
 

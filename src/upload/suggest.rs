@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
 #[cfg(feature = "relayout")]
 use crate::relayout::Relayout;
@@ -165,7 +165,7 @@ fn stride_multiple(desc: &BufferTensorDesc, limits: &Limits) -> Result<u64, Erro
         return Ok(1);
     }
     let bits = u64::from(desc.data_type().bits());
-    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.checked_div(bits).unwrap_or(1))
+    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
 /// The axes from the innermost to the outermost: as the device wants them, else as they lie.
@@ -174,7 +174,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> Smal
     if !in_order {
         let last = desc.rank().saturating_sub(1);
         let key = |axis: usize| {
-            let stride = desc.strides().get(axis).copied().unwrap_or(0);
+            let stride = at(&desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
         axes.sort_by_key(|&axis| key(axis));

@@ -3,8 +3,8 @@
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::checked::{self, BYTES};
-use crate::error::Error;
+use crate::checked::{self, BYTES, Exact};
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
@@ -35,7 +35,7 @@ impl Window {
     /// How many bytes lie in front of those the window is for: what a shader adds to its offsets.
     #[must_use]
     pub fn base(&self) -> u64 {
-        self.bytes.start.saturating_sub(self.bound.start)
+        self.bytes.start.minus(self.bound.start)
     }
 }
 
@@ -81,17 +81,17 @@ impl Windows {
     ///
     /// # Errors
     ///
-    /// If the range takes several windows: [`Error::OffsetUnaligned`] if an element would lie in two of them, because the range does not begin at a
-    /// multiple of an element's bytes; [`Error::NoPieces`] if the largest binding is below the alignment. [`Error::Overflow`] if
+    /// If the range takes several windows: [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would lie in two of them, because the range does not begin at a
+    /// multiple of an element's bytes; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment. [`Error::Overflow`] if
     /// the rounded end passes 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
         let size_multiple = limits.size_multiple.max(1);
-        let down = |value: u64, multiple: u64| value.saturating_sub(value.checked_rem(multiple).unwrap_or(0));
+        let down = |value: u64, multiple: u64| value.minus(value.modulo(multiple.max(1)));
         let start = down(first, limits.offset_alignment);
         // Windows in front of the last are a multiple of that long, so the last one ends here in any case.
-        let rounded = |start| checked::round_up(end.saturating_sub(start), size_multiple, BYTES);
+        let rounded = |start| checked::round_up(end.minus(start), size_multiple, BYTES);
         let length = rounded(start)?;
         checked::add(start, length, BYTES)?;
         if length <= limits.max_binding {
@@ -99,7 +99,7 @@ impl Windows {
         }
         let element = whole_elements(element_bits);
         if !first.is_multiple_of(element) {
-            return Err(Error::OffsetUnaligned { offset: first, alignment: element });
+            return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
         // Windows meet between elements, so the first binding begins with a whole one too.
         let alignment = piece_alignment(element, limits);
@@ -107,7 +107,7 @@ impl Windows {
         checked::add(start, rounded(start)?, BYTES)?;
         let step = down(limits.max_binding, alignment);
         if step == 0 {
-            return Err(Error::NoPieces { max: limits.max_binding, alignment });
+            return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
         }
         Ok(Windows { next: first, end, start, step, size_multiple })
     }
@@ -125,7 +125,7 @@ impl Windows {
     /// ```
     #[must_use]
     pub fn number(&self) -> u64 {
-        if self.next >= self.end { 0 } else { self.end.saturating_sub(self.start).div_ceil(self.step.max(1)) }
+        if self.next >= self.end { 0 } else { self.end.minus(self.start).div_ceil(self.step.max(1)) }
     }
 
     /// The byte of the buffer at which the next binding begins.
@@ -151,7 +151,7 @@ impl Iterator for Windows {
         let limit = self.start.saturating_add(self.step.max(1));
         let bytes = self.next..limit.min(self.end);
         // Cannot fail: the end of the last window was rounded before.
-        let length = bytes.end.saturating_sub(self.start).checked_next_multiple_of(self.size_multiple)?;
+        let length = bytes.end.minus(self.start).checked_next_multiple_of(self.size_multiple)?;
         let bound = self.start..self.start.checked_add(length)?;
         (self.start, self.next) = (limit, bytes.end);
         Some(Window { bound, bytes })

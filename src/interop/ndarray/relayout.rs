@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
-use crate::checked::{BYTES, narrow};
+use crate::checked::{BYTES, Exact, narrow};
 use crate::error::Error;
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
@@ -100,7 +100,7 @@ fn run<A: NativeElement>(
 
 fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     let expected = map.element_bits();
-    let found: u32 = narrow(size_of::<A>().saturating_mul(8), BYTES)?;
+    let found: u32 = narrow(size_of::<A>().times(8), BYTES)?;
     if found == expected { Ok(()) } else { Err(Error::ElementBitsMismatch { expected, found }) }
 }
 

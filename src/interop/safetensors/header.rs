@@ -10,7 +10,7 @@ use ::safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::checked::{BYTES, narrow};
+use crate::checked::{BYTES, Exact, narrow};
 use crate::error::{Error, ModelFault};
 
 use super::{MAX_HEADER, METADATA, header_fault, repeated};
@@ -47,7 +47,7 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     if needed > found {
         return Err(truncated("the data of its tensors", needed, found));
     }
-    match found.saturating_sub(needed) {
+    match found.minus(needed) {
         0 => Ok((header, data)),
         bytes => Err(Error::Model(ModelFault::TrailingBytes { bytes })),
     }

@@ -12,7 +12,7 @@ use ::safetensors::tensor::{Dtype, TensorInfo};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::checked::{self, BYTES, narrow};
+use crate::checked::{self, BYTES, Exact, narrow};
 use crate::element::DataType;
 use crate::error::{Error, ModelFault};
 use crate::map::IndexMap;
@@ -104,7 +104,7 @@ impl Header {
         let base: u64 = narrow(bytes.len(), BYTES)?;
         let file_size = checked::add(base, end, BYTES)?;
         // No end is above that of the file.
-        let shifted = |range: Range<u64>| range.start.saturating_add(base)..range.end.saturating_add(base);
+        let shifted = |range: Range<u64>| range.start.plus(base)..range.end.plus(base);
         let names = rows.iter().map(|row| row.name.to_owned());
         let tensors = names.zip(ranges.into_iter().map(shifted)).collect();
         Ok(Header { bytes, file_size, tensors, order })
@@ -145,7 +145,7 @@ impl Header {
     /// The bytes of all tensors, padding included.
     #[must_use]
     pub fn data_size_in_bytes(&self) -> u64 {
-        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.saturating_add(range.end.saturating_sub(range.start)))
+        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.plus(range.end.minus(range.start)))
     }
 
     /// The bytes of the whole file.
@@ -235,7 +235,7 @@ impl Text {
         }
         self.0.push(b'}');
         self.0.resize(self.0.len().next_multiple_of(size_of::<u64>()), b' ');
-        let length: u64 = narrow(self.0.len().saturating_sub(size_of::<u64>()), BYTES)?;
+        let length: u64 = narrow(self.0.len().minus(size_of::<u64>()), BYTES)?;
         if length > MAX_HEADER {
             return Err(header_fault(format!(
                 "cannot be written: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"

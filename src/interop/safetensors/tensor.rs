@@ -121,7 +121,7 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// For a packed tensor of a file only: [`Error::UnknownDataType`] if its type has no counterpart here, and
+    /// For a packed tensor of a file only: [`Error::UnknownName`](crate::Error::UnknownName) if its type has no counterpart here, and
     /// [`Error::Overflow`] if it is empty and its other sizes cannot be multiplied.
     pub fn layout(&self) -> Result<&Notated, Error> {
         self.layout.as_ref().map_err(Clone::clone)
@@ -177,7 +177,7 @@ fn read_layout(text: &str) -> Result<Notated, Error> {
 pub(super) const ROW_OF_BYTES: &str = "U8";
 
 fn packed(type_name: &str, shape: &[u64]) -> Result<Notated, Error> {
-    let unknown = || Error::UnknownDataType { name: type_name.to_owned() };
+    let unknown = || Error::unknown_data_type(type_name.to_owned());
     let data_type = DataType::from_safetensors_name(type_name).ok_or_else(unknown)?;
     BufferTensorDesc::packed(data_type, shape)?.to_string().parse()
 }

@@ -132,7 +132,7 @@ impl TryFrom<Fields> for Limits {
     fn try_from(fields: Fields) -> Result<Limits, Error> {
         if fields.max_rank < fields.min_rank {
             let (rank, min, max) = (fields.max_rank, fields.min_rank, usize::MAX);
-            return Err(Error::RankLimit { rank, min, max });
+            return Err(Error::rank_limit(rank, min, max));
         }
         Ok(Limits {
             name: fields.name,

@@ -1,11 +1,10 @@
 //! Runs, rows and vector loads.
 
-use alloc::format;
-use alloc::string::String;
-
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, Side};
+use alloc::format;
+use alloc::string::String;
 
 impl BufferTensorDesc {
     /// How many elements lie next to each other in row-major order, over and over: the length of the
@@ -79,7 +78,7 @@ impl BufferTensorDesc {
     pub fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
         let bits = self.data_type().bits();
-        let base_bits = u128::from(self.base_offset()).saturating_mul(bits.into());
+        let base_bits = u128::from(self.base_offset()).times(bits.into());
         let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
         let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
         if least < bits.div_ceil(8) { 0 } else { least }

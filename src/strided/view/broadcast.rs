@@ -1,11 +1,11 @@
 //! Repeating a tensor along axes of size 1.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
+use crate::checked::Exact;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::rank::Side;
 
@@ -114,12 +114,12 @@ pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
     let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
     let mut common = vec![1; rank];
     for sizes in shapes {
-        let new_axes = rank.saturating_sub(sizes.len());
+        let new_axes = rank.minus(sizes.len());
         for (axis, (slot, &size)) in common.iter_mut().skip(new_axes).zip(*sizes).enumerate() {
             if *slot == 1 {
                 *slot = size;
             } else if size != 1 && size != *slot {
-                return Err(Error::SizeMismatch { axis: axis.saturating_add(new_axes), expected: *slot, found: size });
+                return Err(Error::SizeMismatch { axis: axis.plus(new_axes), expected: *slot, found: size });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! More axes or fewer.
 
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
@@ -46,7 +46,7 @@ impl BufferTensorDesc {
         }
         // A scalar becomes `[1]` first, packed.
         let scalar = (self.rank() == 0).then_some((1, 1));
-        let ones = core::iter::repeat_n((1, 0), missing.saturating_sub(usize::from(scalar.is_some())));
+        let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
         match side {
             Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
             Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),
@@ -79,7 +79,7 @@ impl BufferTensorDesc {
         let Some(kept) = rank.checked_sub(1) else {
             return self.regroup("a fold", &[]);
         };
-        let surplus = self.rank().saturating_sub(kept);
+        let surplus = self.rank().minus(kept);
         let (front, back) = match side {
             Side::Front => self.sizes().split_at(surplus),
             Side::Back => self.sizes().split_at(kept),
@@ -101,7 +101,7 @@ impl BufferTensorDesc {
             Side::Back => (folded.axes().next_back(), 0..kept),
         };
         let given = match side {
-            Side::Front => self.strides().get(surplus.saturating_sub(1)),
+            Side::Front => self.strides().get(surplus.minus(1)),
             Side::Back => self.strides().last(),
         };
         let joined = joined.map(|(size, stride)| (size, given.copied().filter(|_| size == 1).unwrap_or(stride)));

@@ -1,12 +1,11 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
-use alloc::vec::Vec;
-
-use crate::checked;
+use crate::checked::{self, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
+use alloc::vec::Vec;
 
 impl BufferTensorDesc {
     /// The part that `slices` keep, one for each axis.
@@ -83,7 +82,7 @@ impl BufferTensorDesc {
         if index >= size {
             return Err(Error::IndexOutOfRange { axis, index, size });
         }
-        let one = self.slice_axis(axis, index..index.saturating_add(1))?;
+        let one = self.slice_axis(axis, index..index.plus(1))?;
         one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
     }
 
@@ -113,7 +112,7 @@ impl BufferTensorDesc {
         }
         let mut start = 0_u64;
         let part = |&length: &u64| {
-            let end = start.saturating_add(length);
+            let end = start.plus(length);
             let part = self.slice_axis(axis, start..end);
             start = end;
             part
@@ -143,8 +142,8 @@ impl BufferTensorDesc {
         if step == 0 {
             return Err(Error::OutOfLimits { what: "the step of a window", value: 0, min: 1, max: u64::MAX });
         }
-        let last_start = size.saturating_sub(length);
-        let starts = self.slice_axis(axis, Slice::from(..last_start.saturating_add(1)).step_by(step))?;
+        let last_start = size.minus(length);
+        let starts = self.slice_axis(axis, Slice::from(..last_start.plus(1)).step_by(step))?;
         self.view_of(starts.axes().chain([(length, stride)]))
     }
 }
@@ -155,10 +154,10 @@ fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut 
     // Neither saturates where it counts: both lie within the span of the axis, which invariant 3 of
     // the descriptor bounds. Of an empty tensor, base and strides are never used.
     if taken.length > 0 {
-        *base = base.saturating_add(taken.start.saturating_mul(*stride));
+        *base = base.plus(taken.start.times(*stride));
     }
     if taken.length > 1 {
-        *stride = stride.saturating_mul(taken.step);
+        *stride = stride.times(taken.step);
     }
     *size = taken.length;
     Ok(())
