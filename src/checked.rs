@@ -15,8 +15,9 @@ pub(crate) const BYTES: &str = "the size in bytes";
 pub(crate) const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
-/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has checked
-/// them. A debug build panics if the invariant is broken; a release build stops at the limit of the type.
+/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has
+/// checked them. A debug build panics if the invariant is broken; a release build stops at the limit of the
+/// type.
 pub(crate) trait Exact: PrimInt {
     #[track_caller]
     fn plus(self, other: Self) -> Self {
@@ -139,7 +140,7 @@ fn bits_of<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
 }
 
-/// Where each of `rank` axes stands in `order`, which names every axis once.
+/// Where each of `rank` axes is in `order`, which names every axis once.
 pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
     if order.len() != rank {
         return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });

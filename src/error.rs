@@ -16,8 +16,8 @@ use alloc::borrow::Cow;
 
 /// Why a layout, a size or a buffer was refused.
 ///
-/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs, and [`Error::kind`] sorts
-/// the variants into a few kinds.
+/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs, and
+/// [`Error::kind`] sorts the variants into a few kinds.
 ///
 /// ```
 /// use tensor_layout::{calc_buffer_tensor_size, DataType};
@@ -40,7 +40,7 @@ pub enum Error {
     RankMismatch {
         /// What the second list holds.
         what: &'static str,
-        /// The rank asked for.
+        /// The rank requested.
         expected: usize,
         /// The rank found.
         found: usize,
@@ -61,7 +61,7 @@ pub enum Error {
         /// The size of that axis.
         size: u64,
     },
-    /// An offset lies outside the buffer a layout describes.
+    /// An offset is stored outside the buffer a layout describes.
     OffsetOutOfRange {
         /// The offset given, in elements.
         offset: u64,
@@ -72,7 +72,7 @@ pub enum Error {
     SizeMismatch {
         /// The axis.
         axis: usize,
-        /// The size asked for.
+        /// The size requested.
         expected: u64,
         /// The size found.
         found: u64,
@@ -86,7 +86,7 @@ pub enum Error {
     },
     /// Two tensors that must hold the same data type do not.
     DataTypeMismatch {
-        /// The data type asked for, in XLA's spelling.
+        /// The data type requested, in XLA's spelling.
         expected: &'static str,
         /// The data type found.
         found: &'static str,
@@ -113,7 +113,7 @@ pub enum Error {
         column: usize,
         /// What would have been right there.
         expected: String,
-        /// What stands there instead.
+        /// What is there instead.
         found: String,
     },
     /// A buffer that ends before the layout does.
@@ -131,7 +131,7 @@ pub enum Error {
         first: Vec<u64>,
         /// The other.
         second: Vec<u64>,
-        /// The offset both lie at, in elements.
+        /// The offset both are stored at, in elements.
         offset: u64,
     },
     /// A search was stopped at its work limit.
@@ -167,7 +167,7 @@ pub enum Error {
     },
     /// A view that would need the data to move, or makes no sense for the tensor.
     NotAView {
-        /// What was asked for.
+        /// What was requested.
         operation: &'static str,
         /// The axis where it fails.
         axis: usize,
@@ -201,7 +201,8 @@ pub enum Error {
         /// The length of the buffer, in bytes.
         len: u64,
     },
-    /// A model file that is damaged or contradicts itself, or a sharded model whose parts do not fit together.
+    /// A model file that is damaged or contradicts itself, or a sharded model whose parts do not fit
+    /// together.
     Model(ModelFault),
     /// A name that is none of those there are, or an axis order that does not fit.
     UnknownName {
@@ -246,8 +247,8 @@ pub enum Error {
         first: usize,
         /// The position of the other.
         second: usize,
-        /// The first byte of the buffer that both cover. `None` if there is none, but the device wants all bindings of a buffer
-        /// in one dispatch to be only read or only written.
+        /// The first byte of the buffer that both cover. `None` if there is none, but the device wants all
+        /// bindings of a buffer in one dispatch to be only read or only written.
         byte: Option<u64>,
     },
 }

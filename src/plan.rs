@@ -1,7 +1,7 @@
 //! For authors of back ends: what layouts and copies are made of.
 //!
-//! Who describes, checks or copies a tensor needs none of it. A back end that generates code reads the digits of an
-//! [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and offsets of a descriptor.
+//! Who describes, checks or copies a tensor needs none of it. A back end that generates code reads the digits
+//! of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and offsets of a descriptor.
 //!
 //! ```
 //! use tensor_layout::plan::Digit;

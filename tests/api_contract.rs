@@ -1,5 +1,5 @@
-//! What holds across the whole interface: the same mistake has the same code in both models, one slice type and one
-//! text for it, errors sorted into kinds.
+//! What holds across the whole interface: the same mistake has the same code in both models, one slice type
+//! and one text for it, errors sorted into kinds.
 
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::Blocks;

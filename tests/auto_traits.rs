@@ -1,5 +1,5 @@
-//! Every public type can be sent to another thread and shared between threads, except the C structures that point to lists of
-//! others. Errors travel in a `Box<dyn Error>`.
+//! Every public type can be sent to another thread and shared between threads, except the C structures that
+//! point to lists of others. Errors travel in a `Box<dyn Error>`.
 
 use std::error::Error as StdError;
 use std::path::Path;
@@ -104,13 +104,15 @@ fn public_types_are_send_and_sync() {
     error::<upload::Errors>();
 }
 
-/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them (`LentTensor`,
-/// `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`: they can be filled by anyone, and
-/// nothing says which thread may read what they point to. What owns the lists can be sent, and lends them anew.
+/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them
+/// (`LentTensor`, `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`:
+/// they can be filled by anyone, and nothing says which thread may read what they point to. What owns the
+/// lists can be sent, and lends them anew.
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
 macro_rules! pinned {
     ($($kind:ty),* $(,)?) => {$({
-        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not compile.
+        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not
+        // compile.
         trait Fits<Which: ?Sized> {
             fn once() {}
         }

@@ -1,4 +1,5 @@
-//! Every error is a sentence that names its values, and has a code of its own. `Debug` says what the values are.
+//! Every error is a sentence that names its values, and has a code of its own. `Debug` says what the values
+//! are.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +103,7 @@ fn values(debug: &str) -> Vec<String> {
 fn every_error_names_all_of_its_values() {
     for error in errors() {
         let sentence = error.to_string();
-        // A code is no value, and 0 stands for a value that there is none of.
+        // A code is not a value, and 0 stands for a value that there is none of.
         let unsaid = |value: &String| value == error.code() || value.is_empty() || value == "0";
         for value in values(&format!("{error:?}")).into_iter().filter(|value| !unsaid(value)) {
             // Patterns of bits are written in hexadecimal digits.
@@ -124,7 +125,8 @@ fn every_error_has_a_code_of_its_own() {
     for error in &errors {
         let code = error.code();
         assert!(code.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{code}");
-        // `Error::AxisOutOfRange` is `axis_out_of_range`, as is a rule; what is wrong with a model says so in front.
+        // `Error::AxisOutOfRange` is `axis_out_of_range`, as is a rule; what is wrong with a model says so in
+        // front.
         if matches!(error, Error::UnknownName { .. } | Error::BindingConflict { .. }) {
             continue;
         }

@@ -113,7 +113,7 @@ fn a_slice_as_output_says_what_lies_between_its_elements() {
     ));
     let report = at(&left, Role::Output, &Limits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));
-    // A base that is not part of the binding's offset lies in the binding, and belongs to others too.
+    // A base that is not part of the binding's offset is in the binding, and belongs to others too.
     let right = whole.slice_axis(3, 32..).unwrap();
     assert_eq!(at(&right, Role::Output, &Limits::webgpu()).gap_bits, 8 * 32 * 32);
     assert_eq!(at(&right, Role::Output, &directml()).gap_bits, 7 * 32 * 32);
@@ -186,7 +186,7 @@ fn a_large_binding_is_cut_into_whole_rows() {
         }
         assert_eq!(next, 51865);
     }
-    // What fits is one piece, though no other could begin behind its last row.
+    // What fits is one piece, though no other could begin after its last row.
     let whole = packed(DataType::F32, &[41, 9]);
     let mut pieces = pieces_along(&whole, 0, &directml()).unwrap();
     assert_eq!((pieces.number(), pieces.next().unwrap().indices), (1, 0..41));

@@ -32,8 +32,8 @@ impl ToIndexMap for BufferTensorDesc {
 }
 
 impl ToIndexMap for ArrayShape {
-    /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that divides a
-    /// dimension among memories (`SC(..)`) lies in several buffers and is refused.
+    /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that
+    /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         if let Some(split) = self.layout().split_configs().first() {
             let reason = format!("SC{split} divides it among several memories, so it lies in several buffers");

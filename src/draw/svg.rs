@@ -38,11 +38,12 @@ const DIGIT: usize = 8;
 const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
-    /// The picture as an SVG document: the tensor with the place of each element, below it the memory. Elements
-    /// of one row (of one matrix, if there are several) share a colour, padding is hatched.
+    /// The picture as an SVG document: the tensor with the place of each element, below it the memory.
+    /// Elements of one row (of one matrix, if there are several) share a colour, padding is hatched.
     ///
-    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an element have its index as
-    /// `data-index`. So a script can pair the cells of the tensor with those of the memory.
+    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an
+    /// element have its index as `data-index`. So a script can pair the cells of the tensor with those of the
+    /// memory.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -187,7 +188,7 @@ impl Page {
         self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
     }
 
-    /// A cell with a label and what scripts are told of it; no colour is padding.
+    /// A cell with a label and what scripts are given of it; no colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
             Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),

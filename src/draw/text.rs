@@ -15,7 +15,7 @@ const PADDING: &str = "··";
 impl Picture {
     /// The picture for a terminal: the tensor with the place of each element, then the memory row by row.
     ///
-    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars stand
+    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars are
     /// between tiles.
     #[must_use]
     pub fn to_text(&self) -> String {

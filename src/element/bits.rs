@@ -8,7 +8,7 @@ use crate::checked::Exact;
 
 /// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
 ///
-/// `None` if the field does not lie inside `bytes` or is wider than 128 bits.
+/// `None` if the field does not be inside `bytes` or is wider than 128 bits.
 ///
 /// ```
 /// use tensor_layout::plan::read_bits;
@@ -31,7 +31,7 @@ pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.
 ///
-/// `None`, and nothing written, if the field does not lie inside `bytes` or is wider than 128 bits.
+/// `None`, and nothing written, if the field does not be inside `bytes` or is wider than 128 bits.
 ///
 /// ```
 /// use tensor_layout::plan::write_bits;
@@ -58,7 +58,7 @@ fn mask(count: u32) -> u128 {
     u128::MAX.checked_shr(128_u32.minus(count)).unwrap_or(0)
 }
 
-/// Where a bit field lies: the byte it starts in, the bit in that byte, and its width.
+/// Where a bit field is stored: the byte it starts in, the bit in that byte, and its width.
 struct Field {
     first: usize,
     low: u32,

@@ -203,7 +203,7 @@ impl DataType {
         }
     }
 
-    /// The data type behind a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
+    /// The data type after a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
     /// values DirectML does not define.
     ///
     /// ```
@@ -293,8 +293,8 @@ impl fmt::Display for DataType {
 impl FromStr for DataType {
     type Err = Error;
 
-    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's, and `i32` for `s32`. They do
-    /// not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
+    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's, and `i32` for
+    /// `s32`. They do not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
     /// is XLA's `f8e4m3fn`.)
     ///
     /// ```

@@ -2,7 +2,8 @@
 
 use super::Error;
 
-/// What sort of error it is, for callers that do not match every variant: new variants fall into the same few kinds.
+/// What sort of error it is, for callers that do not match every variant: new variants fall into the same few
+/// kinds.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ErrorKind};
@@ -26,7 +27,8 @@ pub enum ErrorKind {
     Overflow,
     /// A data type or a width that cannot be handled here.
     Unsupported,
-    /// A sensible question with the answer no: there is no such view, description or copy. Move the data instead.
+    /// A sensible question with the answer no: there is no such view, description or copy. Move the data
+    /// instead.
     NotExpressible,
     /// A search that was stopped at its work limit.
     Undecided,

@@ -49,7 +49,8 @@ rules! {
         Negative = "negative",
         /// A size is not 0, where the operation has no meaning for 0.
         ZeroSize = "zero_size",
-        /// An entry of a tile is not 0. The value is the number of the tile, the axis that of the entry; the first is 0.
+        /// An entry of a tile is not 0. The value is the number of the tile, the axis that of the entry; the
+        /// first is 0.
         ZeroTile = "zero_tile",
         /// The last entry of a tile is not `*`. The value is the number of the tile.
         TrailingCombine = "trailing_combine",
@@ -63,7 +64,8 @@ rules! {
         BadAlignment = "bad_alignment",
         /// A pointer of a C structure is not null, and aligned. The limit is the alignment, in bytes.
         BadPointer = "bad_pointer",
-        /// Padding that is set is not that of a part of a larger buffer. The value is the base offset, in elements.
+        /// Padding that is set is not that of a part of a larger buffer. The value is the base offset, in
+        /// elements.
         PaddingOfPart = "padding_of_part",
     }
 }
@@ -91,7 +93,7 @@ rules! {
         ElementLimit = "element_limit",
         /// The stride of the innermost axis is 1.
         InnerStride = "inner_stride",
-        /// A stride is a multiple of so many bytes.
+        /// A stride is a multiple of this many bytes.
         StrideUnaligned = "stride_unaligned",
         /// A stride is at least the next stride times its size, which is the limit.
         StrideOrder = "stride_order",
@@ -101,25 +103,26 @@ rules! {
         SizeUnaligned = "size_unaligned",
         /// A box that is copied has no larger size along an axis, and at least 1.
         BoxLimit = "box_limit",
-        /// The rows of a box are a multiple of so many bytes.
+        /// The rows of a box are a multiple of this many bytes.
         BoxUnaligned = "box_unaligned",
         /// A tensor begins where its buffer does. The value is in bytes.
         OffsetNotZero = "offset_not_zero",
-        /// A binding begins at a multiple of so many bytes.
+        /// A binding begins at a multiple of this many bytes.
         OffsetUnaligned = "offset_unaligned",
         /// A tensor begins at a whole byte. The value is its base offset, in elements.
         OffsetInsideByte = "offset_inside_byte",
-        /// The size of a binding is a multiple of so many bytes.
+        /// The size of a binding is a multiple of this many bytes.
         BindingUnaligned = "binding_unaligned",
-        /// A binding has at least so many bytes.
+        /// A binding has at least this many bytes.
         BindingTooSmall = "binding_too_small",
-        /// A binding has at most so many bytes.
+        /// A binding has at most this many bytes.
         BindingLimit = "binding_limit",
-        /// A buffer has at most so many bytes.
+        /// A buffer has at most this many bytes.
         BufferLimit = "buffer_limit",
         /// DirectML does not own an output.
         OwnedOutput = "owned_output",
-        /// A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in bytes.
+        /// A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in
+        /// bytes.
         NoPieces = "no_pieces",
     }
 }

@@ -192,7 +192,8 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`to_signed`](Self::to_signed), and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for an axis that runs backwards.
+    /// As for [`to_signed`](Self::to_signed), and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
+    /// for an axis that runs backwards.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -217,10 +218,11 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
-    /// number of strides than of sizes; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; [`Error::NotExpressible`]
-    /// for a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
-    /// [`Error::Overflow`].
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes;
+    /// [`Error::RankMismatch`] for another number of strides than of sizes;
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size;
+    /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and a type below a
+    /// byte that is padded to one; [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -277,8 +279,9 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a shape
-    /// or strides that are not aligned, unless there are no axes.
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64;
+    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a
+    /// shape or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///
@@ -330,7 +333,8 @@ impl DlTensor {
 ///
 /// # Safety
 ///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not change.
+/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not
+/// change.
 unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Result<&'a [i64], Error> {
     if length == 0 {
         return Ok(&[]);
@@ -356,7 +360,8 @@ impl DlLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a
+    /// byte.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
@@ -402,7 +407,7 @@ impl DlLayout {
         let tensor = DlTensor {
             data,
             device,
-            // A descriptor's rank fits: its sizes lie in memory.
+            // A descriptor's rank fits: its sizes are in memory.
             ndim: i32::try_from(self.shape.len()).unwrap_or(i32::MAX),
             dtype: self.dtype,
             shape: self.shape.as_ptr().cast_mut(),

@@ -1,5 +1,5 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the offsets of a
-//! layout as an array.
+//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the
+//! offsets of a layout as an array.
 //!
 //! ```
 //! use tensor_layout::interop::ndarray::{array_from_bytes, view_bytes, view_bytes_mut};
@@ -42,7 +42,8 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are
+/// unsigned. [`describe_reversed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -60,8 +61,9 @@ pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Resul
     BufferTensorDesc::from_integers(A::DATA_TYPE, &to_isize(array.shape())?, Some(&strides))
 }
 
-/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest address on, which
-/// [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the array.
+/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest
+/// address on, which [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the
+/// array.
 ///
 /// # Errors
 ///
@@ -125,7 +127,7 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
 ///
 /// # Errors
 ///
-/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not lie in `buffer`.
+/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not be in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};
@@ -154,7 +156,8 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit `isize`.
+/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit
+/// `isize`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
@@ -206,7 +209,8 @@ pub fn view_reversed<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do not begin aligned for the element type.
+/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do
+/// not begin aligned for the element type.
 pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
     view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
 }
@@ -264,7 +268,8 @@ pub fn view_bytes_mut<'a, A: NativeElement>(
     view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
 }
 
-/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8 bytes an element.
+/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8
+/// bytes an element.
 ///
 /// # Errors
 ///
@@ -284,7 +289,7 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let count: usize = narrow(map.logical_elements(), ELEMENTS)?;
     let mut index = vec![0_u64; sizes.len()];
     let mut offsets = Vec::new();
-    // A layout may describe more than any memory holds: that is no reason to end the process.
+    // A layout may describe more than any memory holds: that is not a reason to end the process.
     offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);

@@ -1,4 +1,4 @@
-//! Which parts of a tensor lie in one piece.
+//! Which parts of a tensor are in one piece.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use super::injective::digits_nest;
 /// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
-/// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
+/// How the slices along one axis, such as the rows of a matrix, are in the buffer.
 ///
 /// ```
 /// use tensor_layout::{plan::RowAccess, ArrayShape, ToIndexMap};
@@ -29,7 +29,7 @@ const SEARCH_LIMIT: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RowAccess {
-    /// Does every slice lie in one piece?
+    /// Does every slice sit in one piece?
     pub in_one_piece: bool,
     /// How far it is from each slice to the next, in elements, if that is always the same.
     pub stride: Option<u64>,
@@ -42,15 +42,15 @@ impl IndexMap {
     /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
     /// If so, the offsets it takes, in elements.
     ///
-    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions, overlapping
-    /// strides), the answer is `None`. Decided exactly: from the smallest and the largest offset where the strides nest (all
-    /// tiled layouts), else element by element.
+    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions,
+    /// overlapping strides), the answer is `None`. Decided exactly: from the smallest and the largest offset
+    /// where the strides nest (all tiled layouts), else element by element.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`] for an end before
-    /// its start, or [`Error::TooHard`] for a part of more than a million elements of a Fused or Irreducible
-    /// layout, or of one whose strides do not nest.
+    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`]
+    /// for an end before its start, or [`Error::TooHard`] for a part of more than a million elements of a
+    /// Fused or Irreducible layout, or of one whose strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -85,8 +85,8 @@ impl IndexMap {
         self.part_by_search(ranges, &lengths, elements)
     }
 
-    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which it has more
-    /// than one number.
+    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which
+    /// it has more than one number.
     fn extremes_by_digits(&self, ranges: &[Range<u64>]) -> Result<(Range<u64>, Vec<&Component>), Error> {
         let (mut low, mut high) = (self.base(), self.base());
         let mut varying = Vec::new();
@@ -150,7 +150,7 @@ impl IndexMap {
         }
     }
 
-    /// How the slices along `axis` lie: which rows can be handed on as a pointer and a length.
+    /// How the slices along `axis` are stored: which rows can be handed on as a pointer and a length.
     ///
     /// # Errors
     ///
@@ -208,7 +208,8 @@ impl IndexMap {
     }
 }
 
-/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the [`whole_blocks`] of its digits.
+/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the
+/// [`whole_blocks`] of its digits.
 ///
 /// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {

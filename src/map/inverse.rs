@@ -13,7 +13,7 @@ use super::levels::unfuse;
 pub const INVERSE_WORK_LIMIT: u64 = 100_000;
 
 impl IndexMap {
-    /// The index that lies at `offset`, or `None` for padding. If several do (broadcast, overlap),
+    /// The index that is stored at `offset`, or `None` for padding. If several do (broadcast, overlap),
     /// one of them; a broadcast axis has index 0 in it.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Do the numbers that were put together exist, and do they lie at the offset?
+    /// Do the numbers that were put together exist, and do they sit at the offset?
     ///
     /// In a ragged chain (and in a partial top block) not every combination of digits is a number. All
     /// combinations that are one get here, so nothing is missed, and what passes is right.

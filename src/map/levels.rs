@@ -1,8 +1,8 @@
 //! Tiles as XLA defines them: level by level, combine, pad, split, counts first.
 //!
 //! The page *Tiled layout*: each tile acts on the minor-most dimensions of the shape so far. A `*` joins its
-//! dimension with the next; each dimension is padded to a multiple of its tile size; then it
-//! becomes a count of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
+//! dimension with the next; each dimension is padded to a multiple of its tile size; then it becomes a count
+//! of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
 
 use core::num::NonZeroU64;
 
@@ -21,7 +21,8 @@ pub struct TileGroup {
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// Their product.
     pub(crate) bound: u64,
-    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it cut.
+    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it
+    /// cut.
     pub(crate) ranges: SmallVec<[u64; 2]>,
     /// How many values the joined number takes, counted to its largest.
     pub(crate) range: u64,
@@ -51,8 +52,8 @@ impl TileGroup {
         self.bound
     }
 
-    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier tile was
-    /// larger than what it cut.
+    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier
+    /// tile was larger than what it cut.
     #[must_use]
     pub fn range(&self) -> u64 {
         self.range
@@ -89,7 +90,7 @@ impl TileLevel {
         let mut places = false;
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
-            // A count behind a place of an earlier dimension was moved in front of it.
+            // A count after a place of an earlier dimension was moved in front of it.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved
@@ -97,12 +98,14 @@ impl TileLevel {
     }
 }
 
-/// All tiles of a layout, applied to its sizes one after the other: [`IndexMap::levels`](super::IndexMap::levels).
+/// All tiles of a layout, applied to its sizes one after the other:
+/// [`IndexMap::levels`](super::IndexMap::levels).
 ///
 /// An index is put in [`order`](Self::order) first. Each [level](Self::levels) puts
-/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on as its
-/// [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before all remainders. The
-/// offset is the row-major number of what the last level leaves in [`bounds`](Self::bounds).
+/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on
+/// as its [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before
+/// all remainders. The offset is the row-major number of what the last level leaves in
+/// [`bounds`](Self::bounds).
 ///
 /// ```
 /// use tensor_layout::map::{LayoutClass, ToIndexMap};
@@ -208,7 +211,7 @@ impl TileLevels {
         fuse(at.iter(), &self.bounds)
     }
 
-    /// The index that lies at an offset, or `None` for padding.
+    /// The index that is stored at an offset, or `None` for padding.
     pub(super) fn inverse(&self, offset: u64) -> Option<Dims> {
         if offset >= self.elements {
             return None;

@@ -8,7 +8,8 @@ use super::index_map::IndexMap;
 
 /// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
 ///
-/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
+/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken
+/// away.
 ///
 /// ```
 /// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
@@ -34,10 +35,11 @@ pub struct DigitPlace {
 impl IndexMap {
     /// The digits of all components, the largest stride first. An Irreducible layout has none.
     ///
-    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That finds the only
-    /// candidate wherever the [places nest](Self::places_nest). An element lies there if nothing is left,
-    /// no digit reaches its count, each component's number (the sum of its digits times their divisors) is below its
-    /// extent, and in a ragged chain what the digits below each one are worth together is less than its divisor.
+    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
+    /// finds the only candidate wherever the [places nest](Self::places_nest). An element is stored there if
+    /// nothing is left, no digit reaches its count, each component's number (the sum of its digits times
+    /// their divisors) is below its extent, and in a ragged chain what the digits below each one are worth
+    /// together is less than its divisor.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -66,11 +68,12 @@ impl IndexMap {
         places
     }
 
-    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It does where all places
-    /// with smaller strides together reach less far than one step of each.
+    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It
+    /// does where all places with smaller strides together reach less far than one step of each.
     ///
-    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is not for
-    /// repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not, and for Irreducible layouts.
+    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is
+    /// not for repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not,
+    /// and for Irreducible layouts.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
@@ -87,7 +90,8 @@ impl IndexMap {
         self.levels().is_none()
             && self.digit_places().iter().rev().all(|place| {
                 let nests = place.stride > reach;
-                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests nowhere.
+                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests
+                // nowhere.
                 reach = reach.saturating_add(place.stride.saturating_mul(place.count.minus(1)));
                 nests
             })

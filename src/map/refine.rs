@@ -1,10 +1,10 @@
 //! Two chains over the same numbers -> loops in which both only ever add a stride.
 //!
-//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the largest
-//! one becomes a loop and the rest follows below it; what is left of the last block becomes
-//! a segment of its own. Where they do not (blocks of 48 against blocks of 32) the clashing
-//! boundaries have a greatest common divisor g and a least common multiple L: below g and above L both chains are
-//! strided, and in between a table of L/g pairs of offsets stands for a loop.
+//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the
+//! largest one becomes a loop and the rest follows below it; what is left of the last block becomes a segment
+//! of its own. Where they do not (blocks of 48 against blocks of 32) the clashing boundaries have a greatest
+//! common divisor g and a least common multiple L: below g and above L both chains are strided, and in
+//! between a table of L/g pairs of offsets stands for a loop.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
@@ -20,8 +20,8 @@ use super::digits::{Chain, Digit, evaluate};
 /// where no table is needed.
 const MAX_TABLE: u64 = 1 << 16;
 
-/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`] of them: chains of many digits
-/// that do not divide each other have twice as many segments with every digit.
+/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`]
+/// of them: chains of many digits that do not divide each other have twice as many segments with every digit.
 pub(crate) const MAX_REFINED: u64 = 1 << 20;
 
 /// As how many entries of a table a segment counts.
@@ -107,14 +107,14 @@ impl Segments {
     }
 }
 
-/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries, or all together more than
-/// [`MAX_REFINED`].
+/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`]
+/// entries, or all together more than [`MAX_REFINED`].
 pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
     let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
     refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
 
-/// Refines what lies inside the loops of `outside`, and appends the segments.
+/// Refines what is inside the loops of `outside`, and appends the segments.
 fn refine_inside(
     extent: u64,
     source: &[Digit],

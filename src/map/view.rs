@@ -27,7 +27,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -58,7 +59,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end lies past the size;
+    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
     /// [`Error::OutOfLimits`] for a step of 0 or an end before its start; [`Error::NotAView`].
     ///
     /// ```
@@ -146,13 +147,13 @@ impl IndexMap {
         Ok((Component { dims: dims.clone(), extent, chain }, moved))
     }
 
-    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As in
-    /// Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
+    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As
+    /// in Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1 nor the
-    /// size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
+    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1
+    /// nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -293,11 +294,11 @@ impl IndexMap {
         Ok(Chain::normalised(digits.into_iter(), self.logical_elements()))
     }
 
-    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference: what
-    /// lies behind the first element stays as it was.
+    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference:
+    /// what is after the first element stays as it was.
     ///
-    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is told the
-    /// rest as the base.
+    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is
+    /// given the rest as the base.
     ///
     /// # Errors
     ///
@@ -316,13 +317,13 @@ impl IndexMap {
         let behind = self.physical_elements.minus(self.base);
         let physical_elements = checked::add(base, behind, PHYSICAL)?;
         checked::bytes_for(physical_elements, self.element_bits)?;
-        // An empty tensor lies nowhere.
+        // An empty tensor is nowhere.
         let base = if self.sizes.contains(&0) { 0 } else { base };
         Ok(IndexMap { base, physical_elements, ..self }.checked())
     }
 
-    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever their
-    /// dimensions separate.
+    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever
+    /// their dimensions separate.
     fn with_components(mut self, components: Vec<Component>) -> IndexMap {
         self.components.clear();
         for component in components {
@@ -372,8 +373,8 @@ fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0)
 }
 
-/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` lies
-/// inside of and the width reaches out of.
+/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` is
+/// stored inside of and the width reaches out of.
 fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
     let divisor = digit.divisor();

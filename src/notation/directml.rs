@@ -1,9 +1,9 @@
 //! DirectML's `DML_BUFFER_TENSOR_DESC` as JSON, as the models of DxDispatch write it:
 //! `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}`.
 //!
-//! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be left
-//! out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source: DxDispatch's guide,
-//! section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
+//! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be
+//! left out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source:
+//! DxDispatch's guide, section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -81,7 +81,7 @@ struct Members {
     alignment: Option<u32>,
 }
 
-/// Reads the object the cursor stands at.
+/// Reads the object the cursor is at.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     let mut desc = None;
     let start = cursor.position();
@@ -112,7 +112,7 @@ fn read_members(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     finish(cursor, start, members)
 }
 
-/// `{"key": value, ..}`: `value` reads what stands behind the colon.
+/// `{"key": value, ..}`: `value` reads what is after the colon.
 fn read_object<'a>(
     cursor: &mut Cursor<'a>,
     mut value: impl FnMut(&mut Cursor<'a>, &'a str, usize) -> Result<(), Error>,

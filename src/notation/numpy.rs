@@ -1,9 +1,10 @@
 //! NumPy's and PyTorch's description of an array: shape, dtype and *byte* strides.
 //!
-//! Written as the arguments of NumPy's own constructor, `ndarray(shape=(2,3), dtype=float32, strides=(20,4),
-//! offset=40)`; with `buffer=` added, that is an expression of Python. PyTorch's strides (`Tensor.stride()`) are
-//! these divided by the size of an element. Elements take whole bytes: a sub-byte type such as `int4` one byte each,
-//! as in the `ml_dtypes` package. Source: NumPy's pages on `numpy.ndarray` and its memory layout.
+//! Written as the arguments of NumPy's own constructor,
+//! `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)`; with `buffer=` added, that is an
+//! expression of Python. PyTorch's strides (`Tensor.stride()`) are these divided by the size of an element.
+//! Elements take whole bytes: a sub-byte type such as `int4` one byte each, as in the `ml_dtypes` package.
+//! Source: NumPy's pages on `numpy.ndarray` and its memory layout.
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
@@ -49,7 +50,7 @@ pub(super) fn begins(cursor: &mut Cursor<'_>) -> bool {
     BEGINNINGS.iter().any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('(')))
 }
 
-/// Reads the layout the cursor stands at. Keys may come in any order; `strides` and `offset` may be left out.
+/// Reads the layout the cursor is at. Keys may come in any order; `strides` and `offset` may be left out.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
     let start = cursor.position();
     for word in BEGINNINGS {

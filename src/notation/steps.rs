@@ -13,9 +13,9 @@ use super::AnyLayout;
 use super::strided::list;
 
 impl AnyLayout {
-    /// How the offset of an element is calculated: a sentence for each component of its index map, with the digits of the number and
-    /// what each is worth, or for each tile where no digits exist; then the element and its place in bytes and bits. For
-    /// people; the words may change.
+    /// How the offset of an element is calculated: a sentence for each component of its index map, with the
+    /// digits of the number and what each is worth, or for each tile where no digits exist; then the element
+    /// and its place in bytes and bits. For people; the words may change.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     }
     for component in map.components() {
         let (name, number) = number_of(component, index, map.sizes());
-        // Cannot fail: the number lies inside its extent.
+        // Cannot fail: the number is inside its extent.
         let Ok(offset) = component.chain().offset(number) else { continue };
         let (digits, worth) = digits_of(component.chain(), number);
         steps.push(match component.chain().digits() {

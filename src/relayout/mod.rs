@@ -1,7 +1,8 @@
 //! Moving elements from one layout to any other.
 //!
-//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a loop nest with the
-//! same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing divides per element.
+//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes,
+//! each a loop nest with the same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing
+//! divides per element.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -19,7 +20,8 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what can be asked of a copy, `plan/` is what to do, `exec/` walks a plan, `kernel/` has the innermost loops: docs/DESIGN.md.
+// The files here are what can be asked of a copy, `plan/` is what to do, `exec/` walks a plan, `kernel/` has
+// the innermost loops: docs/DESIGN.md.
 
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]

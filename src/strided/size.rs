@@ -26,9 +26,10 @@ use super::naturals::naturals;
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize) for a size of zero, [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero,
-/// [`Error::RankMismatch`] if there are not as many strides as sizes, [`Error::Overflow`] if the number of
-/// elements, an offset or the size passes 64 bits.
+/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize) for a size of zero,
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero, [`Error::RankMismatch`]
+/// if there are not as many strides as sizes, [`Error::Overflow`] if the number of elements, an offset or the
+/// size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Role};

@@ -13,8 +13,8 @@ use crate::error::Error;
 /// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
 /// `step`-th.
 ///
-/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single number
-/// is that one index (and the axis stays, with size 1). Nothing counts from the end.
+/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
+/// number is that one index (and the axis stays, with size 1). Nothing counts from the end.
 ///
 /// ```
 /// use tensor_layout::strided::Slice;
@@ -62,7 +62,7 @@ impl Slice {
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfRange`] if the start or the end lies past the size; [`Error::OutOfLimits`] for a step
+    /// [`Error::IndexOutOfRange`] if the start or the end is past the size; [`Error::OutOfLimits`] for a step
     /// of 0 or an end before its start.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
@@ -158,7 +158,8 @@ impl fmt::Display for Slice {
     }
 }
 
-/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all: `[]`.
+/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all:
+/// `[]`.
 ///
 /// ```
 /// use tensor_layout::{strided::Slices, BufferTensorDesc, DataType};

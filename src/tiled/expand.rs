@@ -49,7 +49,7 @@ impl ArrayShape {
         checked::round_up(elements, self.layout().tail_padding_alignment(), PHYSICAL)
     }
 
-    /// The sizes in the order they lie in memory, major to minor.
+    /// The sizes in the order they are in memory, major to minor.
     #[must_use]
     pub(crate) fn physical_sizes(&self) -> Dims {
         let order = self.layout().minor_to_major().iter().rev();

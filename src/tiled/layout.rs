@@ -1,4 +1,4 @@
-//! `Layout` and `Tile`: in which order the dimensions lie, and how they are cut into blocks.
+//! `Layout` and `Tile`: in which order the dimensions are stored, and how they are cut into blocks.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -80,7 +80,9 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile), [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine), or [`Error::Overflow`] for other negative numbers.
+    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile),
+    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine), or [`Error::Overflow`] for
+    /// other negative numbers.
     pub fn from_xla(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -139,7 +141,7 @@ impl SplitConfig {
     }
 }
 
-/// How the dimensions of an array lie in memory: their order, tiles, and what goes with them.
+/// How the dimensions of an array are in memory: their order, tiles, and what goes with them.
 ///
 /// Every part has XLA's default until set: no tiles, a tail alignment of 1, the data type's own
 /// storage width, memory space 0, no divisions among memories, no bytes in front of the data.
@@ -332,7 +334,7 @@ impl Layout {
         self.element_bits
     }
 
-    /// The memory the buffer lies in: 0 by default.
+    /// The memory the buffer is in: 0 by default.
     #[must_use]
     pub fn memory_space(&self) -> u64 {
         self.memory_space

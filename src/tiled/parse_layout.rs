@@ -1,4 +1,4 @@
-//! The reader of what stands in the braces.
+//! The reader of what is in the braces.
 //!
 //! ```text
 //! layout := "{" [ dim { "," dim } ] [ ":" parts ] "}"
@@ -151,7 +151,7 @@ fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<Data
     Ok(Some(data_type))
 }
 
-/// `L(128)`: the number and where it stands, or nothing if another part comes next.
+/// `L(128)`: the number and where it is, or nothing if another part comes next.
 fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
     if !cursor.eat(letter) {
         return Ok(None);
@@ -163,7 +163,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     Ok(Some((start, number)))
 }
 
-/// The divisions behind `SC`.
+/// The divisions after `SC`.
 fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
@@ -187,7 +187,7 @@ fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     Ok(SplitConfig::new(dimension, &indices))
 }
 
-/// The tiles behind `T`.
+/// The tiles after `T`.
 fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     let (mut tiles, mut entries) = (Vec::new(), 0_usize);
     cursor.expect("(", "`(` and a tile")?;

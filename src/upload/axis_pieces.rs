@@ -36,8 +36,8 @@ pub struct AxisPiece {
     pub bound: Range<u64>,
 }
 
-/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers, however many
-/// pieces there are.
+/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers,
+/// however many pieces there are.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, AxisPieces, Limits};
@@ -66,7 +66,8 @@ impl AxisPieces {
         self.size().minus(self.next).div_ceil(self.step.max(1))
     }
 
-    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which has no pieces.
+    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which
+    /// has no pieces.
     #[must_use]
     pub fn step(&self) -> u64 {
         self.step
@@ -108,21 +109,23 @@ impl Iterator for AxisPieces {
 
 impl FusedIterator for AxisPieces {}
 
-/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis 0.
+/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis
+/// 0.
 ///
-/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding begin, at or before
-/// its first element; the difference is the base offset of its descriptor. Devices without a base offset
-/// ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces but the last have
-/// the same number of indices. Bindings of neighbouring pieces may overlap in the bytes in front of an element: they are
-/// for reading, or for one dispatch each.
+/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
+/// begin, at or before its first element; the difference is the base offset of its descriptor. Devices
+/// without a base offset ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned.
+/// All pieces but the last have the same number of indices. Bindings of neighbouring pieces may overlap in
+/// the bytes in front of an element: they are for reading, or for one dispatch each.
 ///
 /// (The report's [`pieces`](super::UploadReport::pieces) cut a range of bytes without regard to rows.)
 ///
 /// # Errors
 ///
-/// [`Error::AxisOutOfRange`]; [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index of the axis takes more than the largest binding;
-/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces that begin aligned do not fit; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the tensor itself begins unaligned
-/// and the device has no base offset; [`Error::Overflow`].
+/// [`Error::AxisOutOfRange`]; [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index
+/// of the axis takes more than the largest binding; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if
+/// pieces that begin aligned do not fit; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned)
+/// if the tensor itself begins unaligned and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, validate, Buffer, Limits, Role};

@@ -34,26 +34,28 @@ pub struct Binding<'a> {
     pub buffer: Buffer,
 }
 
-/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One result for each
-/// binding, in order.
+/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One
+/// result for each binding, in order.
 ///
 /// By the rules the limits name:
 ///
-/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an error, however far apart
-///   their ranges are.
-/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges) (WebGPU): a written
-///   binding clashes with every other whose range meets its own.
-/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not clash, unless they
-///   have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two rows of an odd number of `u4` do.
+/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an
+///   error, however far apart their ranges are.
+/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges)
+///   (WebGPU): a written binding clashes with every other whose range meets its own.
+/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not
+///   clash, unless they have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two
+///   rows of an odd number of `u4` do.
 ///
-/// An input may lie at the place of an output only where the operator says so; `in_place` lists the pairs of positions
-/// (input, output) for which it does. Under `one_usage` that excuses nothing: what is updated in place is one binding, an
-/// output.
+/// An input may be stored at the place of an output only where the operator says so; `in_place` lists the
+/// pairs of positions (input, output) for which it does. Under `one_usage` that excuses nothing: what is
+/// updated in place is one binding, an output.
 ///
 /// # Errors
 ///
-/// Those of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict), [`Error::BindingConflict`](crate::Error::BindingConflict), or [`Error::TooHard`] is on
-/// the list of the later binding of a clashing pair.
+/// Those of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict),
+/// [`Error::BindingConflict`](crate::Error::BindingConflict), or [`Error::TooHard`] is on the list of the
+/// later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};

@@ -25,9 +25,9 @@ impl Limits {
         "webnn",
     ];
 
-    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,
-    /// `vulkan`, `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`), `cuda-tensor-map`, also with a
-    /// swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
+    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
+    /// `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
+    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
     ///
     /// # Errors
     ///

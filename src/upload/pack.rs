@@ -35,8 +35,8 @@ pub struct PackedBuffer {
 }
 
 impl PackedBuffer {
-    /// Writes the zeros that layouts demand of their padding, such as the block scales of NVIDIA; every other byte stays. (A copy with
-    /// [`Padding::Zero`](crate::relayout::Padding::Zero) writes them as well.)
+    /// Writes the zeros that layouts demand of their padding, such as the block scales of NVIDIA; every other
+    /// byte stays. (A copy with [`Padding::Zero`](crate::relayout::Padding::Zero) writes them as well.)
     ///
     /// # Errors
     ///
@@ -82,9 +82,10 @@ impl PackedBuffer {
 ///
 /// # Errors
 ///
-/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
-/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it passes the limit; those of
-/// [`ToIndexMap::to_index_map`].
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one
+/// binding (pack what [`pieces_along`](super::pieces_along) makes of it), [`Error::Overflow`] if the buffer
+/// passes 2⁶⁴ bytes, [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it passes the limit;
+/// those of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, Limits};
@@ -110,7 +111,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
-        // Where the device asks for no alignment, elements still begin at multiples of their size.
+        // Where the device requires no alignment, elements still begin at multiples of their size.
         let alignment = common_multiple(report.alignment_asked, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
         packed.offsets.push(start.minus(base_bytes));

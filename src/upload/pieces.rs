@@ -33,7 +33,8 @@ impl Pieces {
     ///
     /// # Errors
     ///
-    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the range does not fit one piece and `max` is below `alignment`.
+    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the range does not fit one piece and `max` is
+    /// below `alignment`.
     pub fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
         let length = range.end.saturating_sub(range.start);
         let alignment = alignment.max(1);

@@ -1,4 +1,4 @@
-//! The rules of devices that are told strides, and boxes.
+//! The rules of devices that are given strides, and boxes.
 
 use crate::checked::Exact;
 use crate::error::{DeviceRule, Error};
@@ -57,14 +57,16 @@ fn bits_to(value: Option<u128>) -> u64 {
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(u64::MAX)
 }
 
-/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules in
-/// [`Limits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept every box of the right rank.
+/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules
+/// in [`Limits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept every
+/// box of the right rank.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`]; [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
-/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are no multiple of what it asks; that of
-/// [`ToIndexMap::to_index_map`].
+/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`];
+/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
+/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are not multiple of
+/// what it asks; that of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{validate_box, Limits, Swizzle};

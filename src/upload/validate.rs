@@ -43,21 +43,25 @@ impl Buffer {
     }
 }
 
-/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has one.
+/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
+/// one.
 ///
-/// A device that is told sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The others are bound as bytes,
-/// which a shader indexes; then the padding of tiles is part of the binding.
+/// A device that is given sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The
+/// others are bound as bytes, which a shader indexes; then the padding of tiles is part of the binding.
 ///
-/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit, strides in an order or with
-/// gaps that the device does not take, the number of elements; the size of the binding (multiple, smallest, largest); its offset
-/// (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the size
-/// of the buffer; the flags; and for an output that no two indices share an offset.
+/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
+/// strides in an order or with gaps that the device does not take, the number of elements; the size of the
+/// binding (multiple, smallest, largest); its offset (alignment of the device and of the descriptor, whole
+/// bytes); its range inside the buffer; the size of the buffer; the flags; and for an output that no two
+/// indices share an offset.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`]; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned),
-/// [`Error::BindingOutsideBuffer`] and [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
-/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput), [`Error::OverlappingDestination`], or [`Error::TooHard`] if that could not be decided.
+/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`];
+/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BindingOutsideBuffer`] and
+/// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
+/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput), [`Error::OverlappingDestination`], or
+/// [`Error::TooHard`] if that could not be decided.
 ///
 /// ```
 /// use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -100,18 +104,29 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
-/// The checks of [`validate`] that need no buffer: what the device is told, and the size it takes. The
+/// The checks of [`validate`] that need no buffer: what the device is given, and the size it takes. The
 /// bound range in the report counts from the start of the tensor's own buffer.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`], [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit),
-/// [`Error::UnsupportedElementBits`], [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize), [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit), [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no
-/// strides), [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride), [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned), [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder), [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
-/// [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit) for what the device is told;
-/// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte), [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero), [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned), [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for the range
-/// it takes; [`Error::Overflow`] if a byte offset or a size passes 64 bits.
-/// What [`ToIndexMap::to_index_map`] refuses is the only error on the list.
+/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`],
+/// [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit), [`Error::UnsupportedElementBits`],
+/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize),
+/// [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
+/// [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
+/// [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
+/// [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
+/// [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
+/// [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
+/// [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
+/// [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit) for what the device is given;
+/// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
+/// [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero),
+/// [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned),
+/// [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for the range it takes; [`Error::Overflow`]
+/// if a byte offset or a size passes 64 bits. What [`ToIndexMap::to_index_map`] refuses is the only error on
+/// the list.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_description, Limits};
@@ -137,7 +152,7 @@ fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &Limits) -> Result<
     Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
 }
 
-/// What the device is told: type, rank, sizes, strides.
+/// What the device is given: type, rank, sizes, strides.
 fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) {
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());

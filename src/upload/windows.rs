@@ -24,15 +24,15 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is a multiple of what it
-    /// asks.
+    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is
+    /// a multiple of what it asks.
     pub bound: Range<u64>,
     /// The bytes of the range that this window is for, no others: those from [`base`](Self::base) on.
     pub bytes: Range<u64>,
 }
 
 impl Window {
-    /// How many bytes lie in front of those the window is for: what a shader adds to its offsets.
+    /// How many bytes are in front of those the window is for: what a shader adds to its offsets.
     #[must_use]
     pub fn base(&self) -> u64 {
         self.bytes.start.minus(self.bound.start)
@@ -41,10 +41,11 @@ impl Window {
 
 /// A range of bytes in bindings that a device accepts.
 ///
-/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the start is rounded *down*, and
-/// the bytes in between are the base of the first window. What is longer than [`Limits::max_binding`] takes several windows, which meet at
-/// multiples of the alignment and inside no element: byte `b` of the buffer is in window `(b - start) / step`, at byte
-/// `(b - start) % step` of its binding, for every window.
+/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the
+/// start is rounded *down*, and the bytes in between are the base of the first window. What is longer than
+/// [`Limits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
+/// element: byte `b` of the buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its
+/// binding, for every window.
 ///
 /// The end is rounded up to [`Limits::size_multiple`]: the buffer has to go on to there.
 ///
@@ -77,13 +78,16 @@ pub struct Windows {
 impl Windows {
     /// The windows of `bytes`, which hold elements of `element_bits` bits: one begins where the range does.
     ///
-    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its `destination_range`.
+    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its
+    /// `destination_range`.
     ///
     /// # Errors
     ///
-    /// If the range takes several windows: [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would lie in two of them, because the range does not begin at a
-    /// multiple of an element's bytes; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment. [`Error::Overflow`] if
-    /// the rounded end passes 64 bits.
+    /// If the range takes several windows:
+    /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would be in two of
+    /// them, because the range does not begin at a multiple of an element's bytes;
+    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment.
+    /// [`Error::Overflow`] if the rounded end passes 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
@@ -161,9 +165,9 @@ impl Iterator for Windows {
 impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
-/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base offset
-/// ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's buffer, and the offsets of its
-/// index map count from there.
+/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base
+/// offset ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's
+/// buffer, and the offsets of its index map count from there.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! Which units of memory a tensor is written in, and whether two tensors share one.
 //!
-//! A device writes whole units: bytes, or words of 4. Elements that are narrower share them, and two outputs that write into
-//! one unit undo each other's writes although no element of theirs overlaps. The units of a tensor are a
-//! tensor again: a run of elements becomes a run of units, and an axis whose stride is no whole number of units falls into as
-//! many as it takes for the remainders to repeat.
+//! A device writes whole units: bytes, or words of 4. Elements that are narrower share them, and two outputs
+//! that write into one unit undo each other's writes although no element of theirs overlaps. The units of a
+//! tensor are a tensor again: a run of elements becomes a run of units, and an axis whose stride is not a
+//! whole number of units falls into as many as it takes for the remainders to repeat.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
@@ -29,8 +29,8 @@ pub(super) enum Shared {
     TooHard,
 }
 
-/// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one unit of
-/// `unit` bytes?
+/// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one
+/// unit of `unit` bytes?
 pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u64), unit: u64) -> Shared {
     let unit = unit.max(1);
     let (Some(first), Some(second)) = (units(a, unit), units(b, unit)) else { return Shared::TooHard };

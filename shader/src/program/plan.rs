@@ -71,8 +71,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words; [`Error::OutOfLimits`] if the profile has too few
-    /// invocations, storage buffers or bytes in a binding.
+    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words;
+    /// [`Error::OutOfLimits`] if the profile has too few invocations, storage buffers or bytes in a binding.
     pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
         Program::with_options(relayout, profile, &ProgramOptions::default())
     }
@@ -81,8 +81,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the reason;
-    /// [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
+    /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the
+    /// reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc};

@@ -14,7 +14,8 @@ pub(super) fn refuse(reason: String) -> Error {
 /// One digit: of which dimension, how many values it takes in memory, padding included.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Placed {
-    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in front.
+    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in
+    /// front.
     pub(super) dimension: usize,
     /// Counted from the minor digit of the dimension.
     pub(super) level: usize,
@@ -44,8 +45,8 @@ pub(super) struct MemoryOrder {
 impl MemoryOrder {
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the map does not begin at 0, is no sum of exact digits, or has strides that do not
-    /// divide each other or leave a gap that no dimension can fill with padding.
+    /// [`Error::NotExpressible`] if the map does not begin at 0, is not a sum of exact digits, or has strides
+    /// that do not divide each other or leave a gap that no dimension can fill with padding.
     pub(super) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, Error> {
         if map.base() != 0 {
             return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base())));
@@ -104,7 +105,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
         let mut fits = above.divided_by(stride);
         let divides = above.checked_rem(stride) == Some(0);
         if position == 0 && (!divides || !is_top || room == Room::Digits) {
-            // What is behind the last block is padding at the end.
+            // What is after the last block is padding at the end.
             fits = values;
         } else if !divides || fits < values {
             return Err(refuse(format!(

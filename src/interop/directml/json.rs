@@ -91,9 +91,12 @@ impl TryFrom<JsonTensor> for BufferTensorDesc {
 
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::RankMismatch`] if `DimensionCount` or the number of strides is not that of the sizes;
-    /// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize); [`Error::Parse`] for an unknown flag; [`Error::Overflow`]; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment);
-    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::RankMismatch`] if `DimensionCount` or the
+    /// number of strides is not that of the sizes; [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize);
+    /// [`Error::Parse`] for an unknown flag; [`Error::Overflow`];
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment);
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or
+    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     fn try_from(json: JsonTensor) -> Result<Self, Error> {
         let unknown = || Error::unknown_data_type(json.data_type.clone());
         let data_type = DataType::from_directml_name(&json.data_type).ok_or_else(unknown)?;
@@ -133,8 +136,8 @@ impl TryFrom<&BufferTensorDesc> for JsonTensor {
 
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for a type DirectML has not, [`Error::Overflow`] for numbers above 32 bits,
-    /// [`Error::NotExpressible`] for a base offset, which has no place in this form.
+    /// [`Error::UnsupportedDataType`] for a type DirectML has not, [`Error::Overflow`] for numbers above 32
+    /// bits, [`Error::NotExpressible`] for a base offset, which has no place in this form.
     fn try_from(desc: &BufferTensorDesc) -> Result<Self, Error> {
         if desc.base_offset() != 0 {
             let reason = format!("it begins at element {}, and the form has no base offset", desc.base_offset());

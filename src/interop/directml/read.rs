@@ -35,9 +35,12 @@ impl DirectmlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName), [`Error::OutOfLimits`] for flags that are not defined, [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize), and what the
-    /// constructors of [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
-    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment), [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
+    /// [`Error::UnknownName`](crate::Error::UnknownName), [`Error::OutOfLimits`] for flags that are not
+    /// defined, [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize), and what the constructors of
+    /// [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment),
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and
+    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     ///
     /// ```
     /// use tensor_layout::interop::directml::DirectmlFields;
@@ -77,17 +80,18 @@ impl DirectmlFields<'_> {
 }
 
 impl DmlBufferTensorDesc {
-    /// The descriptor behind a raw structure.
+    /// The descriptor after a raw structure.
     ///
     /// # Safety
     ///
-    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must `strides`; the numbers
-    /// must not change during the call.
+    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must
+    /// `strides`; the numbers must not change during the call.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8, [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for sizes that are null and for sizes or strides
-    /// that are not aligned, and as for [`DirectmlFields::to_desc`].
+    /// [`Error::OutOfLimits`] for no axes or more than 8,
+    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for sizes that are null and for sizes or
+    /// strides that are not aligned, and as for [`DirectmlFields::to_desc`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {
@@ -105,8 +109,8 @@ impl DmlBufferTensorDesc {
         if let Some(error) = bad("the Sizes", self.sizes) {
             return Err(error);
         }
-        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most 8, can be read there
-        // and do not change; the slice does not outlive this call.
+        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most
+        // 8, can be read there and do not change; the slice does not outlive this call.
         let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
         let strides = if self.strides.is_null() {
             None

@@ -239,7 +239,7 @@ impl Serialize for Limits {
     }
 }
 
-/// From its fields; those left out are no limit.
+/// From its fields; those left out are not limit.
 impl<'de> Deserialize<'de> for Limits {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)

@@ -16,8 +16,8 @@ use super::offsets::Offsets;
 /// The offsets of all elements in ascending order, an offset that several indices share as often as
 /// there are indices.
 ///
-/// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs
-/// of the inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
+/// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs of the
+/// inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
 /// offset are held as one.
 ///
 /// ```
@@ -36,7 +36,7 @@ pub struct MemoryOrder {
     left: u64,
 }
 
-/// Ascending offsets, and how many indices lie at each. An offset may come several times.
+/// Ascending offsets, and how many indices are stored at each. An offset may come several times.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "the large variant is the usual one, and a box for it would allocate")]
 enum Counted {

@@ -34,8 +34,8 @@ struct Counter {
 }
 
 impl Offsets {
-    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor or of some of
-    /// its axes, so that nothing passes 64 bits.
+    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor
+    /// or of some of its axes, so that nothing passes 64 bits.
     pub(crate) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
         let left = axes.clone().fold(1_u64, |product, (size, _)| product.times(size));
         let counters = axes.rev().filter(|&(size, _)| size != 1);

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 
 impl BufferTensorDesc {
-    /// How many elements lie next to each other in row-major order, over and over: the length of the
+    /// How many elements are next to each other in row-major order, over and over: the length of the
     /// memory copies that move this tensor. 1 if neighbours on the last axis are apart.
     ///
     /// ```
@@ -29,7 +29,7 @@ impl BufferTensorDesc {
     }
 
     /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
-    /// elements lie next to each other, and all the axes before it walk from row to row at the
+    /// elements are next to each other, and all the axes before it walk from row to row at the
     /// same pitch without meeting. A copy of rectangles takes such a tensor.
     ///
     /// # Errors
@@ -88,7 +88,8 @@ impl BufferTensorDesc {
     /// `widest`, that divides the length of the inner run, every other stride, and the place the
     /// tensor begins at, all in bytes. The buffer itself is taken to begin aligned.
     ///
-    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole bytes.
+    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole
+    /// bytes.
     ///
     /// # Errors
     ///

@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use super::rank::Side;
 
 impl BufferTensorDesc {
-    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front.
-    /// Repeated axes get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has
-    /// for a scalar, also broadcasts to `[]` (as in Chromium).
+    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front. Repeated axes
+    /// get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has for
+    /// a scalar, also broadcasts to `[]` (as in Chromium).
     ///
     /// # Errors
     ///
     /// [`Error::RankMismatch`] if `sizes` has fewer axes, [`Error::SizeMismatch`] if an axis is
-    /// neither of size 1 nor of the size asked for, [`Error::Overflow`].
+    /// neither of size 1 nor of the size requested, [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -11,7 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -88,8 +89,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for an axis that is named twice, or
-    /// [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`],
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for an axis that is named
+    /// twice, or [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

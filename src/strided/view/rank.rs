@@ -19,14 +19,15 @@ use crate::strided::BufferTensorDesc;
 pub enum Side {
     /// Before the first axis: the last axes stay where they are.
     Front,
-    /// Behind the last axis: the first axes stay where they are.
+    /// After the last axis: the first axes stay where they are.
     Back,
 }
 
 impl BufferTensorDesc {
-    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it
-    /// is if it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with sizes
-    /// `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are Chromium's.)
+    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it is if
+    /// it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with
+    /// sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are
+    /// Chromium's.)
     ///
     /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Every axis takes 16 bytes.
     ///
@@ -55,9 +56,9 @@ impl BufferTensorDesc {
 
     /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
     ///
-    /// Axes are joined only if that leaves every element where it is; size-1 axes never stand in
-    /// the way. ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or not,
-    /// and axes of size 1 that are joined leave the last of theirs.
+    /// Axes are joined only if that leaves every element where it is; size-1 axes never be in the way.
+    /// ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or
+    /// not, and axes of size 1 that are joined leave the last of theirs.
     ///
     /// # Errors
     ///

@@ -16,10 +16,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the elements of the last axis do not lie next to each other, or do not
-    /// fill whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides
-    /// the other; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is below the wider element;
-    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
+    /// [`Error::NotAView`] if the elements of the last axis do not be next to each other, or do not fill
+    /// whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides the
+    /// other; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is
+    /// below the wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64
+    /// bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -98,10 +99,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not lie
-    /// next to each other, or if a wider element would begin at a place that is no multiple of its width;
-    /// [`Error::UnsupportedElementBits`] if the width does not divide the new one; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised
-    /// alignment is below the wider element.
+    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not be stored
+    /// next to each other, or if a wider element would begin at a place that is not a multiple of its width;
+    /// [`Error::UnsupportedElementBits`] if the width does not divide the new one;
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is below
+    /// the wider element.
     pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
         let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });

@@ -56,7 +56,7 @@ impl BufferTensorDesc {
         self.regroup("a matrix", &[checked::product(rows, ELEMENTS)?, checked::product(columns, ELEMENTS)?])
     }
 
-    /// [`reshape`](Self::reshape) under the name of what was asked for.
+    /// [`reshape`](Self::reshape) under the name of what was requested.
     pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
         let found = checked::product(sizes, ELEMENTS)?;
         let expected = self.logical_elements();

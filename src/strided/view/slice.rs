@@ -15,7 +15,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end lies past the size;
+    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
     /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
     ///
     /// ```
@@ -42,7 +42,7 @@ impl BufferTensorDesc {
     }
 
     fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
-        // An empty part lies nowhere: leave its base where it is.
+        // An empty part is nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
         let part = self.build_view(self.data_type(), axes, base)?;
         Ok(if part.logical_elements() < self.logical_elements() { part.as_part() } else { part })
@@ -125,7 +125,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::OutOfLimits`] for a length or a step of 0, or a length above the size.
+    /// [`Error::AxisOutOfRange`]; [`Error::OutOfLimits`] for a length or a step of 0, or a length above the
+    /// size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -151,7 +152,7 @@ impl BufferTensorDesc {
 /// Narrows one axis to a slice of it.
 fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
     let taken = slice.on_axis(axis, *size)?;
-    // Neither saturates where it counts: both lie within the span of the axis, which invariant 3 of
+    // Neither saturates where it counts: both are within the span of the axis, which invariant 3 of
     // the descriptor bounds. Of an empty tensor, base and strides are never used.
     if taken.length > 0 {
         *base = base.plus(taken.start.times(*stride));
