@@ -1,0 +1,19 @@
+//! What the library does, seen from outside: a module a topic.
+
+mod api_contract;
+mod auto_traits;
+mod descriptor;
+mod dims;
+mod directml;
+mod draw;
+mod error_sentences;
+mod interop;
+#[path = "../literal/mod.rs"]
+mod literal;
+mod map;
+mod notation;
+#[path = "../public_types/mod.rs"]
+mod public_types;
+mod relayout;
+mod tiled;
+mod upload;
