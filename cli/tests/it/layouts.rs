@@ -1,8 +1,6 @@
 //! The commands that only look at layouts: `describe`, `offset`, `same`, `view`, `check`, `draw`.
 
-mod command_line;
-
-use command_line::{folder, program, run, run_with_input, run_with_variable};
+use crate::command_line::{folder, program, run, run_with_input, run_with_variable};
 use serde_json::{Value, json};
 
 #[test]

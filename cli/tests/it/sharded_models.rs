@@ -1,16 +1,12 @@
 //! A sharded checkpoint is one model for `model`: read, converted part by part by any number of jobs, its
 //! index written last.
 
-mod command_line;
-#[path = "command_line/safetensors_file.rs"]
-mod safetensors_file;
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use command_line::{Run, folder, program, run};
+use crate::command_line::{Run, folder, program, run};
 use serde_json::{Value, json};
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -38,12 +34,12 @@ fn checkpoint(test: &str) -> (PathBuf, PathBuf) {
     let mut weights = serde_json::Map::new();
     for number in 1..=4 {
         let names = ["a", "w", "z"].map(|name| format!("layers.{number}.{name}"));
-        let tensors: [safetensors_file::Row<'_>; 3] = [
+        let tensors: [crate::safetensors_file::Row<'_>; 3] = [
             (&names[0], "F32", &[16, 8, 3, 3], 4608),
             (&names[1], "BF16", &[33, 70], 4620),
             (&names[2], "U8", &[5], 5),
         ];
-        safetensors_file::write(&input.join(part(number)), &tensors, Some(json!({ "format": "pt" })), number);
+        crate::safetensors_file::write(&input.join(part(number)), &tensors, Some(json!({ "format": "pt" })), number);
         weights.extend(names.map(|name| (name, Value::from(part(number)))));
     }
     let index = json!({ "metadata": { "total_size": 4 * 9233, "extra": 0.5 }, "weight_map": weights });
@@ -271,9 +267,9 @@ fn an_index_that_lies_is_refused_by_name() {
     refused(&with("layers.1.a", &part(2)), "`layers.1.a`");
     refused(&with("layers.9.a", &part(2)), "holds tensor `layers.9.a`, which it does not");
     // A tensor of no index in two parts.
-    let tensors: [safetensors_file::Row<'_>; 1] = [("twice", "U8", &[5], 5)];
+    let tensors: [crate::safetensors_file::Row<'_>; 1] = [("twice", "U8", &[5], 5)];
     for name in ["p1", "p2"] {
-        safetensors_file::write(&index.with_file_name(name), &tensors, None, 0);
+        crate::safetensors_file::write(&index.with_file_name(name), &tensors, None, 0);
         fs::copy(index.with_file_name(name), index.with_file_name(format!("{name}.safetensors"))).unwrap();
     }
     refused(&with("twice", "p1").replace(&part(4), "p2"), "`");

@@ -1,16 +1,12 @@
 //! `model --out`: what is written, read back and kept, and what is left behind when that fails.
 
-mod command_line;
-#[path = "command_line/safetensors_file.rs"]
-mod safetensors_file;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 #[cfg(unix)]
-use command_line::run_behind;
-use command_line::{folder, in_repository, program, run};
+use crate::command_line::run_behind;
+use crate::command_line::{folder, in_repository, program, run};
 use safetensors::SafeTensors;
 use serde_json::json;
 
@@ -21,8 +17,8 @@ fn text(path: &Path) -> &str {
 }
 
 /// A model of these tensors.
-fn model(path: &Path, tensors: &[safetensors_file::Row<'_>]) {
-    safetensors_file::write(path, tensors, None, 0);
+fn model(path: &Path, tensors: &[crate::safetensors_file::Row<'_>]) {
+    crate::safetensors_file::write(path, tensors, None, 0);
 }
 
 /// A model that is longer than a piece: 150 MB in one tensor.

@@ -1,8 +1,6 @@
 //! The command `shader`.
 
-mod command_line;
-
-use command_line::run;
+use crate::command_line::run;
 
 #[test]
 fn index_functions_are_printed_ready_for_a_shader() {
@@ -114,7 +112,7 @@ fn programs_are_printed_in_every_language() {
 /// The blocks of docs/GPU.md that begin with a call of this command: what it prints, or the end of that.
 #[test]
 fn the_page_shows_what_is_printed() {
-    let page = include_str!("../../docs/GPU.md");
+    let page = include_str!("../../../docs/GPU.md");
     let mut blocks = 0;
     for block in page.split("```text\n$ tensor-layout shader ").skip(1) {
         let (block, _) = block.split_once("\n```").unwrap();

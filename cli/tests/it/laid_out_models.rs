@@ -1,14 +1,10 @@
 //! A laid-out model is a model: `model` reads what `model --out` wrote, and brings the first file back.
 
-mod command_line;
-#[path = "command_line/safetensors_file.rs"]
-mod safetensors_file;
-
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use command_line::{folder, in_repository, run};
+use crate::command_line::{folder, in_repository, run};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
@@ -34,7 +30,7 @@ fn contents(path: &Path) -> Contents {
 }
 
 /// The name and layout of every tensor, as the table's JSON has them.
-fn layouts(run: &command_line::Run) -> BTreeMap<String, String> {
+fn layouts(run: &crate::command_line::Run) -> BTreeMap<String, String> {
     let of = |key: &str, object: &serde_json::Value| object[key].as_str().map(str::to_owned);
     run.objects().iter().filter_map(|object| Some((of("name", object)?, of("layout", object)?))).collect()
 }
@@ -45,7 +41,7 @@ fn packed_restores_every_tensor_byte_for_byte() {
     let [input, laid_out, again, restored] =
         ["in", "laid_out", "again", "restored"].map(|name| folder.join(format!("{name}.safetensors")));
     // Not in the order the safetensors libraries write.
-    let tensors: &[safetensors_file::Row<'_>] = &[
+    let tensors: &[crate::safetensors_file::Row<'_>] = &[
         ("bytes", "U8", &[37, 129], 4773),
         ("scalar", "F32", &[], 4),
         ("empty", "F32", &[0, 3], 0),
@@ -56,7 +52,7 @@ fn packed_restores_every_tensor_byte_for_byte() {
         ("odd name \" \u{e9}\n", "F64", &[2, 2], 32),
     ];
     let metadata = json!({ "format": "pt", "layout.of nobody": "kept", "note": "\u{1b}" });
-    safetensors_file::write(&input, tensors, Some(metadata), 0);
+    crate::safetensors_file::write(&input, tensors, Some(metadata), 0);
     let original = contents(&input);
     for rule in ["nhwc", "T(8,128)", "T(3,5)(2,1)", "T(*,7)", "T(6,2)(4,1)"] {
         let to = |from: &Path, rule: &str, out: &Path| {
@@ -172,7 +168,7 @@ fn padding_somebody_else_left_is_no_difference() {
     let folder = folder("foreign_padding");
     let [input, restored] = ["in", "restored"].map(|name| folder.join(name));
     let layout = json!({ "layout.a": "u16[3,5]{1,0:T(2,4)}", "layout.b": "u8[2,3]:[4,1]+1" });
-    safetensors_file::write(&input, &[("a", "U16", &[32], 64), ("b", "U8", &[8], 8)], Some(layout), 0);
+    crate::safetensors_file::write(&input, &[("a", "U16", &[32], 64), ("b", "U8", &[8], 8)], Some(layout), 0);
     for rule in ["packed", "T(8)", "T(2,2)"] {
         let run = run(&["model", text(&input), "--to", rule, "--limits", "none", "--out", text(&restored)]);
         assert!(run.status == 0 && run.stdout.contains("2 of 2 identical"), "{rule}: {run:?}");
@@ -196,7 +192,7 @@ fn layouts_that_lie_are_refused() {
         ("f32[4294967296,4294967296,4294967296]:[1,1,1]", "tensor `a`"),
         ("\u{1b}[2J", "tensor `a`"),
     ] {
-        safetensors_file::write(&path, &[("a", "F32", &[6], 24)], Some(json!({ "layout.a": layout })), 0);
+        crate::safetensors_file::write(&path, &[("a", "F32", &[6], 24)], Some(json!({ "layout.a": layout })), 0);
         for arguments in [&[][..], &["--json"], &["--to", "tpu:v5e"]] {
             let run = run(&[&["model", text(&path)], arguments].concat());
             assert_eq!(run.status, 2, "{layout}: {run:?}");

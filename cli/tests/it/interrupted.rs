@@ -2,16 +2,12 @@
 //! while it is read. strace tells which system calls it makes, and makes them fail.
 #![cfg(target_os = "linux")]
 
-mod command_line;
-#[path = "command_line/safetensors_file.rs"]
-mod safetensors_file;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use command_line::folder;
+use crate::command_line::folder;
 use serde_json::{Value, json};
 
 /// Everything that writes, or changes what a name means.
@@ -51,12 +47,12 @@ fn ways(folder: &Path) -> Vec<(Vec<String>, Vec<PathBuf>)> {
     let raw = folder.join("raw");
     fs::write(&raw, (0..1 << 20).map(|place: u32| place.to_le_bytes()[0] | 1).collect::<Vec<_>>()).unwrap();
     let model = folder.join("model.safetensors");
-    safetensors_file::write(&model, &[("w", "U8", &[300, 4000], 1_200_000)], None, 1);
+    crate::safetensors_file::write(&model, &[("w", "U8", &[300, 4000], 1_200_000)], None, 1);
     let (sharded, parts) = (folder.join("sharded"), ["one.safetensors", "two.safetensors"]);
     fs::create_dir_all(&sharded).unwrap();
     let mut weights = serde_json::Map::new();
     for part in parts {
-        safetensors_file::write(&sharded.join(part), &[(part, "F32", &[33, 70], 9240)], None, 2);
+        crate::safetensors_file::write(&sharded.join(part), &[(part, "F32", &[33, 70], 9240)], None, 2);
         weights.insert(part.to_owned(), Value::from(part));
     }
     let index = sharded.join("model.safetensors.index.json");

@@ -2,8 +2,8 @@
 
 #[test]
 fn the_page_shows_the_example_as_it_is() {
-    let page = include_str!("../../docs/GPU.md");
-    let example = include_str!("../examples/bind_weights.rs");
+    let page = include_str!("../../../docs/GPU.md");
+    let example = include_str!("../../../wgpu/examples/bind_weights.rs");
     let code: Vec<&str> = example.lines().skip_while(|line| line.starts_with("//!") || line.is_empty()).collect();
     assert!(page.contains(&code.join("\n")), "docs/GPU.md does not show wgpu/examples/bind_weights.rs as it is");
     let body = code.iter().skip_while(|line| !line.starts_with("fn main")).filter(|line| !line.is_empty()).count();

@@ -1,8 +1,6 @@
 //! docs/FIRST_STEPS.md and README.md: their commands print and draw what the pages show.
 
-mod command_line;
-
-use command_line::run;
+use crate::command_line::run;
 
 /// The words of a command line: single quotes keep blanks and brackets.
 fn words(line: &str) -> Vec<String> {
@@ -20,7 +18,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_first_steps_print_what_they_show() {
-    let page = include_str!("../../docs/FIRST_STEPS.md");
+    let page = include_str!("../../../docs/FIRST_STEPS.md");
     let mut commands = 0;
     for block in page.split("```console\n").skip(1) {
         let (block, _) = block.split_once("\n```").unwrap();
@@ -41,8 +39,8 @@ fn the_first_steps_print_what_they_show() {
 /// stays short.
 #[test]
 fn the_readme_shows_what_its_commands_do() {
-    let page = include_str!("../../README.md");
-    let ci = include_str!("../../.ci/run").replace(" --quiet", "");
+    let page = include_str!("../../../README.md");
+    let ci = include_str!("../../../.ci/run").replace(" --quiet", "");
     let mut commands = 0;
     for block in page.split("```sh\n").skip(1) {
         for command in block.split_once("\n```").unwrap().0.lines() {
@@ -61,8 +59,8 @@ fn the_readme_shows_what_its_commands_do() {
     assert_eq!(run.status, 0, "{run:?}");
     let picture = std::fs::read_to_string(&svg).unwrap();
     std::fs::remove_file(&svg).unwrap();
-    assert_eq!(picture, include_str!("../../docs/pictures/padded-nhwc.svg"));
-    for (page, most) in [(page, 120), (include_str!("../../docs/PERFORMANCE.md"), 150)] {
+    assert_eq!(picture, include_str!("../../../docs/pictures/padded-nhwc.svg"));
+    for (page, most) in [(page, 120), (include_str!("../../../docs/PERFORMANCE.md"), 150)] {
         assert!(page.lines().count() <= most, "{} lines", page.lines().count());
     }
 }

@@ -1,10 +1,8 @@
 //! Models that are damaged or lie: a sentence and exit status 2, never a panic or a huge allocation.
 
-mod command_line;
-
 use std::fs;
 
-use command_line::{folder, run};
+use crate::command_line::{folder, run};
 
 /// A file with this header, its length as given, and this many bytes after it.
 fn file(length: u64, header: &str, data: usize) -> Vec<u8> {

@@ -1,11 +1,9 @@
 //! The commands that read and write files: `convert`, `model`, `hlo`.
 
-mod command_line;
-
 use std::fs;
 use std::path::Path;
 
-use command_line::{folder, in_repository, run, run_with_input};
+use crate::command_line::{folder, in_repository, run, run_with_input};
 use serde_json::json;
 
 const MODEL: &str = "examples/data/digits.safetensors";
