@@ -21,7 +21,8 @@ const BINDINGS: u8 = 8;
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry point.
+/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry
+/// point.
 ///
 /// ```
 /// use tensor_layout_shader::{Target, translate};

@@ -1,301 +1,308 @@
 //! Blocks of a transpose: a line of rows by a vector of columns, in registers.
 //!
 //! Each row of a block is loaded into a vector. Whole 16-byte lanes of several rows change places first, then the units inside
-//! the lanes: what comes out are rows of the destination.
+//! the lanes: what comes out are rows of the destination. A panel of them is one call by a pointer, compiled once for each unit.
 
 use std::mem::MaybeUninit;
 
-use super::pitch::{Pitch, RowsFrom};
+use super::edge::edge;
+use super::order::{Permuted, in_fours};
 use super::prefetch::PanelPrefetch;
-use super::vector::Vector;
+use super::vector::{Operation, Vector};
 use crate::cost::{LINE, MICRO_TILE};
-use crate::nest::Plane;
 
-/// A level of the memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    L1,
-    L2,
-    Memory,
-}
-
-/// A plane that is being transposed: what all blocks of one iteration share.
-#[derive(Clone, Copy)]
-pub(super) struct Transposition<P> {
-    /// The first byte of the plane on either side.
+/// Some rows and columns of a plane: unit (row, column) goes from `from + rows[row] + column * UNIT` to `to + columns[column] + row * UNIT`.
+pub(super) struct Panel<'a> {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// How many columns and rows the source has, in units.
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    /// Where the rows of either side begin.
-    pub(super) source_pitch: P,
-    pub(super) destination_pitch: P,
-    /// Whole lines of a block are stored past the cache: they are aligned in every destination row.
+    /// Where the rows begin on the source, and the columns on the destination.
+    pub(super) rows: *const usize,
+    pub(super) columns: *const usize,
+    pub(super) row_count: usize,
+    pub(super) column_count: usize,
+    /// Columns on the left of these, which may be read.
+    pub(super) left: usize,
+    /// Bytes that stay together.
+    pub(super) unit: usize,
+    pub(super) how: How,
+    pub(super) prefetch: PanelPrefetch<'a>,
+}
+
+/// How a panel is read and stored.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// Lines of whole blocks are stored past the cache: they are aligned in every row.
     pub(super) streaming: bool,
+    /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines first.
+    pub(super) staged: bool,
     /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order of the memory.
     pub(super) in_order: bool,
-    /// Prefetch lines that are written in part.
-    pub(super) prefetch: bool,
-    /// Units of 1 and 2 bytes may be read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
+    /// Units of 1 and 2 bytes are read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
     pub(super) in_groups: bool,
-    /// Where the source is.
-    pub(super) source_in: Level,
-    /// The rows of a block on the source share sets of the L1 cache: they are copied into a stage first.
-    pub(super) gather: bool,
-    /// See [`permutes_blocks`](super::walk::Walk::permutes_blocks).
+    /// The source is in a cache.
+    pub(super) in_cache: bool,
+    /// Blocks go in an [order](super::order) of their own.
     pub(super) permuted: bool,
     /// The next block is prefetched into the L1 cache before one is transposed.
     pub(super) next_near: bool,
-    /// Lines of each destination row that are staged and then written as one run; 0 for none.
-    pub(super) scatter: usize,
+    /// Lines that are written in part are prefetched.
+    pub(super) complete: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
 
-/// Rows on one side of a block: where row 0 of the plane begins at the block's first column, the pitch, and the block's first row.
-pub(super) type Rows<Pointer, P> = (Pointer, P, usize);
+/// Transposes a panel.
+///
+/// # Safety
+///
+/// The CPU has the features, and the unit is that of the function. All rows and columns are readable on the source; so are `left` columns before
+/// them. They are writable on the destination: in a stage a line for each line of rows, and all columns of a vector. If they are streamed, the first row begins a line.
+pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
-impl<P: Pitch> Transposition<P> {
-    /// Through the cache; nothing is staged, and no order is asked for.
-    #[inline(always)]
-    pub(super) fn new((from, to): (*const u8, *mut u8), plane: &Plane, (source, destination): (P, P)) -> Self {
-        Transposition {
-            from,
-            to,
-            columns: plane.columns.extent,
-            rows: plane.rows.extent,
-            source_pitch: source,
-            destination_pitch: destination,
-            streaming: false,
-            in_order: true,
-            prefetch: false,
-            in_groups: false,
-            source_in: Level::Memory,
-            gather: false,
-            permuted: false,
-            next_near: false,
-            scatter: 0,
-            micro_tile: None,
-        }
-    }
+/// The function for units of so many bytes, and how many columns a vector has.
+#[inline(always)]
+pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<(TransposePanel, usize)> {
+    let transpose: TransposePanel = match unit {
+        1 => panel::<V, 1, 16>,
+        2 => panel::<V, 2, 8>,
+        4 => panel::<V, 4, 4>,
+        8 => panel::<V, 8, 2>,
+        16 => panel::<V, 16, 1>,
+        _ => return None,
+    };
+    Some((transpose, V::BYTES / unit))
+}
 
-    /// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
-    ///
+/// # Safety
+///
+/// As for [`TransposePanel`].
+unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize>(panel: &mut Panel<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { V::vectorize(Blocks::<UNIT, IN_LANE>(panel)) }
+}
+
+struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize>(&'a mut Panel<'p>);
+
+impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` source rows from `source.2` on.
-    /// * `LINE` bytes are writable in each of the `IN_LANE * LANES` destination rows from `destination.2` on; if
-    ///   `self.streaming` is set, they begin at multiples of `V::BYTES`.
+    /// As for [`TransposePanel`].
     #[inline(always)]
-    pub(super) unsafe fn block<
-        V: Vector,
-        const UNIT: usize,
-        const IN_LANE: usize,
-        const LANES: usize,
-        S: Pitch,
-        D: Pitch,
-    >(
-        &self,
-        (from, source, row): Rows<*const u8, S>,
-        (to, destination, column): Rows<*mut u8, D>,
-        prefetch: &mut PanelPrefetch<P>,
-    ) {
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES && LINE.is_multiple_of(V::BYTES)) };
-        let units = IN_LANE * LANES;
-        if V::BYTES == LINE || !self.streaming {
-            for part in 0..LINE / V::BYTES {
-                // SAFETY: the `units` rows from `row + part * units` on are among the `LINE / UNIT` of the caller's promise, and what
-                // they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is inside it and as aligned.
-                unsafe {
-                    let to = to.add(part * V::BYTES);
-                    self.square::<V, UNIT, IN_LANE, LANES, S, D>(
-                        (from, source, row + part * units),
-                        (to, destination, column),
-                        prefetch,
-                    );
-                }
-            }
-            return;
-        }
-        // Both halves of a line one after the other, so that they leave together.
-        let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: here a line is two vectors, so `units` rows from `row` and from `row + units` on are the caller's `LINE / UNIT`;
-        // each line of the promised destination rows is written as two aligned vectors.
+        let Blocks(panel) = self;
+        let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
+        let Panel { from, to, rows, columns, row_count, column_count, how, .. } = *panel;
+        // A copy that nothing else points to: stores cannot change it, so it stays in registers.
+        let mut prefetch = panel.prefetch;
+        let lines = row_count.div_ceil(in_line);
+        let (wide, high) =
+            if how.permuted && !how.staged { (column_count / in_line, row_count / in_line) } else { (0, 0) };
+        // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to `edge`.
         unsafe {
-            // Unlike in `square`, narrow units at once (by trial).
-            let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
-            prefetch.issue::<V>(now);
-            let first = self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut first);
-            prefetch.issue::<V>(units - now);
-            let second =
-                self.lanes::<V, IN_LANE, LANES, S>((from, source, row + units), (units, V::BYTES), &mut second);
-            let mut destination = RowsFrom::new(to, destination, column);
-            for (group, (first, second)) in first.iter().zip(second).enumerate() {
-                let halves =
-                    transposed_lanes::<V, UNIT, IN_LANE>(first)
-                        .into_iter()
-                        .zip(transposed_lanes::<V, UNIT, IN_LANE>(second));
-                for (i, (first, second)) in halves.enumerate() {
-                    let to = destination.next_row::<V>(group * IN_LANE + i).cast_mut();
-                    self.store(first, to);
-                    self.store(second, to.add(V::BYTES));
+            for block in Permuted::new(wide * high) {
+                let (line, first) = (block / wide, block % wide * in_line);
+                for column in (first..first + in_line).step_by(units) {
+                    let source = (from.add(column * UNIT), rows.add(line * in_line));
+                    let destination = (to.add(line * LINE), columns.add(column));
+                    self::block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
                 }
             }
-        }
-    }
-
-    /// Stores a vector of a destination row.
-    ///
-    /// # Safety
-    ///
-    /// `V::BYTES` bytes are writable at `to`, a multiple of as many if `self.streaming` is set.
-    #[inline(always)]
-    pub(super) unsafe fn store<V: Vector>(&self, vector: V, to: *mut u8) {
-        // SAFETY: the same condition.
-        unsafe {
-            match (self.streaming, self.in_order) {
-                (true, true) => vector.stream(to),
-                (true, false) => vector.store_past_cache(to),
-                (false, _) => vector.store(to),
-            }
-        }
-    }
-
-    /// As many rows as columns, `IN_LANE * LANES` of either.
-    ///
-    /// # Safety
-    ///
-    /// `V::BYTES` bytes are readable in each of the source rows from `source.2` on, and writable in each of the destination rows from
-    /// `destination.2` on; aligned to `V::BYTES` if `self.streaming` is set.
-    #[inline(always)]
-    unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, S: Pitch, D: Pitch>(
-        &self,
-        (from, source, row): Rows<*const u8, S>,
-        (to, destination, column): Rows<*mut u8, D>,
-        prefetch: &mut PanelPrefetch<P>,
-    ) {
-        let in_groups = UNIT <= 2 && self.in_groups;
-        let units = IN_LANE * LANES;
-        let mut all = MaybeUninit::uninit();
-        let mut destination = RowsFrom::new(to, destination, column);
-        // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
-        // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
-        unsafe {
-            let at_once = UNIT >= 4 && prefetch.at_once;
-            if at_once {
-                prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-            }
-            if !in_groups {
-                self.lanes::<V, IN_LANE, LANES, S>((from, source, row), (units, V::BYTES), &mut all);
-            }
-            for group in 0..LANES {
-                if !at_once {
-                    prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
-                }
-                let lanes = if in_groups {
-                    self.group::<V, IN_LANE, LANES, S>((from.add(16 * group), source, row))
-                } else {
-                    all.assume_init_ref()[group]
-                };
-                for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
-                    self.store(line, destination.next_row::<V>(group * IN_LANE + i).cast_mut());
-                }
-            }
-        }
-    }
-
-    /// 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds those of row `i + IN_LANE * l`.
-    ///
-    /// # Safety
-    ///
-    /// 16 bytes are readable in each of the `IN_LANE * LANES` rows from `source.2` on.
-    #[inline(always)]
-    pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
-        &self,
-        (from, source, first): Rows<*const u8, S>,
-    ) -> [V; IN_LANE] {
-        // SAFETY: row numbers stay below `first + IN_LANE * LANES`, and 16 bytes of each are read.
-        unsafe {
-            let mut lines = [V::zero(); IN_LANE];
-            let mut sources = sources::<IN_LANE, LANES, S>((from, source, first));
-            for (i, line) in lines.iter_mut().enumerate() {
-                let mut rows = [from; LANES];
-                for (row, source) in rows.iter_mut().zip(&mut sources) {
-                    *row = source.next_row::<V>(i);
-                }
-                *line = V::load_lanes::<LANES>(rows);
-                if let Some(shuffle) = &self.micro_tile {
-                    *line = line.shuffle_lanes(shuffle);
-                }
-            }
-            lines
-        }
-    }
-
-    /// `rows` rows of `bytes` bytes, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of
-    /// row `i + IN_LANE * l`. What is missing is zero.
-    ///
-    /// # Safety
-    ///
-    /// `rows` is at most `IN_LANE * LANES` and `bytes` at most `V::BYTES`; `bytes` bytes are readable in each of the rows from
-    /// `source.2` on.
-    #[inline(always)]
-    pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, S: Pitch>(
-        &self,
-        (from, source, first): Rows<*const u8, S>,
-        (rows, bytes): (usize, usize),
-        groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
-    ) -> &'g [[V; IN_LANE]; LANES] {
-        debug_assert!(rows <= IN_LANE * LANES && bytes <= V::BYTES);
-        let target = groups.as_mut_ptr().cast::<V>();
-        // SAFETY: rows below `first + rows` are read, `bytes` bytes of each; register `i` of each of the `LANES` groups is written for
-        // each `i` below `IN_LANE`, which initialises all of `groups`.
-        unsafe {
-            let whole = rows == IN_LANE * LANES && bytes == V::BYTES;
-            let mut sources = sources::<IN_LANE, LANES, S>((from, source, first));
-            for i in 0..IN_LANE {
-                if whole && self.source_in != Level::Memory && self.micro_tile.is_none() {
-                    let mut rows = [from; LANES];
-                    for (row, source) in rows.iter_mut().zip(&mut sources) {
-                        *row = source.next_row::<V>(i);
-                    }
-                    let lines = match self.source_in {
-                        Level::L1 => V::load_transposed::<LANES, true>(rows),
-                        _ => V::load_transposed::<LANES, false>(rows),
+            for first in (0..column_count).step_by(in_line) {
+                let here = (column_count - first).min(in_line);
+                for line in if first < wide * in_line { high } else { 0 }..lines {
+                    // What is too much in the last line of a staged row is written over by the next row.
+                    let line = match how.staged {
+                        true if how.permuted && row_count.is_multiple_of(in_line) => in_fours(line, lines, true),
+                        true => lines - 1 - line,
+                        false => line,
                     };
-                    for (group, line) in lines.into_iter().enumerate() {
-                        target.add(group * IN_LANE + i).write(line);
+                    let row = line * in_line;
+                    let high = (row_count - row).min(in_line);
+                    let whole = if high == in_line { here - here % units } else { 0 };
+                    if how.next_near && high == in_line {
+                        let (next, column) =
+                            if row + 2 * in_line <= row_count { (row + in_line, first) } else { (0, first + in_line) };
+                        let at = from.wrapping_add(column * UNIT);
+                        for i in 0..in_line {
+                            V::prefetch_near(at.wrapping_add(*rows.add(next + i)));
+                        }
                     }
-                    continue;
-                }
-                let mut lines = [V::zero(); LANES];
-                for (lane, (line, source)) in lines.iter_mut().zip(&mut sources).enumerate() {
-                    let is_row = i + IN_LANE * lane < rows;
-                    if whole || is_row && bytes == V::BYTES {
-                        *line = V::load(source.next_row::<V>(i));
-                    } else if is_row {
-                        *line = V::load_partial(source.next_row::<V>(i), bytes);
+                    for column in (first..first + whole).step_by(units) {
+                        let source = (from.add(column * UNIT), rows.add(row));
+                        let destination = (to.add(line * LINE), columns.add(column));
+                        self::block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
                     }
-                    if let Some(shuffle) = &self.micro_tile {
-                        *line = line.shuffle_lanes(shuffle);
+                    for column in (first + whole..first + here).step_by(units) {
+                        prefetch.issue::<V>(units);
+                        edge::<V, UNIT, IN_LANE>(panel, (row, high), (column, (first + here - column).min(units)));
                     }
-                }
-                for (group, line) in V::transpose_lanes::<LANES>(lines).into_iter().enumerate() {
-                    target.add(group * IN_LANE + i).write(line);
                 }
             }
-            groups.assume_init_ref()
+        }
+        panel.prefetch = prefetch;
+    }
+}
+
+/// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
+///
+/// # Safety
+///
+/// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` rows of the source.
+/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming` is set, they are aligned.
+#[inline(always)]
+unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+    (to, columns): (*mut u8, *const usize),
+    prefetch: &mut PanelPrefetch<'_>,
+) {
+    let units = IN_LANE * LANES;
+    if V::BYTES == LINE || !how.streaming {
+        for part in 0..LINE / V::BYTES {
+            // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's promise, and what
+            // they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is inside it and as aligned.
+            unsafe {
+                let (source, destination) = ((from, rows.add(part * units)), (to.add(part * V::BYTES), columns));
+                square::<V, UNIT, IN_LANE, LANES>(how, source, destination, prefetch);
+            }
+        }
+        return;
+    }
+    // Both halves of a line one after the other, so that they leave together.
+    let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's `LINE / UNIT`;
+    // each line of the promised destination rows is written as two aligned vectors.
+    unsafe {
+        // Unlike in `square`, narrow units at once (by trial).
+        let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
+        prefetch.issue::<V>(now);
+        let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
+        prefetch.issue::<V>(units - now);
+        let second = lanes::<V, IN_LANE, LANES>(how, (from, rows.add(units)), &mut second);
+        for (group, (first, second)) in first.iter().zip(second).enumerate() {
+            let first = transposed_lanes::<V, UNIT, IN_LANE>(first);
+            let second = transposed_lanes::<V, UNIT, IN_LANE>(second);
+            for (i, (first, second)) in first.into_iter().zip(second).enumerate() {
+                let to = to.add(*columns.add(group * IN_LANE + i));
+                store(how, first, to);
+                store(how, second, to.add(V::BYTES));
+            }
         }
     }
 }
 
-/// The rows of a block from `first` on, `IN_LANE` for each lane.
+/// Stores a vector of a destination row.
+///
+/// # Safety
+///
+/// `V::BYTES` bytes are writable at `to`, a multiple of as many if `how.streaming` is set.
 #[inline(always)]
-fn sources<const IN_LANE: usize, const LANES: usize, S: Pitch>(
-    (from, source, first): Rows<*const u8, S>,
-) -> [RowsFrom<S>; LANES] {
-    std::array::from_fn(|lane| RowsFrom::new(from, source, first + IN_LANE * lane))
+pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
+    // SAFETY: the same condition.
+    unsafe {
+        match (how.streaming, how.in_order) {
+            (true, true) => vector.stream(to),
+            (true, false) => vector.store_past_cache(to),
+            (false, _) => vector.store(to),
+        }
+    }
+}
+
+/// As many rows as columns, `IN_LANE * LANES` of either.
+///
+/// # Safety
+///
+/// `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows; aligned if `how.streaming` is set.
+#[inline(always)]
+unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+    (to, columns): (*mut u8, *const usize),
+    prefetch: &mut PanelPrefetch<'_>,
+) {
+    let in_groups = UNIT <= 2 && how.in_groups;
+    let units = IN_LANE * LANES;
+    let mut all = MaybeUninit::uninit();
+    // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
+    // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
+    unsafe {
+        let at_once = UNIT >= 4 && prefetch.at_once;
+        if at_once {
+            prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
+        }
+        if !in_groups {
+            lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
+        }
+        for group in 0..LANES {
+            if !at_once {
+                prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
+            }
+            let lanes = if in_groups {
+                self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows))
+            } else {
+                all.assume_init_ref()[group]
+            };
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
+                store(how, line, to.add(*columns.add(group * IN_LANE + i)));
+            }
+        }
+    }
+}
+
+/// 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds those of row `i + IN_LANE * l`.
+///
+/// # Safety
+///
+/// 16 bytes are readable in each of the `IN_LANE * LANES` rows.
+#[inline(always)]
+pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+) -> [V; IN_LANE] {
+    // SAFETY: 16 bytes of each row are read.
+    unsafe {
+        let mut lines = [V::zero(); IN_LANE];
+        for (i, line) in lines.iter_mut().enumerate() {
+            *line = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane))));
+        }
+        if let Some(shuffle) = &how.micro_tile {
+            for line in &mut lines {
+                *line = line.shuffle_lanes(shuffle);
+            }
+        }
+        lines
+    }
+}
+
+/// `IN_LANE * LANES` rows, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of row `i + IN_LANE * l`.
+///
+/// # Safety
+///
+/// `V::BYTES` bytes are readable in each of the rows.
+#[inline(always)]
+unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+    groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
+) -> &'g [[V; IN_LANE]; LANES] {
+    let target = groups.as_mut_ptr().cast::<V>();
+    // SAFETY: the promised rows are read; register `i` of each of the `LANES` groups is written for each `i` below `IN_LANE`, which initialises all of `groups`.
+    unsafe {
+        for i in 0..IN_LANE {
+            let rows = std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane)));
+            let lines = V::load_transposed::<LANES>(rows, how.in_cache);
+            for (group, line) in lines.into_iter().enumerate() {
+                target.add(group * IN_LANE + i).write(line);
+            }
+        }
+        if let Some(shuffle) = &how.micro_tile {
+            for i in 0..IN_LANE * LANES {
+                target.add(i).write(target.add(i).read().shuffle_lanes(shuffle));
+            }
+        }
+        groups.assume_init_ref()
+    }
 }
 
 /// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a perfect shuffle.

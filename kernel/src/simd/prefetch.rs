@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::pitch::Pitch;
 use super::vector::Vector;
 use crate::cost::{LINE, SHORT_PREFETCH};
+use crate::nest::Axis;
 
 /// The lines of a panel that will be read next, row by row.
 #[derive(Clone, Copy)]
-pub(super) struct PanelPrefetch<P> {
-    /// The first column of the panel in row 0 of its plane.
+pub(super) struct PanelPrefetch<'a> {
+    /// The first column of the panel where row 0 of its plane begins, and the rows.
     from: *const u8,
-    pitch: P,
+    axis: &'a Axis,
     /// The next row, and the end of the rows.
     row: usize,
     rows: usize,
@@ -24,28 +24,28 @@ pub(super) struct PanelPrefetch<P> {
     pub(super) at_once: bool,
 }
 
-impl<P: Pitch> PanelPrefetch<P> {
+impl<'a> PanelPrefetch<'a> {
     /// Prefetches `lines` lines of each of some rows.
     #[inline(always)]
-    pub(super) fn new(from: *const u8, pitch: P, rows: Range<usize>, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch { from, pitch, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
+    pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
+        PanelPrefetch { from, axis, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
     }
 
     /// Prefetches nothing.
     #[inline(always)]
-    pub(super) fn nothing(pitch: P) -> PanelPrefetch<P> {
-        PanelPrefetch::new(std::ptr::null(), pitch, 0..0, 0)
+    pub(super) fn nothing(axis: &'a Axis) -> Self {
+        PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)
     }
 
-    /// Prefetches `lines` lines that follow each other, wherever the first row lies among them.
+    /// Prefetches `lines` lines that follow each other, wherever the first row is among them.
     #[inline(always)]
-    pub(super) fn run(from: *const u8, pitch: P, lines: usize) -> PanelPrefetch<P> {
-        PanelPrefetch::new(from.wrapping_sub(pitch.row(0)), pitch, 0..1, lines)
+    pub(super) fn run(from: *const u8, axis: &'a Axis, lines: usize) -> Self {
+        PanelPrefetch::new(from.wrapping_sub(axis.offset(0)), axis, 0..1, lines)
     }
 
     /// The same into the L1 cache if `near`.
     #[inline(always)]
-    pub(super) fn paced(self, near: bool, one_tlb_set: bool) -> PanelPrefetch<P> {
+    pub(super) fn paced(self, near: bool, one_tlb_set: bool) -> Self {
         PanelPrefetch { near, at_once: one_tlb_set || self.lines <= SHORT_PREFETCH, ..self }
     }
 
@@ -56,9 +56,20 @@ impl<P: Pitch> PanelPrefetch<P> {
     /// Nothing but the features of `V`: a prefetch may go anywhere.
     #[inline(always)]
     pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
+        if self.row < self.rows {
+            // SAFETY: the same.
+            unsafe { self.issue_some::<V>(count) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`issue`](Self::issue).
+    #[inline(never)]
+    unsafe fn issue_some<V: Vector>(&mut self, count: usize) {
         let mut left = count;
         while self.row < self.rows && left > 0 {
-            let row = self.from.wrapping_add(self.pitch.row(self.row));
+            let row = self.from.wrapping_add(self.axis.offset(self.row));
             let some = (self.lines - self.line).min(left);
             for line in self.line..self.line + some {
                 let line = row.wrapping_add(line * LINE);

@@ -1,14 +1,15 @@
 //! Which kernel a nest gets.
 
+use super::block::of_unit;
 use super::copy::{CopyRuns, CopyTable};
-use super::interleave::{Bits, InterleaveRows};
+use super::interleave::{Interleave, Weave};
 use super::reverse::Reverse;
 use super::runs::TransposeRuns;
+use super::shuffles::{of_bits, of_width, of_words};
 use super::transpose::{TransposeFewLanes, TransposeUnits, is_few_lanes};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use super::width::{ChangeWidth, ChangeWords};
-use crate::nest::{BitInterleave, Direction, MicroKernel, RowPitch};
+use crate::nest::{BitInterleave, Direction, MicroKernel, PackedWords, RowPitch, WidthChange, WidthRow};
 
 /// A kernel in all iterations of a walk.
 pub(crate) struct RunNest<'a> {
@@ -36,32 +37,27 @@ impl RunNest<'_> {
                 &MicroKernel::CopyTable { run, ref offsets, count } => {
                     apart::<V, _>(CopyTable { walk, run, offsets, count });
                 }
-                MicroKernel::InterleaveBits(rows) => match rows.bits {
-                    4 => apart::<V, _>(InterleaveBits::<4> { walk, rows }),
-                    2 => apart::<V, _>(InterleaveBits::<2> { walk, rows }),
-                    _ => apart::<V, _>(InterleaveBits::<1> { walk, rows }),
-                },
-                MicroKernel::ChangeWidth(row) => match row.bits {
-                    4 => apart::<V, _>(ChangeWidth::<4, 2> { walk, row }),
-                    2 => apart::<V, _>(ChangeWidth::<2, 4> { walk, row }),
-                    _ => apart::<V, _>(ChangeWidth::<1, 8> { walk, row }),
-                },
-                MicroKernel::ChangeWords(words) => match words.bits {
-                    4 => apart::<V, _>(ChangeWords::<4, 8> { walk, words }),
-                    2 => apart::<V, _>(ChangeWords::<2, 16> { walk, words }),
-                    _ => apart::<V, _>(ChangeWords::<1, 32> { walk, words }),
-                },
+                &MicroKernel::InterleaveBits(BitInterleave { bits, rows, row, pitch, direction }) => {
+                    let weave = of_bits::<V>(bits, rows, direction == Direction::Interleave);
+                    interleave::<V>(walk, weave, row, pitch, false);
+                }
+                &MicroKernel::ChangeWidth(WidthRow { bits, change, packed }) => {
+                    let weave = of_width::<V>(bits, change != WidthChange::Pack);
+                    interleave::<V>(walk, weave, packed, 0, change == WidthChange::Unpack { signed: true });
+                }
+                &MicroKernel::ChangeWords(PackedWords { bits, change, words, pitch }) => {
+                    let weave = of_words::<V>(bits, change != WidthChange::Pack);
+                    interleave::<V>(walk, weave, words, pitch, change == WidthChange::Unpack { signed: true });
+                }
                 &MicroKernel::Reverse { unit, extent, count } => {
                     apart::<V, _>(Reverse { walk, unit, extent, count });
                 }
-                MicroKernel::Transpose(plane) => match plane.unit {
-                    1 => apart::<V, _>(TransposeUnits::<1, 16> { walk, plane }),
-                    2 => apart::<V, _>(TransposeUnits::<2, 8> { walk, plane }),
-                    4 => apart::<V, _>(TransposeUnits::<4, 4> { walk, plane }),
-                    8 => apart::<V, _>(TransposeUnits::<8, 2> { walk, plane }),
-                    16 if is_few_lanes(walk, plane) => apart::<V, _>(TransposeFewLanes { walk, plane }),
-                    16 => apart::<V, _>(TransposeUnits::<16, 1> { walk, plane }),
-                    _ => apart::<V, _>(TransposeRuns { walk, plane }),
+                MicroKernel::Transpose(plane) => match of_unit::<V>(plane.unit) {
+                    Some(_) if plane.unit == 16 && is_few_lanes(walk, plane) => {
+                        apart::<V, _>(TransposeFewLanes { walk, plane });
+                    }
+                    Some((transpose, units)) => TransposeUnits { walk, plane, transpose, units }.run::<V>(),
+                    None => apart::<V, _>(TransposeRuns { walk, plane }),
                 },
             }
         }
@@ -79,38 +75,14 @@ unsafe fn apart<V: Vector, O: Operation>(operation: O) {
     unsafe { V::vectorize(operation) }
 }
 
-/// Interleaves rows of elements of `BITS` bits, or deinterleaves them.
-struct InterleaveBits<'a, const BITS: usize> {
-    walk: &'a Walk<'a>,
-    rows: &'a BitInterleave,
-}
-
-impl<const BITS: usize> Operation for InterleaveBits<'_, BITS> {
-    /// # Safety
-    ///
-    /// In every iteration, `rows.rows` rows of `rows.row` bytes, `rows.pitch` apart, are readable on the source and as many bytes in
-    /// one row writable on the destination; or the other way round, as `rows.direction` says.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        const { assert!(BITS == 1 || BITS == 2 || BITS == 4) };
-        let InterleaveBits { walk, rows: &BitInterleave { bits, rows, row, pitch, direction } } = self;
-        debug_assert!(bits == BITS);
-        let (interleave, pitch) = (direction == Direction::Interleave, RowPitch::forwards(pitch));
-        // SAFETY: each arm has the number of rows and the direction in its name, and is given their length and pitch; a unit is a byte.
-        unsafe {
-            match (rows, interleave) {
-                (2, true) => Bits::<BITS>::interleave::<V, 1, 2>(walk, row, pitch),
-                (4, true) => Bits::<BITS>::interleave::<V, 1, 4>(walk, row, pitch),
-                (8, true) => Bits::<BITS>::interleave::<V, 1, 8>(walk, row, pitch),
-                (16, true) => Bits::<BITS>::interleave::<V, 1, 16>(walk, row, pitch),
-                (32, true) => Bits::<BITS>::interleave::<V, 1, 32>(walk, row, pitch),
-                (2, false) => Bits::<BITS>::deinterleave::<V, 1, 2>(walk, row, pitch),
-                (4, false) => Bits::<BITS>::deinterleave::<V, 1, 4>(walk, row, pitch),
-                (8, false) => Bits::<BITS>::deinterleave::<V, 1, 8>(walk, row, pitch),
-                (16, false) => Bits::<BITS>::deinterleave::<V, 1, 16>(walk, row, pitch),
-                (32, false) => Bits::<BITS>::deinterleave::<V, 1, 32>(walk, row, pitch),
-                _ => unreachable!("{rows} rows of bits are no kernel"),
-            }
-        }
-    }
+/// Rows of bytes of elements that are shuffled.
+///
+/// # Safety
+///
+/// In every iteration, the rows of the weave, `row` bytes each and `pitch` bytes apart, are readable on the source and writable on the destination.
+unsafe fn interleave<V: Vector>(walk: &Walk<'_>, weave: Option<Weave>, row: usize, pitch: usize, signed: bool) {
+    let Some(weave) = weave else { unreachable!("there is no such kernel") };
+    let pitch = RowPitch::forwards(pitch);
+    // SAFETY: the caller's promise.
+    unsafe { apart::<V, _>(Interleave { walk, weave, row, unit: 1, pitch, signed }) }
 }

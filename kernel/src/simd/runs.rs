@@ -1,12 +1,14 @@
 //! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
 
+use super::block::Panel;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
+use super::lines::first_and_last;
 use super::order::opaque;
-use super::pitch::Pitch;
-use super::unaligned_runs::UnalignedRuns;
+use super::plane::TransposePlanes;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
+use super::way::{RUN_COLUMNS, Way};
 use crate::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, PAIRED_ROW, RUN_PIECE};
 use crate::knobs::{FEW_WAYS, Knobs};
 use crate::nest::{Axis, Plane};
@@ -44,12 +46,8 @@ impl Operation for TransposeRuns<'_> {
                     && walk.loops.iter().all(|step| step.moves_destination_by(LINE))
             };
             if walk.streaming && !(fill_lines && lines_fit()) {
-                return match (rows.stride(), columns.stride()) {
-                    (Some(source), Some(destination)) => {
-                        V::vectorize(UnalignedRuns { walk, plane, pitches: (source, destination) });
-                    }
-                    _ => V::vectorize(UnalignedRuns { walk, plane, pitches: (rows, columns) }),
-                };
+                let way = Way::of::<V>(walk, plane, 0);
+                return V::vectorize(TransposePlanes { walk, plane, transpose: runs::<V>, at_once: RUN_COLUMNS, way });
             }
             // Two halves of a line are read from two rows in turns.
             let is_followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
@@ -74,11 +72,10 @@ impl Operation for TransposeRuns<'_> {
                         32 => in_source_order::<32>(walk, plane, pitches, few),
                         64 => in_source_order::<64>(walk, plane, pitches, few),
                         128 => in_source_order::<128>(walk, plane, pitches, few),
-                        _ => in_pieces::<V, usize>(walk, plane, pitches),
+                        _ => in_pieces::<V>(walk, plane),
                     }
                 }
-                (Some(source), Some(destination)) => in_pieces::<V, usize>(walk, plane, (source, destination)),
-                _ => in_pieces::<V, &Axis>(walk, plane, (rows, columns)),
+                _ => in_pieces::<V>(walk, plane),
             }
         }
     }
@@ -204,10 +201,10 @@ unsafe fn copy_unit<const RUN: usize>(
 ///
 /// # Safety
 ///
-/// The pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the
+/// In every iteration, the plane's span is readable on the
 /// source and writable on the destination.
 #[inline(always)]
-unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source, destination): (P, P)) {
+unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
     let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
@@ -230,9 +227,9 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
                     let share = |column: usize| (last - first) * column / columns.extent;
                     for row in first + distance + share(column)..first + distance + share(column + 1) {
                         let row = match row.checked_sub(rows.extent) {
-                            None => from.wrapping_add(source.row(row)),
+                            None => from.wrapping_add(rows.offset(row)),
                             Some(row) => match later {
-                                Some(later) if row < rows.extent => later.wrapping_add(source.row(row)),
+                                Some(later) if row < rows.extent => later.wrapping_add(rows.offset(row)),
                                 _ => break,
                             },
                         };
@@ -245,18 +242,18 @@ unsafe fn in_pieces<V: Vector, P: Pitch>(walk: &Walk<'_>, plane: &Plane, (source
                 // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is, and holds whole lines up
                 // to `row`, as runs are multiples of a line, or half a line and `first` is even.
                 unsafe {
-                    let (from, to) = (from.add(column * run), to.add(destination.row(column)));
+                    let (from, to) = (from.add(column * run), to.add(columns.offset(column)));
                     let mut row = first;
                     if streaming && run * 2 == LINE {
                         // Two halves of a line are put together before it is stored.
                         while row + 2 <= last {
-                            let (low, high) = (from.add(source.row(row)), from.add(source.row(row + 1)));
+                            let (low, high) = (from.add(rows.offset(row)), from.add(rows.offset(row + 1)));
                             stream_line::<V>(low, high, to.add(row * run));
                             row += 2;
                         }
                     }
                     for row in row..last {
-                        let (from, to) = (from.add(source.row(row)), to.add(row * run));
+                        let (from, to) = (from.add(rows.offset(row)), to.add(row * run));
                         if streaming && run.is_multiple_of(LINE) {
                             for at in (0..run).step_by(LINE) {
                                 stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
@@ -320,6 +317,43 @@ unsafe fn overlapping<const SIZE: usize>(
         for row in 0..rows {
             let (from, to) = (from.add(last * run + row * source), to.add((last * rows + row) * run));
             std::ptr::copy_nonoverlapping(from, to, run);
+        }
+    }
+}
+
+/// Copies the runs of a panel into a stage.
+///
+/// # Safety
+///
+/// As for a [`TransposePanel`](super::block::TransposePanel); runs have at least 2 bytes and at most 128.
+unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
+    // SAFETY: each arm is given runs of the size in its name up to twice as long.
+    unsafe {
+        match panel.unit {
+            ..4 => runs_of::<V, 2>(panel),
+            4..8 => runs_of::<V, 4>(panel),
+            8..16 => runs_of::<V, 8>(panel),
+            16..32 => runs_of::<V, 16>(panel),
+            32..64 => runs_of::<V, 32>(panel),
+            _ => runs_of::<V, 64>(panel),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`runs`]; they are of `SIZE` to twice as many bytes.
+unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
+    let lines = (panel.column_count * panel.unit).div_ceil(LINE);
+    for row in 0..panel.row_count {
+        // SAFETY: runs of the plane, and their places in the stage.
+        unsafe {
+            panel.prefetch.issue::<V>(lines);
+            let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));
+            for column in 0..panel.column_count {
+                let to = to.add(*panel.columns.add(column));
+                first_and_last::<SIZE>(from.add(column * panel.unit), to, panel.unit);
+            }
         }
     }
 }

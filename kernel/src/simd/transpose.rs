@@ -1,62 +1,66 @@
 //! Planes of units of 1, 2, 4, 8 or 16 bytes: which way each goes.
 
-use super::interleave::{Bytes, InterleaveRows, Three};
-use super::panel::transpose_panels;
+use super::block::TransposePanel;
+use super::interleave::Interleave;
+use super::plane::TransposePlanes;
+use super::shuffles::of_bytes;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
+use super::way::Way;
 use crate::cost::{FEW_LANES, MOST_INTERLEAVED, NARROW};
 use crate::nest::Plane;
 
-/// Transposes planes of units of `UNIT` bytes, `IN_LANE` of which fill 16.
-pub(super) struct TransposeUnits<'a, const UNIT: usize, const IN_LANE: usize> {
+/// Transposes planes of units.
+pub(super) struct TransposeUnits<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
+    pub(super) transpose: TransposePanel,
+    /// How many of its units a vector holds.
+    pub(super) units: usize,
 }
 
-impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeUnits<'_, UNIT, IN_LANE> {
+impl TransposeUnits<'_> {
+    /// Runs it: each way is a function of its own.
+    ///
     /// # Safety
     ///
-    /// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the destination.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        const { assert!(UNIT * IN_LANE == 16) };
-        let TransposeUnits { walk, plane } = self;
-        debug_assert!(plane.unit == UNIT);
-        let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    /// `transpose` is for the unit of the plane. In every iteration, the plane's span is readable on the source and writable on the destination.
+    pub(super) unsafe fn run<V: Vector>(self) {
+        let TransposeUnits { walk, plane, transpose, units } = self;
+        let Plane { unit, columns, rows, .. } = plane;
+        let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
+        let panels = |walk| {
+            let way = Way::of::<V>(walk, plane, units);
+            TransposePlanes { walk, plane, transpose, at_once: units, way }
+        };
         // As many rows as a vector has units, or twice, make blocks as well, which mind cache-set conflicts.
-        let units = IN_LANE * LANES;
-        let (eight, sixteen) =
-            (units > 8 || (units == 8 && walk.streaming), units > 16 || (units >= 8 && walk.streaming));
+        let few = |count: usize| match count {
+            2..=4 => units > count,
+            8 => units > 8 || units == 8 && walk.streaming,
+            16 => units > 16 || units >= 8 && walk.streaming,
+            _ => false,
+        };
         // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in which they are
         // interleaved, with the lengths and pitches given here; all other ways take the plane as it is. What they touch is its span.
         unsafe {
             if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
-                return transpose_panels::<V, UNIT, IN_LANE, LANES>(walk, plane);
+                return V::vectorize(panels(walk));
             }
-            if let Some(pitch) = plane.interleaves() {
-                match rows {
-                    2 if units > 2 => return Bytes::interleave::<V, UNIT, 2>(walk, columns, pitch),
-                    3 if units > 3 => return Three::interleave::<V, UNIT, 3>(walk, columns, pitch),
-                    4 if units > 4 => return Bytes::interleave::<V, UNIT, 4>(walk, columns, pitch),
-                    8 if eight => return Bytes::interleave::<V, UNIT, 8>(walk, columns, pitch),
-                    16 if sixteen => return Bytes::interleave::<V, UNIT, 16>(walk, columns, pitch),
-                    _ => {}
-                }
+            if let Some(pitch) = plane.interleaves().filter(|_| few(rows))
+                && let Some(weave) = of_bytes::<V>(unit, rows, true)
+            {
+                return V::vectorize(Interleave { walk, weave, row: columns * unit, unit, pitch, signed: false });
             }
-            if let Some(pitch) = plane.deinterleaves() {
-                match columns {
-                    2 if units > 2 => return Bytes::deinterleave::<V, UNIT, 2>(walk, rows, pitch),
-                    3 if units > 3 => return Three::deinterleave::<V, UNIT, 3>(walk, rows, pitch),
-                    4 if units > 4 => return Bytes::deinterleave::<V, UNIT, 4>(walk, rows, pitch),
-                    8 if eight => return Bytes::deinterleave::<V, UNIT, 8>(walk, rows, pitch),
-                    16 if sixteen => return Bytes::deinterleave::<V, UNIT, 16>(walk, rows, pitch),
-                    _ => {}
-                }
+            if let Some(pitch) = plane.deinterleaves().filter(|_| few(columns))
+                && let Some(weave) = of_bytes::<V>(unit, columns, false)
+            {
+                return V::vectorize(Interleave { walk, weave, row: rows * unit, unit, pitch, signed: false });
             }
-            if columns.min(rows) * NARROW <= units && UNIT < 4 {
-                return transpose_narrow::<UNIT>(walk, plane);
+            match unit {
+                1 if columns.min(rows) * NARROW <= units => transpose_narrow::<1>(walk, plane),
+                2 if columns.min(rows) * NARROW <= units => transpose_narrow::<2>(walk, plane),
+                _ => V::vectorize(panels(walk)),
             }
-            transpose_panels::<V, UNIT, IN_LANE, LANES>(walk, plane);
         }
     }
 }
@@ -66,7 +70,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeUnits<'_, U
 /// # Safety
 ///
 /// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the destination.
-#[inline(always)]
+#[inline(never)]
 unsafe fn transpose_narrow<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     /// Columns that are copied of each row before the next: their destination rows stay in the cache.
     const COLUMNS: usize = 64;
@@ -120,7 +124,7 @@ impl Operation for TransposeFewLanes<'_> {
                 for column in (0..whole_columns).step_by(LANES) {
                     let (mut from, to) = (iteration.from.add(16 * column), iteration.to.add(column * destination));
                     for row in (0..whole_rows).step_by(LANES) {
-                        let lines = V::load_transposed::<LANES, true>(std::array::from_fn(|i| from.add(i * source)));
+                        let lines = V::load_transposed::<LANES>(std::array::from_fn(|i| from.add(i * source)), true);
                         for (i, line) in lines.into_iter().enumerate() {
                             line.store(to.add(16 * row + i * destination));
                         }

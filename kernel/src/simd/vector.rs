@@ -76,9 +76,9 @@ pub(crate) trait Vector: Copy {
     /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of register `i`.
     unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
 
-    /// The same of `BYTES` bytes at each pointer, in the L1 cache or the L2 cache: more loads may save shuffles there.
+    /// The same of `BYTES` bytes at each pointer: in a cache, more loads may save shuffles.
     #[inline(always)]
-    unsafe fn load_transposed<const LANES: usize, const IN_L1: bool>(rows: [*const u8; LANES]) -> [Self; LANES] {
+    unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], _in_cache: bool) -> [Self; LANES] {
         // SAFETY: the trait's contract.
         unsafe {
             let mut lines = [Self::zero(); LANES];

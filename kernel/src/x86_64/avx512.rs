@@ -20,15 +20,6 @@ unsafe fn vectorize<O: Operation>(operation: O) {
 #[derive(Clone, Copy)]
 pub(crate) struct Zmm(__m512i);
 
-/// The upper lane of each pair, as a mask that the compiler does not know: under one that it knows, blends become shuffles.
-#[inline(always)]
-fn upper_lanes() -> __mmask8 {
-    let mut mask = 0b1100_1100_u64;
-    // SAFETY: there is no instruction.
-    unsafe { std::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
-    mask.to_le_bytes()[0]
-}
-
 /// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start` on.
 const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
@@ -215,28 +206,25 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn load_transposed<const LANES: usize, const IN_L1: bool>(rows: [*const u8; LANES]) -> [Self; LANES] {
+    unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], in_cache: bool) -> [Self; LANES] {
         const { assert!(LANES == 4) };
         // SAFETY: the trait's contract.
         unsafe {
             let mut lines = [Self::zero(); LANES];
-            // What is inserted from memory, or blended, leaves the shuffle unit alone.
+            if !in_cache {
+                for (line, row) in lines.iter_mut().zip(rows) {
+                    *line = Self::load(row);
+                }
+                return Self::transpose_lanes(lines);
+            }
+            // What is inserted from memory leaves the shuffle unit alone.
             let pair = |half: usize, first: usize, second: usize| {
                 Self::load_halves(rows[first].add(32 * half), rows[second].add(32 * half)).0
             };
             for half in 0..2 {
-                let (low, high) = if IN_L1 {
-                    let (even, odd) = (pair(half, 0, 2), pair(half, 1, 3));
-                    // Lanes 1 and 3 of one, 0 and 2 of the other.
-                    let inner = _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13);
-                    let between = _mm512_permutex2var_epi64(even, inner, odd);
-                    let upper = upper_lanes();
-                    (_mm512_mask_blend_epi64(upper, even, between), _mm512_mask_blend_epi64(upper, between, odd))
-                } else {
-                    let (low, high) = (pair(half, 0, 1), pair(half, 2, 3));
-                    (_mm512_shuffle_i64x2::<0x88>(low, high), _mm512_shuffle_i64x2::<0xdd>(low, high))
-                };
-                (lines[2 * half], lines[2 * half + 1]) = (Zmm(low), Zmm(high));
+                let (low, high) = (pair(half, 0, 1), pair(half, 2, 3));
+                lines[2 * half] = Zmm(_mm512_shuffle_i64x2::<0x88>(low, high));
+                lines[2 * half + 1] = Zmm(_mm512_shuffle_i64x2::<0xdd>(low, high));
             }
             lines
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::graph::{Crate, Graph};
 use super::source::{code, program_files, without_tests};
 
-/// The files of a folder on floors, the ground floor first. A file uses files of lower floors only: none of its own floor, and
-/// none above. `mod.rs` holds declarations, and nobody uses it.
+/// The files of a folder on floors, the ground floor first. A file uses files of lower floors only: none of
+/// its own floor, and none above. `mod.rs` holds declarations, and no one uses it.
 const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "src/map/",
@@ -33,15 +33,16 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
-/// A group of files: a folder with all below it (its name ends with `/`), or one file. A file belongs to the longest name that
-/// its path begins with.
+/// A group of files: a folder with all below it (its name ends with `/`), or one file. A file belongs to the
+/// longest name that its path begins with.
 struct Room {
     name: &'static str,
     /// What it may use besides itself.
     may_use: &'static [&'static str],
 }
 
-/// The rooms of `relayout`: verbs use exec and plan, exec uses plan. The kernels are a crate of their own, which depends on nothing.
+/// The rooms of `relayout`: verbs use exec and plan, exec uses plan. The kernels are a crate of their own,
+/// which depends on nothing.
 const RELAYOUT: &[Room] = &[
     // The public verbs.
     Room { name: "src/relayout/", may_use: &["src/relayout/exec/", "src/relayout/plan/"] },

@@ -66,11 +66,11 @@ fn rows_in_a_cache_are_loaded_as_transposed() {
     let pointers = rows.each_ref().map(|row| row.as_ptr());
     /// The same with the features.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn loaded<const IN_L1: bool>(rows: [*const u8; 4]) -> [[u8; 64]; 4] {
+    unsafe fn loaded(rows: [*const u8; 4], in_cache: bool) -> [[u8; 64]; 4] {
         let mut bytes = [[0; 64]; 4];
         // SAFETY: 64 bytes at each pointer, and the features, are the caller's promise.
         unsafe {
-            for (line, bytes) in Zmm::load_transposed::<4, IN_L1>(rows).into_iter().zip(&mut bytes) {
+            for (line, bytes) in Zmm::load_transposed::<4>(rows, in_cache).into_iter().zip(&mut bytes) {
                 line.store(bytes.as_mut_ptr());
             }
         }
@@ -78,5 +78,5 @@ fn rows_in_a_cache_are_loaded_as_transposed() {
     }
     let expected: [[u8; 64]; 4] = std::array::from_fn(|line| std::array::from_fn(|i| rows[i / 16][16 * line + i % 16]));
     // SAFETY: the CPU was asked, and the rows have 64 bytes.
-    unsafe { assert_eq!([loaded::<true>(pointers), loaded::<false>(pointers)], [expected; 2]) };
+    unsafe { assert_eq!([loaded(pointers, true), loaded(pointers, false)], [expected; 2]) };
 }

@@ -1,0 +1,55 @@
+//! Where some rows of a plane begin, one by one: kernels need not know whether their pitch is constant.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use crate::nest::Axis;
+
+/// At most [`MOST`](Offsets::MOST) offsets.
+pub(super) struct Offsets {
+    places: [MaybeUninit<usize>; Offsets::MOST],
+    /// The rows that they are of.
+    rows: Range<usize>,
+}
+
+impl Offsets {
+    /// As many rows as a stage of bytes has in eight lines.
+    pub(super) const MOST: usize = 512;
+
+    #[inline(always)]
+    pub(super) fn new() -> Offsets {
+        Offsets { places: [MaybeUninit::uninit(); Offsets::MOST], rows: 0..0 }
+    }
+
+    /// Those of these rows of an axis: always the same one.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, axis: &Axis, rows: Range<usize>) {
+        if self.rows != rows {
+            self.fill_anew(axis, rows);
+        }
+    }
+
+    #[inline(never)]
+    fn fill_anew(&mut self, axis: &Axis, rows: Range<usize>) {
+        for (place, row) in self.places.iter_mut().zip(rows.clone()) {
+            place.write(axis.offset(row));
+        }
+        self.rows = rows;
+    }
+
+    /// Those of `count` rows that are `pitch` bytes apart.
+    #[inline(always)]
+    pub(super) fn fill_strided(&mut self, pitch: usize, count: usize) {
+        if self.rows != (pitch..pitch + count) {
+            self.places.iter_mut().take(count).enumerate().for_each(|(i, place)| {
+                place.write(i * pitch);
+            });
+            self.rows = pitch..pitch + count;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn as_ptr(&self) -> *const usize {
+        self.places.as_ptr().cast()
+    }
+}

@@ -1,0 +1,417 @@
+//! Planes that are long both ways, transposed panel by panel.
+//!
+//! Every block reads whole vectors and writes whole lines once, so only the order matters. Found by measuring (Z5):
+//!
+//! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different pages conflict. So the blocks of one strip, one line
+//!   of the source wide, come first, which leaves runs in its destination rows.
+//! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the lines of the
+//!   next one are prefetched row by row, one for every line that is read.
+//!
+//! Where rows share sets of the cache, or begin inside lines, a panel goes by way of a stage ([`Way`]).
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::block::{How, Panel, TransposePanel};
+use super::copy::copy_run;
+use super::leftover::{Leftover, drain};
+use super::offsets::Offsets;
+use super::prefetch::PanelPrefetch;
+use super::vector::{Operation, Vector};
+use super::walk::{Iteration, Walk};
+use super::way::{Stage, Way};
+use crate::cost::{KEPT_COLUMNS, LINE};
+use crate::nest::{MicroTile, Plane};
+
+/// Planes whose units `transpose` is for, as many columns at a time as a vector has.
+pub(super) struct TransposePlanes<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) plane: &'a Plane,
+    pub(super) transpose: TransposePanel,
+    pub(super) at_once: usize,
+    pub(super) way: Way,
+}
+
+impl Operation for TransposePlanes<'_> {
+    /// # Safety
+    ///
+    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        // SAFETY: the same planes.
+        unsafe {
+            match self.way.stage {
+                Stage::None => self.planes::<V, Direct>(&mut Direct),
+                _ => V::vectorize(Staged(&self)),
+            }
+        }
+    }
+}
+
+/// [`TransposePlanes`] by way of a stage: a function of its own, whose stack is some pages.
+struct Staged<'a, 'p>(&'a TransposePlanes<'p>);
+
+impl Operation for Staged<'_, '_> {
+    /// # Safety
+    ///
+    /// As for [`TransposePlanes`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let mut rows = Rows(MaybeUninit::uninit());
+        let mut leftovers = [const { Leftover::NOTHING }; KEPT_COLUMNS];
+        let columns = Offsets::new();
+        let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
+        // SAFETY: the same planes.
+        unsafe { self.0.planes::<V, Buffers<'_>>(&mut staged) }
+    }
+}
+
+/// The most columns of a stage, each of which has a row of it.
+const MOST_COLUMNS: usize = 64;
+
+/// Bytes of all rows of a stage: those of 64 columns of bytes with eight lines, of 32 with sixteen, and a line more each.
+const STAGE: usize = MOST_COLUMNS * 9 * LINE;
+
+/// Rows of a stage, with a line in front of the first and one at the end.
+#[repr(align(64))]
+struct Rows(MaybeUninit<[u8; STAGE + 2 * LINE]>);
+
+/// What panels go by way of.
+struct Buffers<'a> {
+    rows: *mut u8,
+    leftovers: &'a mut [Leftover; KEPT_COLUMNS],
+    /// Where the staged rows begin.
+    columns: Offsets,
+}
+
+/// No way around.
+struct Direct;
+
+/// One panel: the plane that it is one of, its columns and rows, and what to prefetch.
+struct Part<'a, 'p> {
+    planes: &'a TransposePlanes<'p>,
+    iteration: Iteration,
+    columns: Range<usize>,
+    rows: Range<usize>,
+    row_offsets: &'a Offsets,
+    column_offsets: &'a mut Offsets,
+    how: How,
+}
+
+/// How panels are transposed.
+trait Transposes {
+    /// # Safety
+    ///
+    /// The rows and columns are in the plane; `how` is true of them.
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>);
+}
+
+impl TransposePlanes<'_> {
+    /// # Safety
+    ///
+    /// As for the operation.
+    #[inline(always)]
+    unsafe fn planes<V: Vector, T: Transposes>(&self, by: &mut T) {
+        let &TransposePlanes { walk, plane, way, .. } = self;
+        let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
+        let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
+        let how = How {
+            streaming: false,
+            staged: false,
+            in_order: way.in_order,
+            in_groups: way.in_groups,
+            in_cache: way.in_cache,
+            permuted: way.permuted,
+            next_near: false,
+            complete: walk.prefetch,
+            micro_tile,
+        };
+        let (mut row_offsets, mut column_offsets) = (Offsets::new(), Offsets::new());
+        for iteration in walk.iterations(columns * rows * unit) {
+            // Whole lines can only be streamed if every destination row has them at the same places.
+            let to_line = iteration.to.align_offset(LINE);
+            let streaming = way.lines_fit && to_line.is_multiple_of(unit);
+            let head = if streaming { (to_line / unit).min(rows) } else { 0 };
+            let nothing = PanelPrefetch::nothing(&plane.rows);
+            if head > 0 {
+                row_offsets.fill(&plane.rows, 0..head);
+                let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
+                let (rows, columns) = (0..head, 0..columns);
+                let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
+                // SAFETY: some rows of the plane.
+                unsafe { Direct.panel::<V>(part, &mut { nothing }) };
+            }
+            let how = How { streaming, next_near: way.next_near && streaming, ..how };
+            let all = Panels { way: &way, columns, rows, head, kept_from: 0, column: 0, row: head };
+            let mut later = Later { panels: all.clone(), planes: [Some(iteration.from), iteration.later], all: &all };
+            if walk.prefetch {
+                later.by_ref().take(way.distance).for_each(drop);
+            }
+            for (columns, rows) in all.clone() {
+                let mut next = match walk.prefetch.then(|| later.next()).flatten() {
+                    Some((from, _)) if way.whole_source => PanelPrefetch::run(
+                        from,
+                        &plane.rows,
+                        (self.plane.source_row() * plane.rows.extent).div_ceil(LINE),
+                    ),
+                    Some((from, (columns, rows))) => {
+                        let lines = (columns.len() * unit).div_ceil(LINE);
+                        PanelPrefetch::new(from.wrapping_add(columns.start * unit), &plane.rows, rows, lines)
+                    }
+                    None => nothing,
+                }
+                .paced(way.near, way.one_tlb_set);
+                let step = way.step(plane);
+                for first in rows.clone().step_by(step) {
+                    let rows = first..(first + step).min(rows.end);
+                    row_offsets.fill(&plane.rows, rows.clone());
+                    let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
+                    let columns = columns.clone();
+                    let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
+                    // SAFETY: a panel of the plane, or some rows of it.
+                    unsafe { by.panel::<V>(part, &mut next) };
+                }
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { next.issue::<V>(usize::MAX) };
+            }
+        }
+    }
+}
+
+impl Way {
+    /// Rows of a panel that are transposed before the next of them: as many as a stage takes.
+    #[inline(always)]
+    fn step(&self, plane: &Plane) -> usize {
+        match self.stage {
+            Stage::None => Offsets::MOST,
+            Stage::Gather(_) => LINE / plane.unit,
+            Stage::Scatter(lines) | Stage::Stream(lines) => lines * LINE / plane.unit,
+            Stage::Continue { .. } => self.height,
+        }
+    }
+}
+
+impl Transposes for Direct {
+    #[inline(always)]
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+        let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
+        let &TransposePlanes { plane, transpose, .. } = planes;
+        for first in columns.clone().step_by(Offsets::MOST) {
+            let columns = first..(first + Offsets::MOST).min(columns.end);
+            column_offsets.fill(&plane.columns, columns.clone());
+            let mut panel = Panel {
+                from: iteration.from.wrapping_add(first * plane.unit),
+                to: iteration.to.wrapping_add(rows.start * plane.unit),
+                rows: row_offsets.as_ptr(),
+                columns: column_offsets.as_ptr(),
+                row_count: rows.len(),
+                column_count: columns.len(),
+                left: first,
+                unit: plane.unit,
+                how,
+                prefetch: *prefetch,
+            };
+            // SAFETY: rows and columns of the plane.
+            unsafe { transpose(&mut panel) };
+            *prefetch = panel.prefetch;
+        }
+    }
+}
+
+impl Transposes for Buffers<'_> {
+    #[inline(always)]
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+        let (plane, columns) = (part.planes.plane, part.columns.clone());
+        let (way, at_once) = (part.planes.way, part.planes.at_once);
+        // SAFETY: some columns of the panel.
+        unsafe {
+            match way.stage {
+                Stage::Gather(lines) => {
+                    // Fewer rows than a line of them are not gathered.
+                    if part.rows.len() < LINE / plane.unit {
+                        return Direct.panel::<V>(part, prefetch);
+                    }
+                    self.gather::<V>(part, lines);
+                }
+                // A run of the stage, or what is left of the rows.
+                Stage::Scatter(lines) | Stage::Stream(lines) if part.rows.len() * plane.unit < lines * LINE => {
+                    Direct.panel::<V>(part, prefetch);
+                }
+                // Past the cache, but for rows whose lines do not begin with units.
+                Stage::Stream(_) if !part.how.streaming => Direct.panel::<V>(part, prefetch),
+                Stage::Scatter(lines) | Stage::Stream(lines) => {
+                    for first in columns.clone().step_by(at_once) {
+                        let columns = first..(first + at_once).min(columns.end);
+                        self.through::<V>(&part, columns, (lines + 1) * LINE, prefetch);
+                    }
+                }
+                Stage::Continue { lines, joined } => {
+                    let pitch = if joined { part.rows.len() * plane.unit } else { (lines + 1) * LINE };
+                    for first in columns.clone().step_by(at_once) {
+                        let columns = first..(first + at_once).min(columns.end);
+                        self.through::<V>(&part, columns, pitch, prefetch);
+                    }
+                }
+                Stage::None => {}
+            }
+        }
+    }
+}
+
+impl Buffers<'_> {
+    /// Copies a line of rows into the stage, some lines of each at a time, and transposes them from there.
+    ///
+    /// # Safety
+    ///
+    /// The rows, a line of them, and columns are in the plane.
+    #[inline(always)]
+    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_>, lines: usize) {
+        let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
+        let &TransposePlanes { plane, transpose, .. } = planes;
+        let (unit, pitch, wide) = (plane.unit, (lines + 1) * LINE, lines * LINE / plane.unit);
+        self.columns.fill_strided(pitch, rows.len());
+        for first in columns.clone().step_by(wide) {
+            let columns = first..(first + wide).min(columns.end);
+            column_offsets.fill(&plane.columns, columns.clone());
+            // SAFETY: `lines` lines of each row, and a row of the stage for each; rows and columns of the plane.
+            unsafe {
+                for i in 0..rows.len() {
+                    let from = iteration.from.add(first * unit + *row_offsets.as_ptr().add(i));
+                    copy_run::<V, false>(from, self.rows.add(i * pitch), columns.len() * unit, None);
+                }
+                transpose(&mut Panel {
+                    from: self.rows,
+                    to: iteration.to.wrapping_add(rows.start * unit),
+                    rows: self.columns.as_ptr(),
+                    columns: column_offsets.as_ptr(),
+                    row_count: rows.len(),
+                    column_count: columns.len(),
+                    left: 0,
+                    unit,
+                    how: How { streaming: false, in_groups: true, in_cache: true, ..how },
+                    prefetch: PanelPrefetch::nothing(&plane.rows),
+                });
+            }
+        }
+    }
+
+    /// Transposes some columns into the stage, rows of it `pitch` bytes apart, and stores them from there.
+    ///
+    /// # Safety
+    ///
+    /// The columns, at most a vector, and the rows are in the plane.
+    #[inline(always)]
+    unsafe fn through<V: Vector>(
+        &mut self,
+        part: &Part<'_, '_>,
+        columns: Range<usize>,
+        pitch: usize,
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let Part { planes, iteration, rows, row_offsets, how, .. } = part;
+        let &TransposePlanes { plane, transpose, at_once, way, .. } = *planes;
+        let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
+        let first = self.rows.wrapping_add(LINE);
+        self.columns.fill_strided(pitch, at_once);
+        let mut panel = Panel {
+            from: iteration.from.wrapping_add(columns.start * unit),
+            to: first,
+            rows: row_offsets.as_ptr(),
+            columns: self.columns.as_ptr(),
+            row_count: rows.len(),
+            column_count: columns.len(),
+            left: columns.start,
+            unit,
+            how: How { streaming: false, staged: true, next_near: false, complete: false, ..*how },
+            prefetch: *prefetch,
+        };
+        // SAFETY: rows and columns of the plane; the stage has room for them.
+        unsafe { transpose(&mut panel) };
+        *prefetch = panel.prefetch;
+        let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
+        let (joined, continued) = match way.stage {
+            Stage::Continue { joined, .. } => (joined, true),
+            _ => (false, false),
+        };
+        if joined {
+            let ends = (columns.start == 0, columns.end == plane.columns.extent);
+            // SAFETY: the rows of the stage follow each other, as those of the plane do.
+            return unsafe {
+                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
+            };
+        }
+        let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
+        for (i, column) in columns.enumerate() {
+            // SAFETY: the staged row was written, after a line for what was left; its place on the destination is the plane's.
+            unsafe {
+                let from = first.add(i * pitch);
+                if let Stage::Scatter(_) = way.stage {
+                    copy_run::<V, false>(from, to(column), bytes, None);
+                } else {
+                    drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
+                }
+            }
+        }
+    }
+}
+
+/// Columns and rows.
+type Bounds = (Range<usize>, Range<usize>);
+
+/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next columns.
+#[derive(Clone)]
+struct Panels<'a> {
+    way: &'a Way,
+    columns: usize,
+    rows: usize,
+    /// The first row.
+    head: usize,
+    /// The first column of those that are kept, and of the next panel, and its first row.
+    kept_from: usize,
+    column: usize,
+    row: usize,
+}
+
+impl Iterator for Panels<'_> {
+    type Item = Bounds;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Bounds> {
+        if self.kept_from >= self.columns || self.row >= self.rows {
+            return None;
+        }
+        let kept_to = (self.kept_from + self.way.kept).min(self.columns);
+        let columns = self.column..(self.column + self.way.width).min(kept_to);
+        let rows = self.row..(self.row + self.way.height).min(self.rows);
+        self.column = columns.end;
+        if columns.end == kept_to {
+            (self.column, self.row) = (self.kept_from, rows.end);
+            if rows.end == self.rows {
+                (self.kept_from, self.column, self.row) = (kept_to, kept_to, self.head);
+            }
+        }
+        Some((columns, rows))
+    }
+}
+
+/// The panels of a plane, then those of the next, with where these planes begin on the source.
+struct Later<'a> {
+    panels: Panels<'a>,
+    planes: [Option<*const u8>; 2],
+    all: &'a Panels<'a>,
+}
+
+impl Iterator for Later<'_> {
+    type Item = (*const u8, Bounds);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let plane = self.planes[0]?;
+            if let Some(panel) = self.panels.next() {
+                return Some((plane, panel));
+            }
+            (self.planes, self.panels) = ([self.planes[1], None], self.all.clone());
+        }
+    }
+}

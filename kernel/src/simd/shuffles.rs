@@ -1,0 +1,300 @@
+//! What registers are shuffled into: interleaved and separated rows of units of bytes or of bits, wider and narrower elements.
+//!
+//! The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the pattern of a perfect shuffle: registers `i` and
+//! `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going backwards undoes it. Elements interleaved with zeros are elements that fill a byte.
+
+use super::exchange_bits::{exchanged, restored};
+use super::interleave::Weave;
+use super::vector::Vector;
+
+/// `SOURCES` registers that become `DESTINATIONS` others; those past them are of no use.
+pub(super) trait Shuffle<const N: usize> {
+    const SOURCES: usize = N;
+    const DESTINATIONS: usize = N;
+    /// The rows that are apart are those of the source.
+    const SOURCE_APART: bool;
+
+    /// # Safety
+    ///
+    /// Nothing but the features of `V`.
+    unsafe fn shuffled<V: Vector>(registers: [V; N], signed: bool) -> [V; N];
+}
+
+/// Rows of units of `UNIT` bytes become one, or of elements of `BITS` bits if these are fewer than 8.
+pub(super) struct Join<const BITS: usize, const UNIT: usize>;
+
+/// The way back.
+pub(super) struct Separate<const BITS: usize, const UNIT: usize>;
+
+impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Join<BITS, UNIT> {
+    const SOURCE_APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(rows: [V; N], _: bool) -> [V; N] {
+        const { assert!(N.is_power_of_two() && (BITS == 8 || UNIT == 1)) };
+        // SAFETY: no memory is touched.
+        let mut lines = if BITS < 8 { unsafe { exchanged::<V, BITS, N>(rows) } } else { rows };
+        for _ in 0..N.ilog2() {
+            let old = lines;
+            for i in 0..N / 2 {
+                // SAFETY: no memory is touched.
+                (lines[2 * i], lines[2 * i + 1]) = unsafe { old[i].interleave::<UNIT>(old[i + N / 2]) };
+            }
+        }
+        lines
+    }
+}
+
+impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Separate<BITS, UNIT> {
+    const SOURCE_APART: bool = false;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(joined: [V; N], _: bool) -> [V; N] {
+        const { assert!(N.is_power_of_two() && (BITS == 8 || UNIT == 1)) };
+        let mut lines = joined;
+        for _ in 0..N.ilog2() {
+            let old = lines;
+            for i in 0..N / 2 {
+                // SAFETY: no memory is touched.
+                (lines[i], lines[i + N / 2]) = unsafe { old[2 * i].deinterleave::<UNIT>(old[2 * i + 1]) };
+            }
+        }
+        // SAFETY: no memory is touched.
+        if BITS < 8 { unsafe { restored::<V, BITS, N>(lines) } } else { lines }
+    }
+}
+
+/// Three rows of units of whole bytes become one.
+pub(super) struct JoinThree<const UNIT: usize>;
+
+/// The way back.
+pub(super) struct SeparateThree<const UNIT: usize>;
+
+impl<const UNIT: usize> Shuffle<3> for JoinThree<UNIT> {
+    const SOURCE_APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(rows: [V; 3], _: bool) -> [V; 3] {
+        // SAFETY: no memory is touched.
+        unsafe { V::interleave_three::<UNIT>(rows) }
+    }
+}
+
+impl<const UNIT: usize> Shuffle<3> for SeparateThree<UNIT> {
+    const SOURCE_APART: bool = false;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(joined: [V; 3], _: bool) -> [V; 3] {
+        // SAFETY: no memory is touched.
+        unsafe { V::deinterleave_three::<UNIT>(joined) }
+    }
+}
+
+/// Elements of `BITS` bits become bytes: interleaved with rows of zeros.
+pub(super) struct Unpack<const BITS: usize>;
+
+/// The way back, of which the first row is kept.
+pub(super) struct Pack<const BITS: usize>;
+
+impl<const BITS: usize, const N: usize> Shuffle<N> for Unpack<BITS> {
+    const SOURCES: usize = 1;
+    const SOURCE_APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(packed: [V; N], signed: bool) -> [V; N] {
+        // SAFETY: no memory is touched.
+        unsafe { extended::<V, BITS, N>(<Join<BITS, 1> as Shuffle<N>>::shuffled(packed, false), signed) }
+    }
+}
+
+impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
+    const DESTINATIONS: usize = 1;
+    const SOURCE_APART: bool = false;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(bytes: [V; N], _: bool) -> [V; N] {
+        // SAFETY: no memory is touched.
+        unsafe { <Separate<BITS, 1> as Shuffle<N>>::shuffled(bytes, false) }
+    }
+}
+
+/// Words of 32 bits, each with an element of `BITS` bits of each row, become these rows of bytes. The four bytes of a word are rows of bytes
+/// interleaved, each of which has the elements of a few rows in its parts.
+pub(super) struct UnpackWords<const BITS: usize>;
+
+/// The way back.
+pub(super) struct PackWords<const BITS: usize>;
+
+impl<const BITS: usize, const N: usize> Shuffle<N> for UnpackWords<BITS> {
+    const SOURCES: usize = 4;
+    const SOURCE_APART: bool = false;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(mut rows: [V; N], signed: bool) -> [V; N] {
+        const { assert!(N * BITS == 32) };
+        // SAFETY: no memory is touched.
+        unsafe {
+            let bytes = <Separate<8, 1> as Shuffle<4>>::shuffled([rows[0], rows[1], rows[2], rows[3]], false);
+            rows[..4].copy_from_slice(&bytes);
+            let mut count = unpacked::<V, 4, N>(&mut rows, 4);
+            if BITS <= 2 {
+                count = unpacked::<V, 2, N>(&mut rows, count);
+            }
+            if BITS == 1 {
+                unpacked::<V, 1, N>(&mut rows, count);
+            }
+            extended::<V, BITS, N>(rows, signed)
+        }
+    }
+}
+
+impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
+    const DESTINATIONS: usize = 4;
+    const SOURCE_APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
+        const { assert!(N * BITS == 32) };
+        // SAFETY: no memory is touched.
+        unsafe {
+            // Rows whose elements share a byte follow each other. Wider and wider parts are filled: by elements, by pairs of them.
+            let mut count = N;
+            if BITS == 1 {
+                count = packed::<V, 1, N>(&mut rows, count);
+            }
+            if BITS <= 2 {
+                count = packed::<V, 2, N>(&mut rows, count);
+            }
+            packed::<V, 4, N>(&mut rows, count);
+            let joined = <Join<8, 1> as Shuffle<4>>::shuffled([rows[0], rows[1], rows[2], rows[3]], false);
+            rows[..4].copy_from_slice(&joined);
+        }
+        rows
+    }
+}
+
+/// Numbers of `BITS` bits in bytes, extended by their sign if they have one.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N], signed: bool) -> [V; N] {
+    if signed {
+        // No `map`: its closure is compiled without the features of `V` where it is not inlined.
+        for row in &mut rows {
+            // SAFETY: no memory is touched.
+            *row = unsafe { row.sign_extended::<BITS>() };
+        }
+    }
+    rows
+}
+
+/// Each two of the first `count` rows become one: the low `WIDTH` bits of either, side by side. How many that makes.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
+    for i in 0..count / 2 {
+        // SAFETY: no memory is touched.
+        (rows[i], _) = unsafe { rows[2 * i].exchange_bits::<WIDTH>(rows[2 * i + 1]) };
+    }
+    count / 2
+}
+
+/// Undoes [`packed`], with zeros above: each of the first `count` rows becomes two. How many that makes.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`.
+#[inline(always)]
+unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
+    for i in (0..count).rev() {
+        // SAFETY: no memory is touched.
+        (rows[2 * i], rows[2 * i + 1]) = unsafe { rows[i].exchange_bits::<WIDTH>(V::zero()) };
+    }
+    2 * count
+}
+
+/// The weave that joins (or separates) so many rows of units of so many bytes, if there is one.
+pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Weave> {
+    macro_rules! bytes {
+        ($unit:literal) => {
+            match (rows, joins) {
+                (2, true) => Weave::of::<V, Join<8, $unit>, 2>(),
+                (2, false) => Weave::of::<V, Separate<8, $unit>, 2>(),
+                (3, true) => Weave::of::<V, JoinThree<$unit>, 3>(),
+                (3, false) => Weave::of::<V, SeparateThree<$unit>, 3>(),
+                (4, true) => Weave::of::<V, Join<8, $unit>, 4>(),
+                (4, false) => Weave::of::<V, Separate<8, $unit>, 4>(),
+                (8, true) if $unit < 8 => Weave::of::<V, Join<8, $unit>, 8>(),
+                (8, false) if $unit < 8 => Weave::of::<V, Separate<8, $unit>, 8>(),
+                (16, true) if $unit < 8 => Weave::of::<V, Join<8, $unit>, 16>(),
+                (16, false) if $unit < 8 => Weave::of::<V, Separate<8, $unit>, 16>(),
+                _ => return None,
+            }
+        };
+    }
+    Some(match unit {
+        1 => bytes!(1),
+        2 => bytes!(2),
+        4 => bytes!(4),
+        8 => bytes!(8),
+        _ => return None,
+    })
+}
+
+/// The same of elements of so many bits, 1, 2 or 4.
+pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Weave> {
+    macro_rules! bits {
+        ($bits:literal) => {
+            match (rows, joins) {
+                (2, true) => Weave::of::<V, Join<$bits, 1>, 2>(),
+                (2, false) => Weave::of::<V, Separate<$bits, 1>, 2>(),
+                (4, true) => Weave::of::<V, Join<$bits, 1>, 4>(),
+                (4, false) => Weave::of::<V, Separate<$bits, 1>, 4>(),
+                (8, true) => Weave::of::<V, Join<$bits, 1>, 8>(),
+                (8, false) => Weave::of::<V, Separate<$bits, 1>, 8>(),
+                (16, true) => Weave::of::<V, Join<$bits, 1>, 16>(),
+                (16, false) => Weave::of::<V, Separate<$bits, 1>, 16>(),
+                (32, true) => Weave::of::<V, Join<$bits, 1>, 32>(),
+                (32, false) => Weave::of::<V, Separate<$bits, 1>, 32>(),
+                _ => return None,
+            }
+        };
+    }
+    Some(match bits {
+        1 => bits!(1),
+        2 => bits!(2),
+        4 => bits!(4),
+        _ => return None,
+    })
+}
+
+/// The weave that unpacks (or packs) elements of so many bits.
+pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
+    Some(match (bits, unpacks) {
+        (4, true) => Weave::of::<V, Unpack<4>, 2>(),
+        (2, true) => Weave::of::<V, Unpack<2>, 4>(),
+        (1, true) => Weave::of::<V, Unpack<1>, 8>(),
+        (4, false) => Weave::of::<V, Pack<4>, 2>(),
+        (2, false) => Weave::of::<V, Pack<2>, 4>(),
+        (1, false) => Weave::of::<V, Pack<1>, 8>(),
+        _ => return None,
+    })
+}
+
+/// The weave that unpacks (or packs) words of elements of so many bits.
+pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
+    Some(match (bits, unpacks) {
+        (4, true) => Weave::of::<V, UnpackWords<4>, 8>(),
+        (2, true) => Weave::of::<V, UnpackWords<2>, 16>(),
+        (1, true) => Weave::of::<V, UnpackWords<1>, 32>(),
+        (4, false) => Weave::of::<V, PackWords<4>, 8>(),
+        (2, false) => Weave::of::<V, PackWords<2>, 16>(),
+        (1, false) => Weave::of::<V, PackWords<1>, 32>(),
+        _ => return None,
+    })
+}
