@@ -244,6 +244,28 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
     assert!(live[0]["source"].as_str().unwrap().starts_with("./compare_memory.py:"));
 }
 
+/// Arrays that differ in the numbers of their names only are one row.
+#[test]
+fn equal_arrays_are_one_row() {
+    let shape = "bf16[8,2048,1024]{2,1,0:T(8,128)(2,1)}";
+    let cache = |i: usize| {
+        format!("  %c.{i} = {shape} parameter({i}), metadata={{op_name=\"cache[{}]['k{}']\"}}\n", i / 2, i % 2)
+    };
+    let parameters: String = (0..16).map(cache).collect();
+    let dump = format!(
+        "HloModule m, is_scheduled=true\n\nENTRY %e () -> f32[] {{\n{parameters}  %x = f32[8,128]{{1,0:T(8,128)}} \
+         parameter(16), metadata={{op_name=\"x\"}}\n  ROOT %r = f32[8,128]{{1,0:T(8,128)}} negate(%x)\n}}\n"
+    );
+    let table = run_with_input(&["hlo", "-"], &dump.replace('\'', "\\'")).stdout;
+    let row: Vec<&str> = table.lines().find(|line| line.contains("cache")).unwrap().split_whitespace().collect();
+    let expected =
+        ["512.0", "MiB", "100.0%", "16", "x", "32.0", "MiB", "argument", "c*", "parameter", shape, "cache[*]['k*']"];
+    assert_eq!(row, expected, "{table}");
+    // In JSON each array is an object of its own.
+    let objects = run_with_input(&["hlo", "-", "--json"], &dump).objects();
+    assert_eq!(objects.iter().filter(|object| object["live_in"] == 0).count(), 18);
+}
+
 #[test]
 fn a_pipe_says_what_the_file_says() {
     let dump = "hlo/tests/data/memory_cpu_mlp_donated.hlo";

@@ -366,7 +366,7 @@ fn a_source_is_neither_too_short_nor_too_long() {
 fn the_report_names_gaps_pieces_and_copies() {
     let rows = strided(DataType::F32, &[2, 3], &[5, 1]);
     let mut limits = Limits::none();
-    for (writes, says) in [(true, "the device may overwrite them"), (false, "they are left alone")] {
+    for (writes, says) in [(true, "the device may overwrite them"), (false, "the device keeps them")] {
         limits.writes_padding = writes;
         let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
         assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
