@@ -29,7 +29,7 @@ use super::levels::TileLevels;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
-    pub(super) dims: SmallVec<[usize; 2]>,
+    pub(super) dims: SmallVec<[usize; 8]>,
     pub(super) extent: u64,
     pub(super) chain: Chain,
 }

@@ -33,7 +33,7 @@ use super::levels::next_index;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OffsetBox {
     base: u64,
-    loops: SmallVec<[(u64, u64); 4]>,
+    loops: SmallVec<[(u64, u64); 8]>,
 }
 
 impl OffsetBox {
@@ -221,7 +221,7 @@ struct Place {
 struct Number {
     extent: u64,
     /// The place of each digit, and what one unit of it is worth in the number.
-    digits: SmallVec<[(usize, u64); 4]>,
+    digits: SmallVec<[(usize, u64); 8]>,
 }
 
 struct Places {
