@@ -14,3 +14,8 @@ struct RecipesPage;
 #[cfg(doctest)]
 #[doc = include_str!("XLA.md")]
 struct XlaPage;
+
+/// docs/DEVICE_LAYOUTS.md.
+#[cfg(doctest)]
+#[doc = include_str!("DEVICE_LAYOUTS.md")]
+struct DeviceLayoutsPage;

@@ -66,7 +66,8 @@ pub struct Relayout {
 
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone unless
-    /// [`with_padding`](Self::with_padding) says otherwise.
+    /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
+    /// ([`storage_rule`](ToIndexMap::storage_rule)).
     ///
     /// # Errors
     ///
@@ -109,6 +110,7 @@ impl Relayout {
         axes: &[usize],
     ) -> Result<Relayout, Error> {
         let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
+        let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         let destination_is_part = destination.is_part();
         let destination_size = destination.physical_size_in_bytes();
@@ -129,7 +131,7 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
-        Ok(Relayout {
+        let plan = Relayout {
             source,
             destination,
             reversed,
@@ -144,7 +146,8 @@ impl Relayout {
             destination_needs,
             destination_size,
             tail: if destination_is_part { 0 } else { tail },
-        })
+        };
+        if zero_padding { plan.with_padding(Padding::Zero) } else { Ok(plan) }
     }
 
     /// The same copy with another treatment of the destination's padding: of all places of its buffer without an element, and of the

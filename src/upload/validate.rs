@@ -223,6 +223,7 @@ fn check_binding(
         bound: start..end,
         gap_bits: 0,
         overwrites_gaps: false,
+        zero_padding: tensor.zero_padding(),
         alignment_asked,
         alignment_had: 1_u64.checked_shl(start.trailing_zeros()),
         index_width: IndexWidth::for_elements(region.elements),

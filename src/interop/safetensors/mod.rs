@@ -56,6 +56,9 @@ const MAX_HEADER: u64 = 100_000_000;
 /// What the header calls the metadata, and no tensor.
 const METADATA: &str = "__metadata__";
 
+/// What is between a name and the same layout in another notation: `tensorrt.kHWC8:f16[1,3,2,2] = f16[1,3,2,2]{1,3,2,0:T(8)}`.
+const SAME_AS: &str = " = ";
+
 /// Where the metadata names the layout of a tensor.
 fn layout_key(tensor: &str) -> String {
     format!("layout.{tensor}")

@@ -11,7 +11,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "src/map/",
         &[
-            &["digits", "levels"],
+            &["digits", "levels", "storage_rule"],
             &["deviation", "index_map", "refine"],
             &["reversed"],
             &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
