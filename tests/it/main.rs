@@ -11,6 +11,7 @@ mod interop;
 #[path = "../literal/mod.rs"]
 mod literal;
 mod map;
+mod named;
 mod notation;
 #[path = "../public_types/mod.rs"]
 mod public_types;

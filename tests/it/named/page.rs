@@ -63,7 +63,7 @@ fn the_pictures_are_current() {
 /// A case of the row: the text, a sampled index, its offset, and how many cases its name has.
 fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
     let cases =
-        include_str!("data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        include_str!("../../data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let cases: Vec<Value> = cases.filter(|case| case["name"] == row.name.as_str()).collect();
     // The largest one shows most.
     let layout = |case: &Value| {

@@ -59,7 +59,7 @@ fn cases() -> Vec<Case> {
         let text = format!("{name}{given}:{}{}", value["dtype"].as_str().unwrap(), value["sizes"]);
         Case { text, value }
     };
-    include_str!("data/named_layouts.jsonl").lines().map(case).collect()
+    include_str!("../../data/named_layouts.jsonl").lines().map(case).collect()
 }
 
 #[test]
