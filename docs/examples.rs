@@ -1,4 +1,5 @@
-//! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the library, so they are tested here.
+//! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the
+//! library, so they are tested here.
 
 /// docs/GPU.md.
 #[cfg(doctest)]

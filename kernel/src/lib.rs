@@ -21,6 +21,7 @@ pub mod knobs;
 mod level;
 mod machine;
 pub mod nest;
+mod plain;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
@@ -32,6 +33,7 @@ pub use call::{Call, StreamFence};
 pub use destination::{Destination, WriteOnly, all_written};
 pub use level::{Available, Level};
 pub use machine::Machine;
+pub use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};
 pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]
 pub use simd::software::take_streamed;

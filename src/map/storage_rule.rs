@@ -1,6 +1,7 @@
 //! `StorageRule`: what a layout demands of the buffer it is stored in.
 
-/// What a layout demands of its buffer, besides the places of its elements. Most demand nothing; a layout with a name may.
+/// What a layout demands of its buffer, besides the places of its elements. Most demand nothing; a layout
+/// with a name may.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, ToIndexMap, map::StorageRule};

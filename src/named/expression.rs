@@ -26,7 +26,8 @@ impl<'t> Values<'t> {
         self.0.iter().filter(move |(word, _)| words.iter().any(|spoken| spoken == word))
     }
 
-    /// `256*N up 2048`: numbers and words, `* / %`, then `+ -`, then `up` (rounded up to a multiple) and `max`; and parentheses.
+    /// `256*N up 2048`: numbers and words, `* / %`, then `+ -`, then `up` (rounded up to a multiple) and
+    /// `max`; and parentheses.
     ///
     /// # Errors
     ///

@@ -18,7 +18,8 @@ use super::table::{Row, rows};
 pub struct KnownAs {
     /// The layout of this name.
     pub layout: NamedLayout,
-    /// Which axis of the layout that was given each axis of the named one is; `None` if they are the same axes.
+    /// Which axis of the layout that was given each axis of the named one is; `None` if they are the same
+    /// axes.
     pub axes: Option<Vec<usize>>,
 }
 
@@ -32,13 +33,14 @@ impl fmt::Display for KnownAs {
     }
 }
 
-/// Every name in the table that a layout has, those on its own axes first. Layouts are compared, never texts: type, sizes, the
-/// place of every element, and the size of the buffer, unless this buffer ends after its last element.
+/// Every name in the table that a layout has, those on its own axes first. Layouts are compared, never texts:
+/// type, sizes, the place of every element, and the size of the buffer, unless this buffer ends after its
+/// last element.
 ///
 /// What is row-major and packed has no names here: nearly every system has one, and none tells anything.
 ///
-/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first: hipBLASLt's
-/// orders are AITER's with rows and columns exchanged.
+/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first:
+/// hipBLASLt's orders are AITER's with rows and columns exchanged.
 ///
 /// ```
 /// use tensor_layout::{named::known_as, ArrayShape, ToIndexMap};

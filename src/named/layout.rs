@@ -23,8 +23,8 @@ use super::table::{Row, find};
 
 /// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///
-/// Its text is the name, the numbers that some names take, the type, and the logical sizes. A name may be written without its
-/// system where that is enough (`kCHW32`); `Display` writes it in full.
+/// Its text is the name, the numbers that some names take, the type, and the logical sizes. A name may be
+/// written without its system where that is enough (`kCHW32`); `Display` writes it in full.
 ///
 /// ```
 /// use tensor_layout::{named::NamedLayout, ToIndexMap};
@@ -54,8 +54,8 @@ impl NamedLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for a name that is not in the table, or for several; [`Error::NotExpressible`] for a type or for sizes that
-    /// the system does not take; [`Error::Overflow`].
+    /// [`Error::Parse`] for a name that is not in the table, or for several; [`Error::NotExpressible`] for a
+    /// type or for sizes that the system does not take; [`Error::Overflow`].
     pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
         let (rows, numbers) = read_name(name)?;
         let (mut refusal, full) = (None, rows.first().map_or("", |row| row.name.as_str()));
@@ -138,11 +138,13 @@ impl NamedLayout {
     }
 }
 
-/// The name in full that a text means, which may be short: `tensorrt.kCHW32` for `kCHW32`, with its numbers if it takes any.
+/// The name in full that a text means, which may be short: `tensorrt.kCHW32` for `kCHW32`, with its numbers
+/// if it takes any.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] for a name that is not in the table, with the nearest one, or for several, with all of them.
+/// [`Error::Parse`] for a name that is not in the table, with the nearest one, or for several, with all of
+/// them.
 ///
 /// ```
 /// use tensor_layout::named::full_name;

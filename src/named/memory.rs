@@ -16,8 +16,8 @@ use super::table::Row;
 
 /// Some of the indices of a tensor, and where they are stored.
 ///
-/// Nearly every layout has one part that holds all indices. A last block that is narrower instead of padded, and rows that are
-/// rotated, need several: no single map says them.
+/// Nearly every layout has one part that holds all indices. A last block that is narrower instead of padded,
+/// and rows that are rotated, need several: no single map says them.
 ///
 /// ```
 /// use tensor_layout::named::NamedLayout;

@@ -1,11 +1,12 @@
 //! Layouts that devices and libraries have names for: one table, exact.
 //!
-//! A name, a type and logical sizes are a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads that text,
-//! [`Notated`](crate::notation::Notated) reads it as one notation of many, [`known_as`] says which names a layout has, and [`rows`]
-//! is the table itself, which lives in `src/named/layouts.txt`.
+//! A name, a type and logical sizes are a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads that
+//! text, [`Notated`](crate::notation::Notated) reads it as one notation of many, [`known_as`] says which
+//! names a layout has, and [`rows`] is the table itself, which lives in `src/named/layouts.txt`.
 //!
-//! The rules were read in the sources that each row names, and are held against index by index loops written from them. No library
-//! of a vendor was run: see docs/DEVICE_LAYOUTS.md, which says of each name what was checked.
+//! The rules were read in the sources that each row names, and are held against index by index loops written
+//! from them. No library of a vendor was run: see docs/DEVICE_LAYOUTS.md, which says of each name what was
+//! checked.
 //!
 //! ```
 //! use tensor_layout::{named::NamedLayout, relayout::{Padding, Relayout}, BufferTensorDesc, DataType};

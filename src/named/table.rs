@@ -23,8 +23,8 @@ use super::expression::Values;
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Row {
-    /// System and name, `tensorrt.kCHW32`, without the numbers that some names take. Several rows may have one name: for other
-    /// ranks or numbers, or for sizes that the row before does not take.
+    /// System and name, `tensorrt.kCHW32`, without the numbers that some names take. Several rows may have
+    /// one name: for other ranks or numbers, or for sizes that the row before does not take.
     pub name: String,
     /// What the layouts of this system are.
     pub about: &'static str,
@@ -34,7 +34,8 @@ pub struct Row {
     pub axes: &'static str,
     /// The types it is for: `any`, names, or widths as in `16-bit`.
     pub types: &'static str,
-    /// The digits of an offset in memory order, the slowest first; the head of the table says how to read them.
+    /// The digits of an offset in memory order, the slowest first; the head of the table says how to read
+    /// them.
     pub memory: &'static str,
     /// The same as XLA's tiles, with axes for dimensions; `-` where they cannot say it.
     pub tiles: &'static str,
@@ -42,7 +43,8 @@ pub struct Row {
     pub needs: &'static str,
     /// Other names of the same system, separated by commas.
     pub other: &'static str,
-    /// What the system demands of the padding, or writes there: `must be zero`, `zero`, `undefined`, `not stated` or `none`.
+    /// What the system demands of the padding, or writes there: `must be zero`, `zero`, `undefined`,
+    /// `not stated` or `none`.
     pub padding: &'static str,
     /// What the start of the buffer must be a multiple of, in bytes.
     pub align: u64,
@@ -134,7 +136,8 @@ impl Row {
         numbers.len() == self.numbers.len() && pairs.all(|((_, values), number)| values.contains(number))
     }
 
-    /// What the words of the rule stand for. The sizes have the rank of the row, and the numbers are some that it takes.
+    /// What the words of the rule stand for. The sizes have the rank of the row, and the numbers are some
+    /// that it takes.
     pub(super) fn values(&self, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Values<'_> {
         let mut values = Values::default();
         self.axes().rev().zip(sizes.iter().rev()).for_each(|(axis, &size)| values.set(axis, size));

@@ -58,8 +58,8 @@ impl FromStr for Notated {
     }
 }
 
-/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that no axis
-/// order has (`ldnc`, or more than 8).
+/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that
+/// no axis order has (`ldnc`, or more than 8).
 fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
     let word = cursor.word();

@@ -7,13 +7,17 @@ use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
+use super::destination_memory::DestinationMemory;
 use super::exec;
+use strided_copy::knobs::STREAMING_FROM;
 use strided_copy::{Available, Destination, Machine};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
+use super::plan::cost::REUSED_STREAMING_FROM;
 use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
+use super::plan::plain::Plain;
 use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
 
@@ -48,8 +52,11 @@ pub struct Relayout {
     /// Axes longer than 1 that are walked backwards on one side, ascending.
     pub(super) reversed: SmallVec<[usize; 8]>,
     pub(super) padding: Padding,
+    pub(super) memory: DestinationMemory,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
+    /// The whole copy where it is small and sets no padding: `run` looks no further.
+    pub(super) plain: Option<Plain>,
     pub(super) level: Available,
     pub(super) machine: &'static Machine,
     pub(super) tuning: Tuning,
@@ -131,13 +138,19 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
+        let plain = match &passes {
+            Passes::Direct(program) => Plain::new(program),
+            Passes::Staged(_) => None,
+        };
         let plan = Relayout {
             source,
             destination,
             reversed,
             padding: Padding::Keep,
+            memory: DestinationMemory::Unknown,
             fill: Fill::Nothing,
             passes,
+            plain,
             level: KernelLevel::available_in_use(),
             machine,
             tuning: Tuning::default(),
@@ -198,22 +211,38 @@ impl Relayout {
         padding.check(self.destination.element_bits())?;
         let direct = matches!(self.passes, Passes::Direct(_));
         let fill = Fill::new(&self.destination, padding.pattern(), direct);
-        Ok(Relayout { padding, fill, ..self })
+        let plain = self.plain.filter(|_| padding == Padding::Keep);
+        Ok(Relayout { padding, fill, plain, ..self })
     }
 
     /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
     /// available level up to `level`.
     #[must_use]
     pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        Relayout { level: level.available(), ..self }
+        Relayout { level: level.available(), plain: None, ..self }
     }
 
-    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size: for tests and
-    /// measurements. Left to itself, a copy streams from 8 MiB on, read and written together.
+    /// The same copy into memory of which more is known. Into memory that is
+    /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
+    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    #[must_use]
+    pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
+        let from = match memory {
+            DestinationMemory::Unknown => self.machine.knobs.streaming_from,
+            DestinationMemory::Fresh => STREAMING_FROM,
+            DestinationMemory::Reused => REUSED_STREAMING_FROM,
+        };
+        let mut passes = self.passes;
+        passes.stream_from(from);
+        Relayout { passes, memory, ..self }
+    }
+
+    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left
+    /// to itself, a copy goes by what is said of its [destination](Self::with_destination).
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);
-        Relayout { passes: self.passes.with_streaming(streaming), tuning, ..self }
+        Relayout { passes: self.passes.with_streaming(streaming), tuning, plain: None, ..self }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
@@ -286,6 +315,12 @@ impl Relayout {
     ///
     /// [`Error::BufferTooShort`], before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        if let Some(nest) = self.plain.as_ref().and_then(Plain::nest)
+            && nest.is_inside(source.len(), destination.len())
+        {
+            nest.run(source, destination.into());
+            return Ok(());
+        }
         self.run_with_progress(source, destination, &mut |_| {})
     }
 

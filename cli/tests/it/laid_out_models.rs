@@ -202,8 +202,8 @@ fn layouts_that_lie_are_refused() {
     }
 }
 
-/// The file says which name each tensor has, and the same layout for readers without the table; another text beside the name is
-/// refused.
+/// The file says which name each tensor has, and the same layout for readers without the table; another text
+/// beside the name is refused.
 #[test]
 fn names_stay_with_their_tensors() {
     let folder = folder("named");

@@ -4,6 +4,7 @@ mod bit_plane;
 mod bit_rows;
 pub(super) mod elements;
 pub(super) mod fill;
+pub(super) mod once;
 pub(super) mod passes;
 pub(super) mod program;
 mod subbyte;

@@ -8,6 +8,7 @@ pub(super) mod cost;
 pub(super) mod fill;
 pub(super) mod nest_loops;
 pub(super) mod passes;
+pub(super) mod plain;
 pub(super) mod program;
 pub(super) mod select;
 pub(super) mod subbyte;
