@@ -3,6 +3,7 @@
 #[cfg(feature = "named")]
 use alloc::boxed::Box;
 
+#[cfg(feature = "named")]
 use crate::error::Error;
 use crate::map::IndexMap;
 #[cfg(feature = "named")]

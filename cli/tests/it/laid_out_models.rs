@@ -209,9 +209,9 @@ fn names_stay_with_their_tensors() {
     let folder = folder("named");
     let [input, laid_out, restored] =
         ["in", "laid_out", "restored"].map(|name| folder.join(format!("{name}.safetensors")));
-    let tensors: &[safetensors_file::Row<'_>] =
+    let tensors: &[crate::safetensors_file::Row<'_>] =
         &[("up.weight", "BF16", &[32, 64], 4096), ("up.scale", "F8_E4M3", &[200, 10], 2000), ("bias", "F32", &[5], 20)];
-    safetensors_file::write(&input, tensors, None, 0);
+    crate::safetensors_file::write(&input, tensors, None, 0);
     let out = ["model", text(&input), "--limits", "none", "--to-for", "*.weight=aiter.shuffle_weight_16x16", "--json"];
     let run_out = run(&[&out[..], &["--to-for", "*.scale=swizzled", "--out", text(&laid_out)]].concat());
     assert_eq!(run_out.status, 0, "{run_out:?}");

@@ -8,6 +8,7 @@ mod interrupted;
 mod laid_out_models;
 mod layouts;
 mod models;
+mod named;
 mod safetensors_file;
 mod shader;
 mod sharded_models;

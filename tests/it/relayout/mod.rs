@@ -1,5 +1,6 @@
 //! Copies.
 
+mod copy;
 mod explain;
 mod plan_as_data;
 mod properties;

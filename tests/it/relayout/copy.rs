@@ -11,8 +11,6 @@ use tensor_layout::relayout::{
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
-mod counting;
-
 const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
 
 /// A descriptor; sizes alone are packed.
@@ -179,18 +177,18 @@ fn copies_up_to_rank_8_make_no_plan() {
         let (from, to) = (desc(from), desc(to));
         // What a kernel is chosen by is a part of a plan.
         let by_kernel = from.logical_elements() > 512 && from.strides() != to.strides();
-        let (_, planned) = counting::count(|| Relayout::new(&from, &to).unwrap());
+        let (_, planned) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
         let most = if by_kernel { planned.saturating_sub(3) } else { 0 };
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];
         let mut destination = vec![0; usize::try_from(to.min_size_in_bytes()).unwrap()];
-        let (result, allocations) = counting::count(|| copy(&from, &to, &source, &mut destination[..]));
+        let (result, allocations) = crate::counting::count(|| copy(&from, &to, &source, &mut destination[..]));
         result.unwrap();
         assert!(allocations <= most, "{allocations} for {from} to {to}");
         let strides = |desc: &BufferTensorDesc| desc.strides().to_vec();
         let (a, b) = (strides(&from), strides(&to));
         let (a, b) = (Strided { strides: &a[..], offset: 0 }, Strided { strides: &b[..], offset: 0 });
         let run = || copy_strided(from.data_type(), from.sizes(), a, &source, b, &mut destination[..]);
-        let (result, allocations) = counting::count(run);
+        let (result, allocations) = crate::counting::count(run);
         result.unwrap();
         assert!(allocations <= most, "{allocations} for {from} to {to}");
     }

@@ -1,8 +1,6 @@
 //! Named layouts on the command line.
 
-mod command_line;
-
-use command_line::run;
+use crate::command_line::run;
 use serde_json::json;
 
 #[test]
