@@ -43,7 +43,7 @@ def main():
     write(target / file, text + (HERE / f"{engine}.rs").read_text())
     manifest = (folder / "Cargo.toml").read_text()
     library = HERE.parent.parent
-    manifest += f'\n[dependencies.tensor-layout]\npath = "{library}"\ndefault-features = false\n'
+    manifest += f'\n[dependencies.tensor-layout]\npath = "{library}"\ndefault-features = false\nfeatures = ["relayout"]\n'
     write(target / "Cargo.toml", manifest)
 
 

@@ -38,7 +38,7 @@ pub fn copy_into_uninit<T: Clone>(src: TensorView<T>, mut dest: TensorViewMut<Ma
     }
     assert!(src.shape() == dest.shape());
     let strides: SmallVec<[usize; 8]> = dest.strides().iter().copied().collect();
-    let storage = dest.storage_mut();
+    let mut storage = dest.storage_mut();
     let (start, length) = (storage.as_mut_ptr(), storage.len());
     // SAFETY: the view has its storage to itself.
     strided(src, unsafe { std::slice::from_raw_parts_mut(start, length) }, &strides);

@@ -216,7 +216,10 @@ impl ToIndexMap for NamedLayout {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         match self.parts.as_slice() {
             [part] => Ok(part.map.clone()),
-            parts => Err(refused(format!("{} takes {} maps for these sizes: its parts", self.name(), parts.len()))),
+            parts => {
+                let reason = format!("{self} is stored in {} parts, each with a map of its own", parts.len());
+                Err(Error::NotExpressible { target: "single index map", reason })
+            }
         }
     }
 
