@@ -1,4 +1,5 @@
-//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
+//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its
+//! buffers.
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
@@ -34,14 +35,16 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no
+    /// such kernel.
     #[inline]
     pub fn run(&mut self, nest: &Nest) {
         // SAFETY: invariant 3 of [`nest`](crate::nest).
         unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), nest.reach()) }
     }
 
-    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and
+    /// destination.
     ///
     /// # Panics
     ///
@@ -66,8 +69,9 @@ impl Call<'_> {
             let prefetch = self.prefetch && !kernel.is_followed(loops, self.knobs);
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
-            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
-            // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
+            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
+            // inside `source` and writes inside `destination`, which are borrowed for the whole call and do
+            // not overlap, the latter being no one else's.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         self.run_portable(kernel, loops, start);
@@ -86,16 +90,17 @@ impl Call<'_> {
 ///
 /// # Safety
 ///
-/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
-/// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
-/// do not overlap; and no other thread accesses the bytes written.
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span
+/// ([`MicroKernel::span`]) is readable from the iteration's source offset after `walk.start.0` on, and
+/// writable from its destination offset after `walk.start.1` on; the two do not overlap; and no other thread
+/// accesses the bytes written.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;
 
     let nest = simd::RunNest { kernel, walk };
-    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
-    // The CPU has the features: that is what an `Available` level says.
+    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are
+    // conditions of this function. The CPU has the features: that is what an `Available` level says.
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
@@ -113,8 +118,9 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
     }
 }
 
-/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a copy, errors
-/// and panics included, other threads then see the destination as they would after ordinary stores. (NEON stores are ordinary.)
+/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a
+/// copy, errors and panics included, other threads then see the destination as they would after ordinary
+/// stores. (NEON stores are ordinary.)
 #[must_use]
 pub struct StreamFence {
     /// Only kernels over vectors stream.

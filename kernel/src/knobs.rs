@@ -1,8 +1,8 @@
 //! What a machine is: its traits, and the knobs that follow from them.
 //!
-//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ from one machine to another, or
-//! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
-//! [`cost`](crate::cost).
+//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ
+//! from one machine to another, or from one plan to another: a plan carries those that it was made with.
+//! Numbers that are the same everywhere are in [`cost`](crate::cost).
 
 use crate::cost::{LEAST_STAGED_RUN, LINE, LONGEST_JOINED, PAGE};
 
@@ -29,13 +29,13 @@ pub enum TraitSource {
     /// The CPU: CPUID leaf 4 (Intel), leaf 0x8000001D (AMD).
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has CPUID"))]
     Cpuid,
-    /// Nobody said.
+    /// No one said.
     Assumed,
 }
 
 impl Traits {
-    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has (Intel's client cores
-    /// up to 2018; ARM's large cores have as much or more).
+    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has
+    /// (Intel's client cores up to 2018; ARM's large cores have as much or more).
     pub const ASSUMED: Traits = Traits {
         l1: 32 << 10,
         l1_ways: 8,
@@ -61,11 +61,13 @@ pub struct Knobs {
     pub prefetch_from: u64,
     /// How far ahead a kernel prefetches where the hardware prefetcher does not follow.
     pub prefetch_distance: usize,
-    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a copy's one; 0 for not at all.
+    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a
+    /// copy's one; 0 for not at all.
     pub prefetch_in_row: usize,
     /// A panel of a transpose, at most.
     pub panel: usize,
-    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
+    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a
+    /// page instead.
     pub panel_width: usize,
     /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
     pub panel_rows: usize,
@@ -75,14 +77,15 @@ pub struct Knobs {
     pub staged_run: usize,
     /// Units that a register holds, at least, where panels are staged in `staged_run`; or [`BY_PITCHES`].
     pub staged_units: usize,
-    /// The same of planes whose rows lie at no constant pitch on one side.
+    /// The same of planes whose rows are stored at no constant pitch on one side.
     pub staged_table_run: usize,
-    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
-    /// line in parts.
+    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers
+    /// shorter than a line, which read and write each line in parts.
     pub staged_blocks: usize,
     /// In the L2 cache, an order that hardware prefetchers do not follow (where they cost: Z5).
     pub permuted: bool,
-    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
+    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a
+    /// multiple of [`PAGE`].
     pub joined_up_to: usize,
 }
 
@@ -114,7 +117,8 @@ impl Knobs {
         }
     }
 
-    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4; on Z5 they are read two by two.
+    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4;
+    /// on Z5 they are read two by two.
     pub fn follows_many_rows(&self) -> bool {
         self.l1_ways <= FEW_WAYS
     }
@@ -179,7 +183,8 @@ impl Knobs {
     }
 }
 
-/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds there.
+/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds
+/// there.
 pub const STREAMING_FROM: u64 = 8 << 20;
 
 /// By trial; on Z3 2 KiB would be better.
@@ -199,7 +204,8 @@ const PANEL_ROWS: usize = 256;
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units lose). On Z5 it costs.
+/// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units
+/// lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
 const STAGED_UNITS: usize = 16;
 
@@ -209,14 +215,17 @@ pub const BY_PITCHES: usize = 0;
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Which blocks are staged in the cache: on X5 not those of registers that are a line, which comes and goes once.
+/// Which blocks are staged in the cache: on X5 not those of registers that are a line, which comes and goes
+/// once.
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
+/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining
+/// costs).
 pub const FEW_WAYS: usize = 8;
 
-/// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a guess.
+/// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a
+/// guess.
 const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Copies of strided loop nests over bytes, at memory speed.
 //!
-//! [`call`] checks that a nest stays inside its buffers and picks a level; `portable` is safe Rust and runs anywhere; `simd` is
-//! written once over a vector of 32 or 64 bytes, which `x86_64` and `aarch64` supply.
+//! [`call`] checks that a nest stays inside its buffers and picks a level; `portable` is safe Rust and runs
+//! anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` and `aarch64` supply.
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(unsafe_code, reason = "the kernels over vectors; every block says why it is sound")]
 #![allow(

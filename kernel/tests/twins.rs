@@ -1,4 +1,5 @@
-//! Random nests at every level, vectors in plain Rust included, on machines of every kind: the same bytes as in safe Rust.
+//! Random nests at every level, vectors in plain Rust included, on machines of every kind: the same bytes as
+//! in safe Rust.
 
 use strided_copy::knobs::{Knobs, TraitSource, Traits};
 use strided_copy::nest::{
@@ -38,7 +39,7 @@ impl Random {
         }
     }
 
-    /// A pitch of rows of so many bytes: dense, or with a gap, or a multiple of a line, of pages.
+    /// A pitch of rows of this many bytes: dense, or with a gap, or a multiple of a line, of pages.
     fn pitch(&mut self, row: usize) -> usize {
         match self.below(6) {
             0 | 1 => row,

@@ -6,7 +6,7 @@ use crate::nest::Stride;
 
 use super::*;
 
-/// Does the nest run with a source and a destination of so many bytes?
+/// Does the nest run with a source and a destination of this many bytes?
 fn runs(nest: &Nest, source: usize, destination: usize, level: Level) -> bool {
     let (source, mut memory) = (vec![0; source], vec![0; destination]);
     let mut call = Call {

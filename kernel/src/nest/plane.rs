@@ -43,12 +43,12 @@ impl Plane {
             && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
     }
 
-    /// Do the rows lie at one stride on either side, going forwards?
+    /// Do the rows sit at one stride on either side, going forwards?
     pub fn has_constant_pitches(&self) -> bool {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
 
-    /// The runs in which panels are staged, if a register holds so many units; 0: they are not.
+    /// The runs in which panels are staged, if a register holds this many units; 0: they are not.
     pub fn staged_run(&self, knobs: &Knobs, units: usize) -> usize {
         if !self.has_constant_pitches() {
             return knobs.staged_table_run;
@@ -60,9 +60,10 @@ impl Plane {
         if staged { knobs.staged_run } else { 0 }
     }
 
-    /// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast unless both pitches
-    /// are whole pages, or narrow units go to rows that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere,
-    /// and in whole pages with bytes alone.
+    /// Do runs of this many bytes pay, if a register holds this many units? By trial (Z4): a register of a
+    /// line writes lines one by one as fast unless both pitches are whole pages, or narrow units go to rows
+    /// that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage
+    /// elsewhere, and in whole pages with bytes alone.
     fn pitches_want_a_stage(&self, units: usize, run: usize) -> bool {
         let whole_pages = self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
         let long = self.destination_row() >= run;
@@ -75,23 +76,25 @@ impl Plane {
         }
     }
 
-    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
+    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit
+    /// by unit.
     pub fn interleaves(&self) -> Option<RowPitch> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
 
-    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit by unit.
+    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit
+    /// by unit.
     pub fn deinterleaves(&self) -> Option<RowPitch> {
         self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
     }
 }
 
-/// How far each row lies from the next.
+/// How far each row is from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPitch {
     /// Bytes.
     pub bytes: usize,
-    /// The first row lies behind all others.
+    /// The first row is after all others.
     pub reversed: bool,
 }
 
@@ -119,7 +122,8 @@ impl MicroTile {
         self.rows.saturating_mul(self.columns).saturating_mul(self.element)
     }
 
-    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
+    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the
+    /// result comes from.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
         let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));
@@ -240,7 +244,7 @@ impl Axis {
 
     /// The axis with another loop outside it.
     pub fn inside(self, extent: usize, stride: usize) -> Axis {
-        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        // Nothing saturates or wraps: all these offsets are in a buffer.
         let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
         // Copied and moved in runs that double: the loops may be short.

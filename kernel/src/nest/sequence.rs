@@ -5,13 +5,14 @@ use crate::cost::{FOLLOWED, LINE, MOST_INTERLEAVED, PAIRED_ROW};
 use crate::knobs::{FEW_WAYS, Knobs};
 
 impl MicroKernel {
-    /// Are prefetches in vain, because the hardware prefetcher follows what these loops read? (Z4; on X5 such copies want them.)
+    /// Are prefetches without effect, because the hardware prefetcher follows what these loops read? (Z4; on
+    /// X5 such copies want them.)
     pub fn is_followed(&self, loops: &[NestLoop], knobs: &Knobs) -> bool {
         knobs.l1_ways <= FEW_WAYS && self.sequence_in(loops) >= FOLLOWED
     }
 
-    /// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less than a line; 0 if the kernel reads in
-    /// some other order.
+    /// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of
+    /// less than a line; 0 if the kernel reads in some other order.
     fn sequence_in(&self, loops: &[NestLoop]) -> usize {
         let own = match self {
             MicroKernel::Copy { run, count } => after_each_other(*run, count),
@@ -41,7 +42,7 @@ impl MicroKernel {
     }
 }
 
-/// The bytes of so many runs, if each begins where the one before ends, or less than a line further on.
+/// The bytes of this many runs, if each begins where the one before ends, or less than a line further on.
 fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
     if count.extent == 1 {
         return Some(run);

@@ -20,7 +20,8 @@ pub(super) struct PanelPrefetch<'a> {
     lines: usize,
     /// Into the L1 cache, not the L2.
     near: bool,
-    /// Units of four bytes and more prefetch what belongs to a block at once: by trial, where rows are short, or share a set of the TLB.
+    /// Units of four bytes and more prefetch what belongs to a block at once: by trial, where rows are short,
+    /// or share a set of the TLB.
     pub(super) at_once: bool,
 }
 

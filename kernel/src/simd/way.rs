@@ -20,7 +20,8 @@ pub(super) struct Way {
     pub(super) stage: Stage,
     /// Destination rows that begin lines, or any, are stored past the cache.
     pub(super) lines_fit: bool,
-    /// How many panels ahead is prefetched; into the L1 cache; row by row; and whether a plane is one run of the source.
+    /// How many panels ahead is prefetched; into the L1 cache; row by row; and whether a plane is one run of
+    /// the source.
     pub(super) distance: usize,
     pub(super) near: bool,
     pub(super) one_tlb_set: bool,
@@ -38,18 +39,18 @@ pub(super) struct Way {
 pub(super) enum Stage {
     /// Nothing.
     None,
-    /// So many lines of each row of the source.
+    /// This many lines of each row of the source.
     Gather(usize),
-    /// So many lines of each row of the destination, and through the cache from there.
+    /// This many lines of each row of the destination, and through the cache from there.
     Scatter(usize),
     /// The same, and past the cache.
     Stream(usize),
-    /// The same of rows that begin inside lines: what does not fill a line is kept until the row goes on. With `joined`, all rows of a plane follow
-    /// each other.
+    /// The same of rows that begin inside lines: what does not fill a line is kept until the row goes on.
+    /// With `joined`, all rows of a plane follow each other.
     Continue { lines: usize, joined: bool },
 }
 
-/// How many of so many rows with the pitch of an axis share a set of the L1 cache?
+/// How many of this many rows with the pitch of an axis share a set of the L1 cache?
 fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     let way = knobs.l1_way.trailing_zeros();
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
@@ -71,7 +72,8 @@ impl Way {
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         let lines_fit = walk.streaming && plane.columns.are_multiples_of(LINE);
         let in_source_set = rows_in_set(&plane.rows, LINE / unit.min(LINE), knobs);
-        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them once too (by trial, Z4).
+        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them
+        // once too (by trial, Z4).
         let stay = !walk.streaming || knobs.l1_ways > FEW_WAYS;
         let pages = plane.rows.are_multiples_of(PAGE);
         let in_groups = stay && in_source_set <= knobs.l1_ways / 2 && !pages;
@@ -106,7 +108,8 @@ impl Way {
             _ => (units, DRAINED_LINES),
         };
         let row_bytes = rows * unit;
-        // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a panel is high.
+        // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a
+        // panel is high.
         let joined = plane.columns.stride() == Some(row_bytes)
             && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -128,7 +131,8 @@ impl Way {
         // Blocks of registers as long as a line read each line once and write it once.
         let may_stage = !walk.streaming && (knobs.staged_blocks > 1 || V::BYTES < LINE);
         let conflicts = may_stage && in_destination_set > knobs.l1_ways;
-        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
+        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed
+        // the ways twice.
         let twice = rows <= LINE / unit && !self.permuted || knobs.staged_blocks == 1;
         let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
         let permuted = self.permuted && unit >= 4;
@@ -140,7 +144,8 @@ impl Way {
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
             && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
         let staged_run = plane.staged_run(knobs, V::BYTES / unit);
-        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short (Z5).
+        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short
+        // (Z5).
         let times = if unit == 1 && V::BYTES == LINE && staged_run == 0 { 2 } else { 1 };
         let most_rows = times * (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
         // Destination rows that follow each other are drained whole: all of them are one run then.
@@ -160,7 +165,8 @@ impl Way {
         let panels = columns.div_ceil(width);
         // Not past the next row of panels, or the next plane.
         let distance = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the order of its rows.
+        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the
+        // order of its rows.
         let whole_source = panels == 1 && height == rows && plane.span().0 == columns * rows * unit;
         // Rows in one page are read nearly as one run, which the L2 cache has in time.
         let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
