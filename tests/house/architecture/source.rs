@@ -25,7 +25,7 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
 
 /// The files of a folder but those of tests, which are in a folder of the name of the file they test.
 pub(crate) fn program_files(folder: &str) -> impl Iterator<Item = (String, String)> {
-    files(folder).into_iter().filter(|(name, _)| !name.ends_with("/tests.rs"))
+    files(folder).into_iter().filter(|(name, _)| !name.ends_with("/tests.rs") && !name.contains("/tests/"))
 }
 
 /// The text without comments and without what is in string and character literals. Line breaks stay.

@@ -1,6 +1,5 @@
 //! `IndexMap`, and layouts in it.
 
-mod base;
 mod equality;
 mod golden_layouts;
 mod limits;
@@ -8,3 +7,4 @@ mod lowering;
 mod parts;
 mod properties;
 mod views;
+mod with_base;
