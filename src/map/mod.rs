@@ -64,19 +64,25 @@ mod storage_rule;
 mod tests;
 mod view;
 
-pub use boxes::CopyBox;
-pub use contiguous::RowAccess;
-pub use deviation::EQUALITY_WORK_LIMIT;
-pub use digits::{Chain, Digit};
 pub use equality::same_layout;
-pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
-pub use inverse::INVERSE_WORK_LIMIT;
-pub use levels::{TileGroup, TileLevel, TileLevels};
-pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
-pub use places::DigitPlace;
-pub use refine::Loop;
+pub use index_map::{IndexMap, LayoutClass, ToIndexMap};
 pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::TileEntries;
+pub(crate) use plan::*;
 pub(crate) use refine::{Loops, MAX_REFINED};
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::boxes::CopyBox;
+    pub use super::contiguous::RowAccess;
+    pub use super::deviation::EQUALITY_WORK_LIMIT;
+    pub use super::digits::{Chain, Digit};
+    pub use super::index_map::Component;
+    pub use super::inverse::INVERSE_WORK_LIMIT;
+    pub use super::levels::{TileGroup, TileLevel, TileLevels};
+    pub use super::padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
+    pub use super::places::DigitPlace;
+    pub use super::refine::Loop;
+}

@@ -39,16 +39,24 @@ mod size;
 mod slice;
 mod view;
 
-pub use access::{BlockIter, Blocks, GemmOperand, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
+pub use access::GemmOperand;
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
+pub use overlap::Overlap;
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
 pub use view::{Side, broadcast_sizes, coalesce_all, concat};
+
+pub(crate) use plan::*;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::access::{BlockIter, Blocks, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
+    pub use super::overlap::OVERLAP_WORK_LIMIT;
+}
 
 pub(crate) use overlap::find_overlap;
 pub(crate) use read::{read_order, read_strides};
