@@ -157,7 +157,7 @@ impl<'a> Atoms<'a> {
     }
 
     fn size(&self, dim: usize) -> u64 {
-        at(&self.sizes, dim)
+        at(self.sizes, dim)
     }
 
     /// The index of a dimension as the sum of its digits.

@@ -180,7 +180,7 @@ impl<'a> Difference<'a> {
 
     fn value(&self, own: &[usize], needed: &[usize], values: &mut [i128]) -> Option<i128> {
         let sum = |form: &Form, values: &[i128]| {
-            form.terms().iter().map(|&(atom, weight)| weight * at(&values, atom)).sum::<i128>()
+            form.terms().iter().map(|&(atom, weight)| weight * at(values, atom)).sum::<i128>()
         };
         for &place in needed {
             let value = match self.atoms.atoms.get(place)? {

@@ -57,7 +57,7 @@ impl Component {
     /// The number that the indices of the component's dimensions form.
     pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
         self.dims.iter().fold(0, |number: u64, &dim| {
-            let (size, i) = (at(&sizes, dim), at(&index, dim));
+            let (size, i) = (at(sizes, dim), at(index, dim));
             // Cannot saturate for an index inside the sizes: the extent was checked.
             number.times(size).plus(i)
         })

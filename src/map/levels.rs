@@ -198,7 +198,7 @@ impl TileLevels {
 
     /// The offset of an index inside the sizes, straight from the definition.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
-        let mut at: Dims = self.order.iter().map(|&axis| at(&index, axis)).collect();
+        let mut at: Dims = self.order.iter().map(|&axis| at(index, axis)).collect();
         for level in &self.levels {
             at.insert_many(0, core::iter::repeat_n(0, level.new_axes));
             let tiled: Dims = at.drain(level.prefix..).collect();

@@ -111,7 +111,7 @@ impl IndexMap {
         sizes: &[u64],
     ) -> Result<(Component, u64), Error> {
         let dims = &component.dims;
-        let size = |dim: usize| at(&sizes, dim);
+        let size = |dim: usize| at(sizes, dim);
         let minor = dims.iter().skip(1).copied();
         if let Some(axis) = minor.clone().find(|&dim| Some(size(dim)) != self.sizes.get(dim).copied()) {
             return Err(refused(
@@ -336,7 +336,7 @@ impl IndexMap {
 
 /// Appends the components that `component` falls into, by the sizes its dimensions have now.
 fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
-    let size = |dim: usize| at(&sizes, dim);
+    let size = |dim: usize| at(sizes, dim);
     // An index that is always 0 adds nothing to the number.
     component.dims.retain(|dim| size(*dim) > 1);
     let mut place = 1;

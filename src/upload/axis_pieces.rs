@@ -74,7 +74,7 @@ impl AxisPieces {
     }
 
     fn size(&self) -> u64 {
-        at(&self.desc.sizes(), self.axis)
+        at(self.desc.sizes(), self.axis)
     }
 
     fn piece(&self, indices: Range<u64>) -> Result<AxisPiece, Error> {

@@ -176,7 +176,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> Smal
     if !in_order {
         let last = desc.rank().saturating_sub(1);
         let key = |axis: usize| {
-            let stride = at(&desc.strides(), axis);
+            let stride = at(desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
         axes.sort_by_key(|&axis| key(axis));
