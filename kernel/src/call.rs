@@ -88,7 +88,7 @@ impl Call<'_> {
 ///
 /// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
 /// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
-/// do not overlap; and no other thread accesses the bytes written.
+/// do not overlap; and no other thread accesses the bytes written. What is between these spans of the source is readable too.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;

@@ -30,6 +30,9 @@ pub const MANY_ROWS: usize = 16;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
 
+/// Bytes up to which a unit is transposed: longer runs fill a whole line of the destination wherever they begin.
+pub const LONGEST_UNIT: usize = 2 * LINE;
+
 /// Bytes of a unit up to which runs of them are reversed in registers: half a vector of the narrowest kind.
 pub const LONGEST_REVERSED: usize = 16;
 

@@ -210,7 +210,8 @@ impl Relayout {
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);
-        Relayout { passes: self.passes.with_streaming(streaming), tuning, ..self }
+        // The layouts were planned before, so they can be planned again.
+        self.clone().with_tuning(tuning).unwrap_or(self)
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it

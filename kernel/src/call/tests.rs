@@ -2,7 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::level::Level;
 use crate::machine::Machine;
-use crate::nest::Stride;
+use crate::nest::{Axis, MicroTile, Plane, Stride};
 
 use super::*;
 
@@ -54,4 +54,20 @@ fn a_nest_that_leaves_its_buffers_is_not_run() {
         knobs: &Machine::this().knobs,
     };
     call.run_at(&kernel, &[], (0, 0));
+}
+
+/// Kernels have registers and stages for units of two lines, and shuffles for tiles that fill 16 bytes.
+#[test]
+fn a_unit_or_a_tile_that_no_kernel_is_for_is_not_run() {
+    let plane = |unit, micro_tile| {
+        let (columns, rows) = (Axis::new(20, 20 * unit), Axis::new(20, 20 * unit));
+        Nest::new(MicroKernel::Transpose(Plane { unit, columns, rows, micro_tile }), Vec::new(), 0, 0)
+    };
+    let tile = |rows, columns, element| Some(MicroTile { rows, columns, element });
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        let fits = |unit, tile| runs(&plane(unit, tile), 1 << 20, 1 << 20, level);
+        assert!(fits(128, None) && fits(8, tile(2, 4, 1)), "{level}");
+        assert!(!fits(0, None) && !fits(129, None) && !fits(200, None) && !fits(2000, None), "{level}");
+        assert!(!fits(8, tile(2, 2, 1)) && !fits(6, tile(3, 2, 1)) && !fits(32, tile(4, 8, 1)), "{level}");
+    }
 }

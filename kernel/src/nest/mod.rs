@@ -9,7 +9,7 @@
 //!    `kernel/call.rs` refuses it.
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and do not change.
 
-use crate::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
+use crate::cost::{LONGEST_JOINED, LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED, PAGE};
 
 mod bits;
 mod plane;
@@ -194,7 +194,10 @@ impl MicroKernel {
     pub fn is_well_formed(&self) -> bool {
         match self {
             MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
-            MicroKernel::Transpose(plane) => plane.unit > 0 && plane.columns.extent > 0 && plane.rows.extent > 0,
+            MicroKernel::Transpose(plane) => {
+                let tile = plane.micro_tile.is_none_or(|tile| tile.bytes() == plane.unit && tile.has_shuffle());
+                (1..=LONGEST_UNIT).contains(&plane.unit) && plane.columns.extent > 0 && plane.rows.extent > 0 && tile
+            }
             MicroKernel::InterleaveBits(rows) => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }

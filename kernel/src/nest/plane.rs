@@ -119,6 +119,12 @@ impl MicroTile {
         self.rows.saturating_mul(self.columns).saturating_mul(self.element)
     }
 
+    /// Is there a shuffle for it: do whole tiles fill 16 bytes?
+    pub(super) fn has_shuffle(self) -> bool {
+        let bytes = self.bytes();
+        bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
+    }
+
     /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;

@@ -114,6 +114,10 @@ impl Way {
         let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
         let width = (width(knobs, plane, height, 1).min(PAGE) / unit).max(at_once);
         let width = width - width % at_once;
+        const { assert!(KEPT_COLUMNS.is_multiple_of(LINE)) };
+        // What is left of a run is less than a line, and no two columns that are kept share a place.
+        assert!(joined || height == rows || height * unit >= LINE, "a stage of less than a line");
+        assert!(KEPT_COLUMNS.is_multiple_of(at_once), "columns that are kept end inside a stage");
         let distance = (PANEL_PREFETCH / (height * width * unit)).max(1);
         let (kept, stage) = (KEPT_COLUMNS.min(columns), Stage::Continue { lines, joined });
         Way { height, width, kept, stage, distance, one_tlb_set, ..self }

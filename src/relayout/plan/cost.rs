@@ -15,8 +15,8 @@ pub(crate) use strided_copy::cost::*;
 
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
 
-/// Bytes up to which a unit is transposed: longer runs fill a whole line of the destination wherever they begin (rule 1).
-pub(crate) const LONGEST_TRANSPOSED: usize = 2 * LINE;
+/// Bytes up to which a unit is transposed (rule 1).
+pub(crate) const LONGEST_TRANSPOSED: usize = LONGEST_UNIT;
 
 /// Bytes that an axis of a plane should span on the side where it is packed (rule 1): longer runs gain nothing on Z5 and Z3.
 pub(crate) const MIN_AXIS: usize = 512;

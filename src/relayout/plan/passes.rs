@@ -107,17 +107,6 @@ impl Passes {
         };
         before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
-
-    pub(crate) fn with_streaming(mut self, streaming: bool) -> Passes {
-        match &mut self {
-            Passes::Direct(program) => program.streaming = streaming,
-            Passes::Staged(StagedPasses { before, last, .. }) => {
-                before.iter_mut().for_each(|pass| pass.program.streaming = streaming);
-                last.streaming = streaming;
-            }
-        }
-        self
-    }
 }
 
 impl StagedPasses {
