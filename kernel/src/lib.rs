@@ -17,11 +17,11 @@ pub mod call;
 pub mod cost;
 mod destination;
 mod iterations;
-pub mod knobs;
 mod level;
 mod machine;
 pub mod nest;
 mod portable;
+mod schedule;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 pub mod threads;
@@ -31,7 +31,8 @@ mod x86_64;
 pub use call::{Call, StreamFence};
 pub use destination::{Destination, WriteOnly, all_written};
 pub use level::{Available, Level};
-pub use machine::Machine;
+pub use machine::{TraitSource, Traits};
 pub use portable::{bit_rows, width};
+pub use schedule::{Panels, RUN_COLUMNS, Schedule, Stage};
 #[cfg(feature = "software")]
 pub use simd::software::take_streamed;

@@ -8,7 +8,8 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
 use super::exec;
-use strided_copy::{Available, Destination, Machine};
+use super::plan::machine::Machine;
+use strided_copy::{Available, Destination};
 
 use super::level::KernelLevel;
 use super::padding::Padding;

@@ -3,8 +3,9 @@
 #[cfg(feature = "software")]
 mod streamed;
 
-use strided_copy::Machine;
-use strided_copy::knobs::{Knobs, TraitSource, Traits};
+use super::plan::machine::Knobs;
+use super::plan::machine::Machine;
+use strided_copy::{TraitSource, Traits};
 
 use super::level::KernelLevel;
 use super::relayout::Relayout;

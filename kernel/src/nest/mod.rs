@@ -9,12 +9,12 @@
 //!    `kernel/call.rs` refuses it.
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and do not change.
 
-use crate::cost::{LONGEST_JOINED, LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED, PAGE};
+use crate::cost::{LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED};
 
 mod bits;
 mod plane;
 mod reach;
-mod sequence;
+
 mod stride;
 mod width;
 
@@ -207,19 +207,18 @@ impl MicroKernel {
         }
     }
 
-    /// Does it write runs of at most two lines in a few rows that lie whole pages apart?
-    pub fn has_short_runs(&self) -> bool {
-        let (run, pitch) = match self {
+    /// The bytes of a row and how far apart rows are, if an iteration separates a few rows of the destination.
+    pub fn separated_rows(&self) -> Option<(usize, usize)> {
+        match self {
             MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
-                (plane.destination_row(), plane.deinterleaves().map(|pitch| pitch.bytes))
+                plane.deinterleaves().map(|pitch| (plane.destination_row(), pitch.bytes))
             }
             MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => {
-                (rows.row, Some(rows.pitch))
+                Some((rows.row, rows.pitch))
             }
-            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => (words.words, Some(words.pitch)),
-            _ => return false,
-        };
-        run <= LONGEST_JOINED && pitch.is_some_and(|pitch| pitch.is_multiple_of(PAGE))
+            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => Some((words.words, words.pitch)),
+            _ => None,
+        }
     }
 
     /// How many bytes all iterations inside these loops span on the source and on the destination, from the beginning of the first one to

@@ -12,7 +12,7 @@ use super::lines::short;
 use super::shuffles::Shuffle;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::cost::{JOINED_RUN, LINE, MANY_ROWS, PAGE};
+use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
 use crate::nest::{NestLoop, RowPitch, Stride};
 
 /// Columns of some rows: where they begin on the source and on the destination, how many registers of each row, how far apart rows are, how far
@@ -163,7 +163,7 @@ impl Operation for Interleave<'_> {
                 iteration.to = iteration.to.wrapping_add(first);
             }
             let later = if source_apart && sources > 1 {
-                iteration.later_in_rows(row, walk.knobs)
+                iteration.later_in_rows(row, walk.schedule)
             } else {
                 iteration.later_in_row(row * sources)
             };
@@ -313,15 +313,13 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
     }
 }
 
-/// How many neighbouring iterations write runs of `row` bytes side by side in rows that are whole pages apart, if these are worth joining: the
-/// innermost loop says so.
+/// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the innermost loop says so.
 #[inline(always)]
 fn joined_runs(walk: &Walk<'_>, row: usize, pitch: RowPitch) -> Option<usize> {
-    if !walk.streaming || row > walk.knobs.joined_up_to || !pitch.bytes.is_multiple_of(PAGE) || pitch.reversed {
+    let runs = usize::from(walk.schedule.joined_iterations);
+    if !walk.streaming || runs < 2 || pitch.reversed {
         return None;
     }
     let Some(NestLoop::Strided(Stride { extent, destination, .. })) = walk.loops.last() else { return None };
-    let most = JOINED_RUN / row;
-    let runs = (2..=most).rev().find(|&runs| extent.is_multiple_of(runs))?;
-    (*destination == row && runs * row >= 2 * LINE).then_some(runs)
+    (*destination == row && extent.is_multiple_of(runs) && runs * row <= JOINED_RUN).then_some(runs)
 }

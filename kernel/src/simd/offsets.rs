@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::nest::Axis;
+use crate::schedule::MOST_ROWS;
 
 /// At most [`MOST`](Offsets::MOST) offsets.
 pub(super) struct Offsets {
@@ -14,7 +15,7 @@ pub(super) struct Offsets {
 
 impl Offsets {
     /// As many rows as a stage of bytes has in eight lines.
-    pub(super) const MOST: usize = 512;
+    pub(super) const MOST: usize = MOST_ROWS;
 
     #[inline(always)]
     pub(super) fn new() -> Offsets {

@@ -10,9 +10,9 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap, MAX_REFINED, TileEntries, TileLevels};
 
+use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::width::Widths;
-use strided_copy::knobs::Knobs;
 
 /// The passes of a copy.
 #[derive(Debug, Clone)]
