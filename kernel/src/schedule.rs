@@ -145,7 +145,9 @@ impl Panels {
             (1..=16).contains(&lines) && at_once * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
         };
         let sized = height > 0 && width > 0 && kept > 0 && self.distance > 0;
-        let lines = !self.lines_fit || plane.columns.are_multiples_of(LINE);
+        // Rows of a panel begin lines where the first does.
+        let whole = height >= rows || (height.saturating_mul(unit)).is_multiple_of(LINE);
+        let lines = !self.lines_fit || plane.columns.are_multiples_of(LINE) && whole;
         sized
             && lines
             && match self.stage {

@@ -142,19 +142,61 @@ impl Operation for Interleave<'_> {
     /// The weave is one for `V`. In every iteration, its rows are readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Interleave { walk, weave, row, unit, pitch, .. } = self;
+        let Interleave { walk, weave, row, pitch, .. } = self;
+        let dense_destination = weave.source_apart || weave.destinations == 1;
+        let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
+        let runs = if dense_destination { None } else { joined_runs(walk, row, pitch) };
+        let staged = runs.is_some() || may_stream && !dense_destination && V::BYTES < LINE;
+        // SAFETY: the caller's rows.
+        unsafe {
+            if staged { by_stage::<V>(&self, runs) } else { self.rows::<V>((may_stream, None, std::ptr::null_mut())) }
+        }
+    }
+}
+
+/// Rows by way of a stage: a function of its own, whose stack is some pages.
+///
+/// # Safety
+///
+/// As for the operation.
+#[inline(never)]
+unsafe fn by_stage<V: Vector>(rows: &Interleave<'_>, runs: Option<usize>) {
+    // SAFETY: the same rows.
+    unsafe { V::vectorize(ByStage { rows, runs }) }
+}
+
+struct ByStage<'a, 'w> {
+    rows: &'a Interleave<'w>,
+    runs: Option<usize>,
+}
+
+impl Operation for ByStage<'_, '_> {
+    /// # Safety
+    ///
+    /// As for [`by_stage`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let mut stage = Stage(MaybeUninit::uninit());
+        // SAFETY: the same rows.
+        unsafe { self.rows.rows::<V>((true, self.runs, stage.0.as_mut_ptr().cast::<u8>())) }
+    }
+}
+
+impl Interleave<'_> {
+    /// # Safety
+    ///
+    /// As for the operation; there is a stage where rows are stored past the cache that are not dense, or iterations are joined.
+    #[inline(always)]
+    unsafe fn rows<V: Vector>(&self, (may_stream, runs, stage): (bool, Option<usize>, *mut u8)) {
+        let &Interleave { walk, weave, row, unit, pitch, .. } = self;
         let Weave { sources, destinations, source_apart, .. } = weave;
         let dense_destination = source_apart || destinations == 1;
         // The bytes of the destination that a byte of a row stands for in each of its rows.
         let step = if source_apart { destinations } else { 1 };
-        let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
-        let runs = if dense_destination { None } else { joined_runs(walk, row, pitch) };
         // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first, and wrap.
         let rows = if source_apart { sources } else { destinations };
         let last = (rows - 1) * pitch.bytes;
         let (first, pitch) = if pitch.reversed { (last, pitch.bytes.wrapping_neg()) } else { (0, pitch.bytes) };
-        let mut stage = Stage(MaybeUninit::uninit());
-        let stage = stage.0.as_mut_ptr().cast::<u8>();
         for (place, mut iteration) in walk.iterations(row * sources).enumerate() {
             if source_apart {
                 iteration.from = iteration.from.wrapping_add(first);

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::block::{How, Panel, TransposePanel};
 use super::copy::copy_run;
 use super::leftover::{Leftover, drain};
-use super::offsets::Offsets;
+use super::offsets::{Offsets, Places};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk, bytes_of};
@@ -41,13 +41,24 @@ impl Operation for TransposePlanes<'_> {
         unsafe {
             match self.walk.schedule.panels.stage {
                 Stage::None => self.planes::<V, Direct>(&mut Direct),
-                _ => V::vectorize(Staged(&self)),
+                _ => staged::<V>(&self),
             }
         }
     }
 }
 
 /// [`TransposePlanes`] by way of a stage: a function of its own, whose stack is some pages.
+///
+/// # Safety
+///
+/// As for [`TransposePlanes`].
+#[inline(never)]
+unsafe fn staged<V: Vector>(planes: &TransposePlanes<'_>) {
+    // SAFETY: the same planes.
+    unsafe { V::vectorize(Staged(planes)) }
+}
+
+/// The same.
 struct Staged<'a, 'p>(&'a TransposePlanes<'p>);
 
 impl Operation for Staged<'_, '_> {
@@ -58,7 +69,8 @@ impl Operation for Staged<'_, '_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut rows = Rows(MaybeUninit::uninit());
         let mut leftovers = [const { Leftover::NOTHING }; KEPT_COLUMNS];
-        let columns = Offsets::new();
+        let mut places = Places::uninit();
+        let columns = Offsets::new(&mut places);
         let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
         // SAFETY: the same planes.
         unsafe { self.0.planes::<V, Buffers<'_>>(&mut staged) }
@@ -74,20 +86,20 @@ struct Buffers<'a> {
     rows: *mut u8,
     leftovers: &'a mut [Leftover; KEPT_COLUMNS],
     /// Where the staged rows begin.
-    columns: Offsets,
+    columns: Offsets<'a>,
 }
 
 /// No way around.
 struct Direct;
 
 /// One panel: the plane that it is one of, its columns and rows, and what to prefetch.
-struct Part<'a, 'p> {
+struct Part<'a, 'p, 'o> {
     planes: &'a TransposePlanes<'p>,
     iteration: Iteration,
     columns: Range<usize>,
     rows: Range<usize>,
-    row_offsets: &'a Offsets,
-    column_offsets: &'a mut Offsets,
+    row_offsets: &'a Offsets<'o>,
+    column_offsets: &'a mut Offsets<'o>,
     how: How,
 }
 
@@ -96,7 +108,7 @@ trait Transposes {
     /// # Safety
     ///
     /// The rows and columns are in the plane; `how` is true of them.
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>);
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>);
 }
 
 impl TransposePlanes<'_> {
@@ -120,7 +132,9 @@ impl TransposePlanes<'_> {
             complete: walk.schedule.prefetch,
             micro_tile,
         };
-        let (mut row_offsets, mut column_offsets) = (Offsets::new(), Offsets::new());
+        let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
+        let mut row_offsets = Offsets::new(&mut row_places);
+        let mut column_offsets = Offsets::new(&mut column_places);
         for iteration in walk.iterations(columns * rows * unit) {
             // Whole lines can only be streamed if every destination row has them at the same places.
             let to_line = iteration.to.align_offset(LINE);
@@ -185,7 +199,7 @@ fn step(way: &schedule::Panels, plane: &Plane) -> usize {
 
 impl Transposes for Direct {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
         let &TransposePlanes { plane, transpose, .. } = planes;
         for first in columns.clone().step_by(Offsets::MOST) {
@@ -212,7 +226,7 @@ impl Transposes for Direct {
 
 impl Transposes for Buffers<'_> {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (plane, columns) = (part.planes.plane, part.columns.clone());
         let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
         // SAFETY: some columns of the panel.
@@ -259,7 +273,7 @@ impl Buffers<'_> {
     ///
     /// The rows, a line of them, and columns are in the plane.
     #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_>, lines: usize) {
+    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_, '_>, lines: usize) {
         let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
         let &TransposePlanes { plane, transpose, .. } = planes;
         let (unit, pitch, wide) = (plane.unit, (lines + 1) * LINE, lines * LINE / plane.unit);
@@ -297,7 +311,7 @@ impl Buffers<'_> {
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
-        part: &Part<'_, '_>,
+        part: &Part<'_, '_, '_>,
         columns: Range<usize>,
         pitch: usize,
         prefetch: &mut PanelPrefetch<'_>,
