@@ -62,9 +62,6 @@ pub const DRAINED_LINES: usize = 16;
 /// The same of narrow units.
 pub const FEW_DRAINED_LINES: usize = 8;
 
-/// Lines of a run of a panel up to which they are prefetched at once. By trial.
-pub const SHORT_PREFETCH: usize = 16;
-
 /// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
 pub const EDGE_PREFETCH: usize = 4;
 

@@ -46,8 +46,6 @@ pub struct Panels {
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
-    /// What a block will read is prefetched at once.
-    pub at_once: bool,
     /// The plane is one run of the source, which is prefetched in its order.
     pub whole_source: bool,
     /// Destination rows follow each other inside a page.
@@ -111,7 +109,6 @@ impl Schedule {
             stage: Stage::None,
             lines_fit: false,
             near: false,
-            at_once: false,
             whole_source: false,
             in_order: true,
             in_groups: false,

@@ -162,7 +162,7 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
         };
         let mut flag = || random.below(2) == 0;
         let (prefetch, permuted, in_order, in_groups, in_cache) = (flag(), flag(), flag(), flag(), flag());
-        let (near, at_once, next_near) = (flag(), flag(), flag() && streaming && lines_fit);
+        let (near, next_near) = (flag(), flag() && streaming && lines_fit);
         let panels = Panels {
             height: u32::try_from(height).unwrap(),
             width: random.pick(&[16, 64, 128, 512]),
@@ -171,7 +171,6 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             stage,
             lines_fit,
             near,
-            at_once,
             whole_source: false,
             in_order,
             in_groups,

@@ -178,11 +178,8 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's `LINE / UNIT`;
     // each line of the promised destination rows is written as two aligned vectors.
     unsafe {
-        // Unlike in `square`, narrow units at once (by trial).
-        let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
-        prefetch.issue::<V>(now);
+        prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
-        prefetch.issue::<V>(units - now);
         let second = lanes::<V, IN_LANE, LANES>(how, (from, rows.add(units)), &mut second);
         for (group, (first, second)) in first.iter().zip(second).enumerate() {
             let first = transposed_lanes::<V, UNIT, IN_LANE>(first);
@@ -231,17 +228,12 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
     // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
     unsafe {
-        let at_once = UNIT >= 4 && prefetch.at_once;
-        if at_once {
-            prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        }
+        // Here alone: between the shuffles it would cost registers.
+        prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         if !in_groups {
             lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         }
         for group in 0..LANES {
-            if !at_once {
-                prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
-            }
             let lanes = if in_groups {
                 self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows))
             } else {

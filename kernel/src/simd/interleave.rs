@@ -197,7 +197,8 @@ impl Interleave<'_> {
         let rows = if source_apart { sources } else { destinations };
         let last = (rows - 1) * pitch.bytes;
         let (first, pitch) = if pitch.reversed { (last, pitch.bytes.wrapping_neg()) } else { (0, pitch.bytes) };
-        for (place, mut iteration) in walk.iterations(row * sources).enumerate() {
+        let mut run = 0;
+        for mut iteration in walk.iterations(row * sources) {
             if source_apart {
                 iteration.from = iteration.from.wrapping_add(first);
                 iteration.later = iteration.later.map(|later| later.wrapping_add(first));
@@ -214,7 +215,6 @@ impl Interleave<'_> {
             // SAFETY: the caller's rows. The runs of neighbouring iterations follow each other in a row of the stage, as in the destination.
             unsafe {
                 if let Some(runs) = runs {
-                    let run = place % runs;
                     let end = row - row % V::BYTES;
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false));
@@ -222,6 +222,7 @@ impl Interleave<'_> {
                     if run + 1 == runs {
                         drain::<V>(stage, (to.wrapping_sub(run * row), pitch), destinations, runs * row);
                     }
+                    run = (run + 1) % runs;
                     continue;
                 }
                 // Lines are streamed if they are aligned after a few columns, in every row of the destination.

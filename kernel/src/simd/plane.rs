@@ -168,7 +168,7 @@ impl TransposePlanes<'_> {
                     }
                     None => nothing,
                 }
-                .paced(way.near, way.at_once);
+                .near(way.near);
                 let step = step(way, plane);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);

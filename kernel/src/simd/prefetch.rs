@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::vector::Vector;
-use crate::cost::{LINE, SHORT_PREFETCH};
+use crate::cost::LINE;
 use crate::nest::Axis;
 
 /// The lines of a panel that will be read next, row by row.
@@ -22,8 +22,6 @@ pub(super) struct PanelPrefetch<'a> {
     lines: usize,
     /// Into the L1 cache, not the L2.
     near: bool,
-    /// Units of four bytes and more prefetch what belongs to a block at once: by trial, where rows are short, or share a set of the TLB.
-    pub(super) at_once: bool,
 }
 
 impl<'a> PanelPrefetch<'a> {
@@ -31,7 +29,7 @@ impl<'a> PanelPrefetch<'a> {
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
         let (row, rows) = (rows.start, rows.end);
-        let prefetch = PanelPrefetch { from, axis, begin: from, row, rows, line: 0, lines, near: false, at_once: true };
+        let prefetch = PanelPrefetch { from, axis, begin: from, row, rows, line: 0, lines, near: false };
         if row < rows { PanelPrefetch { begin: prefetch.row_begin(), ..prefetch } } else { prefetch }
     }
 
@@ -49,8 +47,8 @@ impl<'a> PanelPrefetch<'a> {
 
     /// The same into the L1 cache if `near`.
     #[inline(always)]
-    pub(super) fn paced(self, near: bool, one_tlb_set: bool) -> Self {
-        PanelPrefetch { near, at_once: one_tlb_set || self.lines <= SHORT_PREFETCH, ..self }
+    pub(super) fn near(self, near: bool) -> Self {
+        PanelPrefetch { near, ..self }
     }
 
     /// Prefetches the next `count` lines.

@@ -8,7 +8,7 @@ use strided_copy::{Available, Panels, RUN_COLUMNS, Schedule, Stage};
 use super::cost::{
     DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, JOINED_RUN, KEPT_COLUMNS, LARGEST_STAGED_RUN, LINE,
     LONG_PIECE, LONG_RUN, LONGEST_JOINED, MORE_STAGED_LINES, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, RUN_PIECE,
-    SHORT_PREFETCH, STAGED_LINES, TLB_PITCH, TLB_ROWS,
+    STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
 use super::machine::{BY_PITCHES, FEW_WAYS, Knobs};
 use super::sequence::is_followed;
@@ -146,14 +146,12 @@ impl Situation<'_> {
         let width = (width(knobs, plane, height, 1).min(PAGE) / unit).max(at_once);
         let width = width - width % at_once;
         let distance = (PANEL_PREFETCH / (height * width * unit)).max(1);
-        let lines_in_row = (width.min(columns) * unit).div_ceil(LINE);
         Panels {
             height: number(height),
             width: number(width),
             kept: number(KEPT_COLUMNS.min(columns)),
             distance: number(distance),
             stage: Stage::Continue { lines: u8::try_from(lines).unwrap_or(0), joined },
-            at_once: one_tlb_set || lines_in_row <= SHORT_PREFETCH,
             in_cache: false,
             ..plain
         }
@@ -227,7 +225,6 @@ impl Situation<'_> {
             lines_fit,
             distance: number(distance),
             near: (unit >= 4 || staged_rows > 0) && apart && (knobs.panel_cache == 1 || short),
-            at_once: one_tlb_set || (width.min(columns) * unit).div_ceil(LINE) <= SHORT_PREFETCH,
             whole_source,
             in_order: columns == 1 || plane.columns.offset(1) < PAGE,
             in_groups: gather || plain.in_groups,
