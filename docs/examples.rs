@@ -1,4 +1,5 @@
-//! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the library, so they are tested here.
+//! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the
+//! library, so they are tested here.
 
 /// docs/GPU.md.
 #[cfg(doctest)]
@@ -14,3 +15,8 @@ struct RecipesPage;
 #[cfg(doctest)]
 #[doc = include_str!("XLA.md")]
 struct XlaPage;
+
+/// docs/DEVICE_LAYOUTS.md.
+#[cfg(doctest)]
+#[doc = include_str!("DEVICE_LAYOUTS.md")]
+struct DeviceLayoutsPage;

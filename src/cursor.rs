@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
-            // Nearly always a token stands here already.
+            // Nearly always a token is here already.
             if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
                 return rest;
             }
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// The error that something else was expected where the cursor stands.
+    /// The error that something else was expected where the cursor is.
     pub(crate) fn error(&mut self, expected: &str) -> Error {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());

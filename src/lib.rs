@@ -20,6 +20,8 @@ pub mod draw;
 pub mod element;
 pub mod interop;
 pub mod map;
+#[cfg(feature = "named")]
+pub mod named;
 pub mod notation;
 #[cfg(feature = "relayout")]
 pub mod relayout;

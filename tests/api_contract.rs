@@ -148,4 +148,13 @@ fn integers_of_any_type_convert_exactly_or_not_at_all() {
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[1_i128 << 64], None)), "overflow");
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[u128::MAX], None)), "overflow");
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[1_i64], Some(&[i64::MIN]))), "negative");
+    assert_eq!(sizes(BufferTensorDesc::from_usize(DataType::U8, &[2, 3], &[3, 1])), Ok(vec![2, 3]));
+    assert_eq!(code(BufferTensorDesc::from_usize(DataType::U8, &[2, 3], &[3])), "rank_mismatch");
+    let signed =
+        |strides: &[i128]| BufferTensorDesc::from_signed(DataType::U8, &[2_u8, 3], strides).map(|read| read.desc);
+    assert_eq!(sizes(signed(&[-3, 1])), Ok(vec![2, 3]));
+    assert_eq!(code(signed(&[-3])), "rank_mismatch");
+    assert_eq!(code(signed(&[i128::MIN, 1])), "overflow");
+    assert_eq!(code(signed(&[-(1 << 63), -(1 << 62)])), "overflow");
+    assert_eq!(code(BufferTensorDesc::from_signed(DataType::U8, &[-2], &[1]).map(|read| read.desc)), "negative");
 }

@@ -37,6 +37,7 @@ fn public_types_are_send_and_sync() {
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
+    shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
     shared::<strided::UniformBlocks>();
@@ -70,6 +71,10 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Relayout>();
     shared::<relayout::Tuning>();
     shared::<relayout::WriteOnly<'_>>();
+    shared::<relayout::DestinationMemory>();
+    shared::<relayout::Plans>();
+    shared::<relayout::Settings>();
+    shared::<relayout::Strided<'_, usize>>();
     shared::<upload::AxisPiece>();
     shared::<upload::AxisPieces>();
     shared::<upload::Binding<'_>>();

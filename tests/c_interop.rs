@@ -7,6 +7,7 @@ use std::ptr;
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::notation::AnyLayout;
+use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 
 const CPU: DlDevice = DlDevice { device_type: 1, device_id: 0 };
@@ -64,8 +65,12 @@ fn pjrt_fields_are_checked() {
     assert_eq!(code(tiled(&[1, 0], &[8, 0], &[2])), "zero_tile");
     assert_eq!(code(tiled(&[1, 0], &[8, i64::MIN], &[2])), "trailing_combine");
     assert_eq!(code(PjrtFields::Strides(&[24])), "rank_mismatch");
-    assert_eq!(code(PjrtFields::Strides(&[24, -4])), "not_expressible");
-    assert_eq!(code(PjrtFields::Strides(&[24, 3])), "not_expressible");
+    assert_eq!(code(PjrtFields::Strides(&[24, -4])), "negative");
+    let odd = PjrtFields::Strides(&[24, 3]).to_layout(DataType::F32, &[4, 6]).unwrap_err();
+    assert!(odd.to_string().contains("axis 1 has a stride of 3 bytes, which is no multiple of the 32 bits"), "{odd}");
+    assert_eq!(code(PjrtFields::Strides(&[i64::MAX - 3, 4])), "overflow");
+    let tiled_is_not_signed = tiled(&[1, 0], &[], &[]).to_signed(DataType::F32, &[4, 6]).unwrap_err();
+    assert_eq!(tiled_is_not_signed.code(), "not_expressible");
 
     let shape: ArrayShape = "f32[4,6]{1,0:T(2,2)}".parse().unwrap();
     let layout = PjrtLayout::tiled(&shape).unwrap();
@@ -144,9 +149,9 @@ fn dlpack_fields_are_checked() {
     };
     assert_eq!(good.to_desc().unwrap().strides(), [3, 1]);
     let code = |fields: DlFields<'_>| fields.to_desc().unwrap_err().code();
-    assert_eq!(code(DlFields { shape: &[2, -3], ..good }), "overflow");
+    assert_eq!(code(DlFields { shape: &[2, -3], ..good }), "negative");
     assert_eq!(code(DlFields { strides: Some(&[1]), ..good }), "rank_mismatch");
-    assert_eq!(code(DlFields { strides: Some(&[3, -1]), ..good }), "not_expressible");
+    assert_eq!(code(DlFields { strides: Some(&[3, -1]), ..good }), "negative");
     assert_eq!(code(DlFields { byte_offset: 2, ..good }), "not_expressible");
     assert_eq!(code(DlFields { byte_offset: u64::MAX, ..good }), "overflow");
     assert_eq!(code(DlFields { dtype: DlDataType { code: 2, bits: 32, lanes: 0 }, ..good }), "out_of_limits");
@@ -189,4 +194,125 @@ fn misaligned_dlpack_strides_are_refused() {
     // Without axes there is nothing to read.
     raw.ndim = 0;
     assert_eq!(read(&raw).unwrap().rank(), 0);
+}
+
+/// Every element by hand: index 0 is `first`, and each step adds a stride, whatever its sign.
+fn elements(sizes: &[i64], strides: &[i64], first: u64, buffer: &[u8]) -> Vec<u8> {
+    let mut offsets = vec![i64::try_from(first).unwrap()];
+    for (&size, &stride) in sizes.iter().zip(strides) {
+        offsets = offsets.iter().flat_map(|offset| (0..size).map(move |i| offset + i * stride)).collect();
+    }
+    offsets.iter().map(|&offset| buffer[usize::try_from(offset).unwrap()]).collect()
+}
+
+#[test]
+fn negative_strides_are_copied_in_the_order_of_the_indices() {
+    let buffer: Vec<u8> = (0..120).collect();
+    let cases: [(&[i64], &[i64]); 8] = [
+        (&[4, 6], &[-6, 1]),
+        (&[4, 6], &[6, -1]),
+        (&[4, 6], &[-6, -1]),
+        (&[4, 6], &[-1, 7]),
+        (&[2, 3, 4], &[-40, 4, -1]),
+        (&[2, 3, 4], &[0, -9, 2]),
+        (&[5, 1], &[-3, i64::MIN]),
+        (&[0, 6], &[i64::MIN, -1]),
+    ];
+    for (sizes, strides) in cases {
+        let unsigned: Vec<u64> = sizes.iter().map(|&size| u64::try_from(size).unwrap()).collect();
+        let packed = BufferTensorDesc::packed(DataType::U8, &unsigned).unwrap();
+        for byte_offset in [0, 17, 119] {
+            let fields = DlFields {
+                dtype: DataType::U8.into(),
+                shape: sizes,
+                strides: Some(strides),
+                byte_offset,
+                is_padded_to_bytes: false,
+            };
+            let read = fields.to_signed().unwrap();
+            // The pointer to the first element is `first` after the start of the descriptor's buffer.
+            assert!(read.first == byte_offset || read.desc.base_offset() == 0);
+            let relayout = Relayout::reversing(&read.desc, &packed, &read.reversed).unwrap();
+            if relayout.source_size_in_bytes() > 120 {
+                continue;
+            }
+            let mut found = vec![0; usize::try_from(packed.logical_elements()).unwrap()];
+            relayout.run(&buffer, &mut found).unwrap();
+            assert_eq!(found, elements(sizes, strides, read.first, &buffer), "{sizes:?}:{strides:?}+{byte_offset}");
+        }
+        let pjrt = PjrtFields::Strides(strides).to_signed(DataType::U8, &unsigned).unwrap();
+        let from = BufferTensorDesc::from_signed(DataType::U8, sizes, strides).unwrap();
+        assert_eq!(pjrt, from);
+        assert_eq!(from.desc.base_offset(), 0);
+    }
+}
+
+#[test]
+fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
+    let mut shape = [2_i64, 3];
+    let raw = |ndim: i32, shape: *mut i64| DlTensor {
+        data: ptr::null_mut(),
+        device: CPU,
+        ndim,
+        dtype: DlDataType { code: 2, bits: 32, lanes: 2 },
+        shape,
+        strides: ptr::null_mut(),
+        byte_offset: 8,
+    };
+    // SAFETY: the shape holds two numbers, or there are no axes.
+    let read = |raw: DlTensor| unsafe { raw.to_desc(0) }.unwrap();
+    // Version 1.2: both may be null of a tensor without axes.
+    assert_eq!(read(raw(0, ptr::null_mut())).to_string(), "f32[2]:[1]+2");
+    // Before: packed. The lanes are one more axis.
+    assert_eq!(read(raw(2, shape.as_mut_ptr())).to_string(), "f32[2,3,2]:[6,2,1]+2");
+    // What is written has strides.
+    let scalar = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
+    assert_eq!(scalar.fields().strides, Some(&[][..]));
+    let packed = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
+    assert!(!packed.raw(ptr::null_mut(), CPU).get().strides.is_null());
+}
+
+#[test]
+fn strides_of_one_index_or_of_no_elements_are_ignored() {
+    let fields = |shape: &'static [i64], strides: &'static [i64]| DlFields {
+        dtype: DataType::F64.into(),
+        shape,
+        strides: Some(strides),
+        byte_offset: 0,
+        is_padded_to_bytes: false,
+    };
+    for stride in [0, 1, 99, -1, i64::MIN, i64::MAX] {
+        let all: &'static [i64] = Vec::leak(vec![3, stride, 1]);
+        let desc = fields(&[2, 1, 3], all).to_desc().unwrap();
+        assert!(desc.same_layout(&BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()));
+        // Neither is a byte stride that is no whole number of elements.
+        let AnyLayout::Strided(desc) =
+            PjrtFields::Strides(&[24, stride / 2, 8]).to_layout(DataType::F64, &[2, 1, 3]).unwrap()
+        else {
+            panic!()
+        };
+        assert!(desc.facts().unwrap().packed);
+    }
+    let empty = fields(&[3, 0], &[i64::MAX, i64::MAX]).to_desc().unwrap();
+    assert_eq!((empty.logical_elements(), empty.min_size_in_bytes()), (0, 0));
+    let empty = fields(&[3, 0], &[-7, i64::MIN]).to_signed().unwrap();
+    assert_eq!((empty.desc.min_elements(), empty.first, empty.reversed), (0, 0, vec![0]));
+}
+
+#[test]
+fn dlpack_numbers_that_pass_64_bits_are_refused() {
+    let fields = |shape: &'static [i64], strides: Option<&'static [i64]>, byte_offset| DlFields {
+        dtype: DlDataType { code: 2, bits: 64, lanes: 2 },
+        shape,
+        strides,
+        byte_offset,
+        is_padded_to_bytes: false,
+    };
+    let code = |fields: DlFields<'_>| fields.to_signed().unwrap_err().code();
+    assert_eq!(code(fields(&[3], Some(&[i64::MAX]), 0)), "overflow");
+    assert_eq!(code(fields(&[3], Some(&[i64::MIN]), 0)), "overflow");
+    assert_eq!(code(fields(&[i64::MAX, 3], None, 0)), "overflow");
+    assert_eq!(code(fields(&[i64::MAX, i64::MAX], Some(&[0, 0]), 0)), "overflow");
+    assert_eq!(code(fields(&[2], Some(&[1]), 1 << 63)), "overflow");
+    assert_eq!(code(fields(&[-1], Some(&[1]), 0)), "negative");
 }

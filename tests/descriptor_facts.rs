@@ -18,7 +18,7 @@ fn facts(desc: &BufferTensorDesc) -> Row {
     [facts.packed, facts.broadcast, facts.padded, facts.overlapping, facts.in_order, facts.inner_packed]
 }
 
-/// The same facts, asked for one by one.
+/// The same facts, requested one by one.
 fn single_facts(desc: &BufferTensorDesc) -> Row {
     [
         desc.is_packed(),

@@ -366,7 +366,8 @@ fn elements_are_joined_where_they_fill_wider_ones() {
 
 #[test]
 fn what_views_leave_of_strides_and_bases_that_are_not_used() {
-    // The diagonal of one element takes no step, so that strides which add up to more than 64 bits do not matter.
+    // The diagonal of one element takes no step, so that strides which add up to more than 64 bits do not
+    // matter.
     let wide = BufferTensorDesc::new(DataType::U8, &[1, 4, 1], Some(&[u64::MAX, 1, u64::MAX])).unwrap();
     assert_eq!(wide.diagonal(0, 1).unwrap().sizes(), [1, 1]);
     assert_eq!(wide.diagonal(0, 2).unwrap().sizes(), [4, 1]);

@@ -149,7 +149,7 @@ mod json {
         serde_json::from_str::<JsonTensor>(text).unwrap().try_into()
     }
 
-    // Both forms stand in DxDispatch's guide and are said there to be equivalent.
+    // Both forms are in DxDispatch's guide and are said there to be equivalent.
     #[test]
     fn the_two_forms_of_the_guide() {
         let long = read(

@@ -89,8 +89,8 @@ fn ensure_maximum_rank_by_folding() {
     assert_eq!(packed(&[2, 3]).rank_at_most(5, Side::Front).unwrap(), packed(&[2, 3]));
 }
 
-// Chromium's own unit test expects [4, 2, 3]/[6, 3, 1] here, because the size in bytes is the same. But the first
-// two axes are swapped: index 1 of the folded axis lies at 12, not at 6.
+// Chromium's own unit test expects [4, 2, 3]/[6, 3, 1] here, because the size in bytes is the same. But the
+// first two axes are swapped: index 1 of the folded axis is stored at 12, not at 6.
 #[test]
 fn wrong_fold_chromium_swapped_axes() {
     let desc = strided(&[2, 2, 1, 2, 3], &[6, 12, 6, 3, 1]);

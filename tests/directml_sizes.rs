@@ -122,7 +122,7 @@ fn sizes_where_the_original_wraps() {
     assert_eq!(exact(DataType::F32, &[2, 2], &[4_294_967_295, 1]), 17_179_869_188);
     assert_eq!(exact(DataType::U8, &[65537, 1], &[65536, 1]), 4_294_967_300);
     assert_eq!(exact(DataType::F32, &[65537, 65537], &[65536, 1]), 17_180_131_332);
-    assert_eq!(calc_buffer_tensor_size(DataType::U8, &[1 << 31, 1 << 31, 4], None).unwrap_err().code(), "overflow");
+    assert_eq!(calc_buffer_tensor_size(DataType::U8, &[1_u64 << 31, 1 << 31, 4], None).unwrap_err().code(), "overflow");
     assert_eq!(exact(DataType::F32, &[1 << 30], &[1]), 1 << 32);
     assert_eq!(calc_buffer_tensor_size(DataType::F32, &[0, 3], Some(&[3, 1])).unwrap_err().code(), "zero_size");
     assert_eq!(calc_buffer_tensor_size(DataType::F32, &[0, 3], None).unwrap_err().code(), "zero_size");
@@ -130,15 +130,22 @@ fn sizes_where_the_original_wraps() {
 
 #[test]
 fn rank_0_is_one_element() {
-    assert_eq!(calc_buffer_tensor_size(DataType::F64, &[], Some(&[])), Ok(8));
-    assert_eq!(calc_buffer_tensor_size(DataType::U8, &[], None), Ok(4));
+    assert_eq!(calc_buffer_tensor_size(DataType::F64, &[0_u64; 0], Some(&[])), Ok(8));
+    assert_eq!(calc_buffer_tensor_size(DataType::U8, &[0_usize; 0], None), Ok(4));
+    // Integers of any type, as engines have them.
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_u8, 3], Some(&[5, 1])), Ok(32));
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_u32, 3], Some(&[5, 1])), Ok(32));
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_usize, 3], Some(&[5, 1])), Ok(32));
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_u128, 3], Some(&[5, 1])), Ok(32));
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[u128::MAX], None).unwrap_err().code(), "overflow");
+    assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_i64, -3], None).unwrap_err().code(), "negative");
 }
 
 #[test]
 fn sizes_of_2_to_the_40_squared_are_an_error_with_any_strides() {
     for strides in [None, Some(&[0, 0][..]), Some(&[1, 1][..]), Some(&[1 << 40, 1][..])] {
         for t in [DataType::U1, DataType::F32] {
-            assert_eq!(calc_buffer_tensor_size(t, &[1 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
+            assert_eq!(calc_buffer_tensor_size(t, &[1_u64 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
             assert_eq!(BufferTensorDesc::new(t, &[1 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
         }
     }

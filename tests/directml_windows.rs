@@ -1,4 +1,5 @@
-//! `interop::directml` against the structures of the `windows` crate, which are generated from Microsoft's metadata.
+//! `interop::directml` against the structures of the `windows` crate, which are generated from Microsoft's
+//! metadata.
 #![cfg(all(windows, feature = "windows"))]
 #![allow(unsafe_code, reason = "raw pointers of a C interface; each block says why it is sound")]
 
@@ -12,11 +13,13 @@ use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 use windows::Win32::AI::MachineLearning::DirectML as dml;
 
-/// The bytes of a structure; both of a pair are made from zeroed memory or field by field, so padding is compared by nobody.
+/// The bytes of a structure; both of a pair are made from zeroed memory or field by field, so padding is
+/// compared by no one.
 fn words<T: Copy>(value: &T) -> Vec<u32> {
     assert!(align_of::<T>() >= 4 && size_of::<T>() % 4 == 0);
     let start: *const u32 = std::ptr::from_ref(value).cast();
-    // SAFETY: `T` is one of DirectML's structures, zeroed before its fields were set, so that its padding has a value too.
+    // SAFETY: `T` is one of DirectML's structures, zeroed before its fields were set, so that its padding has
+    // a value too.
     unsafe { std::slice::from_raw_parts(start, size_of::<T>() / 4) }.to_vec()
 }
 

@@ -85,7 +85,8 @@ fn what_is_too_large_to_look_at_is_refused() {
     picture(&format!("f32[{},{MAX_COLUMNS}]", MAX_ELEMENTS / MAX_COLUMNS)).unwrap();
 }
 
-/// Reads the attributes of the cells: pairs of an index and an offset in the tensor, then the offsets of the memory.
+/// Reads the attributes of the cells: pairs of an index and an offset in the tensor, then the offsets of the
+/// memory.
 fn cells(svg: &str) -> (Vec<(String, String)>, Vec<String>) {
     let value = |line: &str, name: &str| -> Option<String> {
         let (_, rest) = line.split_once(&format!("{name}=\""))?;

@@ -1,5 +1,6 @@
-//! The shortest spelling, held against every spelling there is: all orders of the dimensions and all tiles of some levels, of which each is
-//! written out literally. None that puts the elements at the same places has fewer tiles, or as many in a shorter text.
+//! The shortest spelling, held against every spelling there is: all orders of the dimensions and all tiles of
+//! some levels, of which each is written out literally. None that puts the elements at the same places has
+//! fewer tiles, or as many in a shorter text.
 
 mod literal;
 
@@ -12,7 +13,7 @@ use tensor_layout::{ArrayShape, DataType, ToIndexMap};
 
 type Places = Vec<Option<usize>>;
 
-/// All tiles of up to so many entries; `*` is -1.
+/// All tiles of up to this many entries; `*` is -1.
 fn tiles(entries: &[i64], longest: usize) -> Vec<Tile> {
     let mut all: Vec<Vec<i64>> = vec![Vec::new()];
     let mut from = 0;
@@ -35,8 +36,8 @@ fn orders(rank: usize) -> Vec<Vec<usize>> {
     orders(last).into_iter().flat_map(with_last).collect()
 }
 
-/// The shortest of the layouts with these orders and up to so many of these tiles, for each set of places that they have, and how many
-/// layouts there are. Of what is not `wanted` no more tiles are tried.
+/// The shortest of the layouts with these orders and up to this many of these tiles, for each set of places
+/// that they have, and how many layouts there are. Of what is not `wanted` no more tiles are tried.
 fn shortest(
     sizes: &[u64],
     orders: &[Vec<usize>],

@@ -51,7 +51,8 @@ fn what_was_measured() {
     let relayout = relayout.measured(&source, &mut measured).unwrap();
     assert!(plain == measured);
     let words = relayout.explain();
-    // Eight plans: without a stage on machines that stage such panels without being asked, with runs of 256 bytes on others.
+    // Eight plans: without a stage on machines that stage such panels without being asked, with runs of 256
+    // bytes on others.
     let plans = relayout.trials().len();
     assert_eq!(plans, 8, "{words}");
     assert!(words.contains("\n  staged=off: ") != words.contains("\n  staged=256: "), "{words}");

@@ -1,5 +1,5 @@
-//! Copies between buffers that end where no byte may be read or written: every kernel, at every level, with elements of every size, at
-//! both ends of both buffers. One byte outside ends the process.
+//! Copies between buffers that end where no byte may be read or written: every kernel, at every level, with
+//! elements of every size, at both ends of both buffers. One byte outside ends the process.
 //!
 //! `--nocapture` names each copy before it runs: the last one is what faulted.
 #![cfg(unix)]
@@ -42,7 +42,8 @@ impl Buffers {
         Buffers { sources: [new(), new()], destination: new(), words: BTreeSet::new() }
     }
 
-    /// Runs a copy at every level, past the cache and through it, whole and in pieces, with the buffers at all ends.
+    /// Runs a copy at every level, past the cache and through it, whole and in pieces, with the buffers at
+    /// all ends.
     fn check(
         &mut self,
         name: &str,
@@ -53,7 +54,7 @@ impl Buffers {
     ) {
         let words = relayout.explain();
         self.words.extend(words.split("kernels:").next().unwrap().lines().map(str::to_owned));
-        // With padding kept, no byte behind the last element is needed.
+        // With padding kept, no byte after the last element is needed.
         let (reads, writes) = (needs(from), if padding == Padding::Keep { needs(to) } else { to.bytes() });
         let source = noise(from.bytes().max(reads), 1);
         let before = noise(to.bytes().max(writes), 2);
@@ -150,7 +151,8 @@ fn pairs(data_type: DataType) -> Vec<(String, String)> {
             let sizes = format!("{data_type}[{rows},{columns}]");
             let whole = rows * columns;
             for (from, to) in [
-                // Runs, repeated runs, transposes; packed and with gaps, at the start of the buffer and behind it.
+                // Runs, repeated runs, transposes; packed and with gaps, at the start of the buffer and after
+                // it.
                 (format!("{sizes}{{1,0}}"), format!("{sizes}:[{},1]+1", columns + 1)),
                 (format!("{sizes}:[{},1]", columns + 3), format!("{sizes}{{1,0}}")),
                 (format!("{sizes}:[0,1]"), format!("{sizes}{{1,0}}")),
@@ -253,7 +255,7 @@ fn elements_of_4_to_16_bytes() {
     every_kernel_of(&[DataType::F32, DataType::F64, DataType::C128], BYTES);
 }
 
-/// Elements of any width that a layout can ask for.
+/// Elements of any width that a layout can require.
 #[test]
 fn elements_of_every_width() {
     let mut buffers = Buffers::new(1 << 16);
@@ -298,7 +300,8 @@ fn elements_that_change_their_width() {
     );
 }
 
-/// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of them share is read from both.
+/// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of
+/// them share is read from both.
 #[test]
 fn runs_that_share_lines() {
     let mut buffers = Buffers::new(1 << 18);
@@ -317,7 +320,8 @@ fn runs_that_share_lines() {
     }
 }
 
-/// Transposes to rows that begin anywhere in a line, of several panels, of more columns than leftovers are kept of, and short ones side by side.
+/// Transposes to rows that begin anywhere in a line, of several panels, of more columns than leftovers are
+/// kept of, and short ones side by side.
 #[test]
 fn rows_that_begin_inside_lines() {
     let mut buffers = Buffers::new(3 << 20);
@@ -357,7 +361,7 @@ fn rows_that_begin_inside_lines() {
     }
 }
 
-/// Planes of lines and halves whose rows lie whole lines apart, one plane after the other from any byte on.
+/// Planes of lines and halves whose rows are whole lines apart, one plane after the other from any byte on.
 #[test]
 fn planes_that_begin_inside_lines() {
     let mut buffers = Buffers::new(1 << 17);
@@ -374,7 +378,8 @@ fn planes_that_begin_inside_lines() {
     }
 }
 
-/// Every number of columns and rows behind the last whole block, to rows that begin lines and to rows that do not.
+/// Every number of columns and rows after the last whole block, to rows that begin lines and to rows that do
+/// not.
 #[test]
 fn edges_of_planes() {
     let mut buffers = Buffers::new(1 << 17);
@@ -478,10 +483,11 @@ proptest! {
     }
 }
 
-/// Which buffer of the copy that is to end the process has a byte that nobody may touch.
+/// Which buffer of the copy that is to end the process has a byte that no one may touch.
 const SHORT: &str = "TENSOR_LAYOUT_ONE_BYTE_SHORT";
 
-/// The tests above could not fail if nothing happened at a closed page: here, a copy runs into one, in a process of its own.
+/// The tests above could not fail if nothing happened at a closed page: here, a copy runs into one, in a
+/// process of its own.
 #[test]
 fn one_byte_too_few_ends_the_process() {
     for short in ["source Front", "source Back", "destination Front", "destination Back", "neither"] {
@@ -495,7 +501,8 @@ fn one_byte_too_few_ends_the_process() {
     }
 }
 
-/// What `one_byte_too_few_ends_the_process` runs in a process of its own; with whole buffers where that test does not say otherwise.
+/// What `one_byte_too_few_ends_the_process` runs in a process of its own; with whole buffers where that test
+/// does not say otherwise.
 #[test]
 fn a_copy_that_may_end_the_process() {
     let short = std::env::var(SHORT).unwrap_or_default();
@@ -504,7 +511,8 @@ fn a_copy_that_may_end_the_process() {
         let plan = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level);
         let (mut source, mut destination) = (Guarded::new(from.bytes()), Guarded::new(to.bytes()));
         let end = if short.ends_with("Front") { End::Front } else { End::Back };
-        // SAFETY: none. One of the two has a byte that cannot be touched, which is what is tried; the process is there for nothing else.
+        // SAFETY: none. One of the two has a byte that cannot be touched, which is what is tried; the process
+        // is there for nothing else.
         let (read, written) = unsafe {
             let one_too_many = |memory: &mut Guarded, length| memory.with_one_too_many(end, length).as_mut();
             match short.split(' ').next() {

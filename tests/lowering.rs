@@ -8,8 +8,8 @@ fn lowered(text: &str) -> Lowering {
     lower(&text.parse::<ArrayShape>().unwrap()).unwrap()
 }
 
-/// Predicates and equality ignore the strides of dimensions of one element, and of tensors without any; whoever prints them or hands them to
-/// a device does not. They are those of a packed neighbour.
+/// Predicates and equality ignore the strides of dimensions of one element, and of tensors without any;
+/// whoever prints them or hands them to a device does not. They are those of a packed neighbour.
 #[test]
 fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
     for (text, strides) in [

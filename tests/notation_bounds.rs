@@ -1,4 +1,5 @@
-//! How much each notation can say: its ranks and numbers, the words for what it cannot, and the steps of an offset.
+//! How much each notation can say: its ranks and numbers, the words for what it cannot, and the steps of an
+//! offset.
 
 use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, all};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
@@ -54,7 +55,8 @@ fn numbers_that_directml_holds() {
     assert_eq!(flagged.parse::<Notated>().unwrap().to_string(), owned);
 }
 
-/// The letters of an axis order from the slowest axis to the fastest; an axis of size 1 stands behind the axis before it.
+/// The letters of an axis order from the slowest axis to the fastest; an axis of size 1 is after the axis
+/// before it.
 #[test]
 fn axis_orders_of_strides() {
     for (text, order) in [
@@ -106,7 +108,8 @@ fn the_steps_of_an_offset_are_worked_out() {
         steps("u8[4,6]:[7,1]", &[2, 5]),
         ["dimension 0 at 2: 2*7 = 14", "dimension 1 at 5: 5*1 = 5", "element 19 of the buffer, at byte 19"]
     );
-    // `*` joins 4 x 6 to 24: (3, 5) is 23, in row 5 and column 3 of 6 x 4, which (2, 1) divides into 3 x 4 tiles.
+    // `*` joins 4 x 6 to 24: (3, 5) is 23, in row 5 and column 3 of 6 x 4, which (2, 1) divides into 3 x 4
+    // tiles.
     let joined = steps("u8[4,6]{1,0:T(*,4)(2,1)}", &[3, 5]);
     assert!(joined[0].starts_with("dimensions 0, 1 together at 23 = "), "{joined:?}");
     // Digits that clash: the index after each tile.

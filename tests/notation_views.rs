@@ -1,4 +1,5 @@
-//! What the notations share: lists, names, views of layouts as they are typed, the steps of an offset, and the spelling of any order of digits.
+//! What the notations share: lists, names, views of layouts as they are typed, the steps of an offset, and
+//! the spelling of any order of digits.
 
 mod literal;
 
@@ -112,7 +113,7 @@ fn a_permuted_layout_has_the_order_it_had() {
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
 }
 
-/// Digits say places; tiles have padding behind the last row too.
+/// Digits say places; tiles have padding after the last row too.
 #[test]
 fn digits_whose_end_no_tiles_have_are_spelled_by_their_places() {
     let layout: Notated = "f32(2,3):(5,1)".parse().unwrap();

@@ -28,7 +28,7 @@ fn any_desc() -> impl Strategy<Value = BufferTensorDesc> {
                     let mut next = 1;
                     for axis in order {
                         strides[axis] = next;
-                        // Most often without a gap behind the axis.
+                        // Most often without a gap after the axis.
                         next *= sizes[axis].max(1) + axes[axis].2.saturating_sub(1);
                     }
                 }
@@ -66,8 +66,8 @@ fn places(layout: &impl ToIndexMap) -> Vec<u64> {
     indices(map.sizes()).map(|index| map.offset(&index).unwrap() * bits).collect()
 }
 
-/// Every text reads back to the same type, sizes and places, in the notation it is said to be in; every other line is one
-/// line that says why.
+/// Every text reads back to the same type, sizes and places, in the notation it is said to be in; every other
+/// line is one line that says why.
 fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let map = layout.to_index_map().unwrap();
     let lines = notation::all(layout);
@@ -86,7 +86,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
                 // A tag without blocks is an axis order as well.
                 let both = (line.notation, read.notation()) == (Notation::OneDnn, Notation::AxisOrder);
                 prop_assert!(both || read.notation() == line.notation, "{}", text);
-                // What was read is written back as it stands.
+                // What was read is written back as it is.
                 prop_assert_eq!(read.to_string().to_lowercase(), text.to_lowercase());
             }
             Err(error) => {

@@ -44,7 +44,7 @@ fn set(boxes: &[OffsetBox], bits: u32, pattern: u128, buffer: &mut [u8]) {
     }
 }
 
-/// What somebody else's backend would do with nothing but the public plan.
+/// What someone else's backend would do with nothing but the public plan.
 fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     let bits = relayout.source().element_bits();
     let passes: Vec<_> = relayout.passes().collect();
@@ -135,7 +135,7 @@ proptest! {
     #[test]
     fn descriptor_pairs_run_literally_are_the_copy((from, to) in pair()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        // Padding of an Irreducible destination is kept by boxes of its own, which are no part of this.
+        // Padding of an Irreducible destination is kept by boxes of its own, which are not part of this.
         let irreducible = relayout.passes().count() > 1;
         let source = noise(from.bytes(), 1);
         let mut expected = if irreducible { vec![0; to.bytes()] } else { noise(to.bytes(), 2) };

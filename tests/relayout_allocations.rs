@@ -6,8 +6,9 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 
 mod counting;
 
-/// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their common refinement,
-/// and the box. Fused dimensions, tables of offsets, ranks above 4 and boxes that share rows take a few more.
+/// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their
+/// common refinement, and the box. Fused dimensions, tables of offsets, ranks above 4 and boxes that share
+/// rows take a few more.
 const PLANNING: u64 = 17;
 
 /// The suite: size class, name, and the two layouts.

@@ -36,7 +36,7 @@ proptest! {
                 let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
                 prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
                 prop_assert!(!relayout.explain().is_empty());
-                // Odd addresses, and bytes before and behind that must stay as they are.
+                // Odd addresses, and bytes before and after that must stay as they are.
                 let source = noise(shift + from.bytes() + guard, 1);
                 let mut expected = noise(shift + to.bytes() + guard, 2);
                 let mut destination = expected.clone();
@@ -75,7 +75,7 @@ proptest! {
         }
         prop_assert_eq!(next, to.bytes());
 
-        // Each piece into a buffer of its own, which begins with what lies there: exactly its range.
+        // Each piece into a buffer of its own, which begins with what is stored there: exactly its range.
         let mut joined = start.clone();
         let mut order: Vec<usize> = (0..pieces.len()).map(|i| (i + order as usize % pieces.len()) % pieces.len()).collect();
         order.reverse();
@@ -252,7 +252,8 @@ proptest! {
     }
 }
 
-/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32, 64 units and a few more or less.
+/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32, 64 units and a few more or
+/// less.
 fn planes() -> impl Strategy<Value = (Side, Side)> {
     let near = || {
         prop_oneof![
@@ -279,7 +280,8 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
                 return (desc(&rows_first), desc(&columns_first));
             }
             if block == 16 {
-                // Micro-tiles, units that are small planes themselves: tiles on both sides, the other way round.
+                // Micro-tiles, units that are small planes themselves: tiles on both sides, the other way
+                // round.
                 let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
                 let side = |order: &str| Side::tiled(&with_own_bits(text(order).parse().unwrap()));
                 return (side("2,1,0"), side("1,2,0"));
@@ -309,8 +311,8 @@ proptest! {
     }
 }
 
-/// Sub-byte elements, in rows that are interleaved or are columns on the other side, around the lengths of registers,
-/// and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
+/// Sub-byte elements, in rows that are interleaved or are columns on the other side, around the lengths of
+/// registers, and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
 fn bits() -> impl Strategy<Value = (Side, Side)> {
     let kinds = prop::sample::select(vec![DataType::S4, DataType::U2, DataType::S1]);
     let rows =
@@ -380,8 +382,8 @@ fn check_tunings(from: &Side, to: &Side, tunings: &[&str], name: impl std::fmt::
     }
 }
 
-/// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not, into destinations that begin
-/// anywhere.
+/// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not,
+/// into destinations that begin anywhere.
 #[test]
 fn a_tuning_changes_no_byte() {
     let tunings = [
@@ -414,8 +416,8 @@ fn a_tuning_changes_no_byte() {
     }
 }
 
-/// What stays in the L2 cache: blocks and lines in an order that hardware prefetchers do not follow, whole ones and what is left of them.
-/// (Less would fit an L1 cache, more would be prefetched, on any machine.)
+/// What stays in the L2 cache: blocks and lines in an order that hardware prefetchers do not follow, whole
+/// ones and what is left of them. (Less would fit an L1 cache, more would be prefetched, on any machine.)
 #[test]
 fn an_order_changes_no_byte() {
     let tunings = ["order=permuted", "order=ascending", "default"];
@@ -457,8 +459,8 @@ fn an_order_changes_no_byte() {
     }
 }
 
-/// Short destination runs whose rows lie whole pages apart, joined with those of the neighbouring tiles: on machines whose L1 cache has
-/// many ways this is done on demand alone.
+/// Short destination runs whose rows are whole pages apart, joined with those of the neighbouring tiles: on
+/// machines whose L1 cache has many ways this is done on demand alone.
 #[test]
 fn joined_runs_change_no_byte() {
     let tunings = ["stores=non-temporal,joined=128", "stores=non-temporal,joined=128,prefetch=off"];
@@ -564,7 +566,8 @@ fn blocks_of_48_become_blocks_of_32() {
     }
 }
 
-/// The boundaries of this pair have no common divisor: a table would list every row, so it goes through a packed buffer.
+/// The boundaries of this pair have no common divisor: a table would list every row, so it goes through a
+/// packed buffer.
 #[test]
 fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -579,7 +582,7 @@ fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
 }
 
-/// Large copies are cut between tiles, and into as many pieces as were asked for.
+/// Large copies are cut between tiles, and into as many pieces as were requested.
 #[test]
 fn the_pieces_of_large_copies_are_of_one_size() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -609,7 +612,8 @@ fn the_pieces_of_large_copies_are_of_one_size() {
     }
 }
 
-/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any kind.
+/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any
+/// kind.
 fn exchanged() -> impl Strategy<Value = (Side, Side)> {
     let size = prop_oneof![3 => 1..=9_u64, 1 => 60..=70_u64, 1 => Just(130_u64)];
     (size, 1..=3_u64, 0..4_u64, data_type(), 0..6_usize).prop_map(|(size, planes, gap, data_type, kind)| {
@@ -669,7 +673,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1000))]
 
-    /// A slice of a cache is moved along one of its axes, whatever the order of the axes in memory, to the front or to the back.
+    /// A slice of a cache is moved along one of its axes, whatever the order of the axes in memory, to the
+    /// front or to the back.
     #[test]
     fn slices_are_moved_along_their_own_axis_in_place(
         sizes in prop::collection::vec(1..6_u64, 1..5), order in any::<prop::sample::Index>(), axis in any::<prop::sample::Index>(),
@@ -758,7 +763,8 @@ fn padding_of_large_copies_is_written() {
         ("u16[1500000,3]{1,0}", "u16[1500000,3]{1,0:T(1,4)}"),
         ("f32[1001,1500]{0,1}", "f32[1001,1500]{1,0:T(8,128)}"),
         ("s4[3001,3003]{0,1:E(4)}", "s4[3001,3003]{1,0:T(64,128)(8,1)E(4)}"),
-        // Blocks of 16 channels, of which the second has three; a byte behind each row; two places in each row of tiles.
+        // Blocks of 16 channels, of which the second has three; a byte after each row; two places in each row
+        // of tiles.
         ("f32[8,3500,19]{1,2,0}", "f32[8,3500,19]{2,1,0:T(3500,16)}"),
         ("u8[2700,2047]{1,0}", "u8[2700,2047]{1,0:T(1,2048)}"),
         ("f32[800,1100]{1,0}", "f32[800,1100]{1,0:T(2,3)}"),
@@ -809,7 +815,7 @@ fn progress_only_rises_and_ends_at_all_bytes() {
     }
 }
 
-/// What lies between the elements of a slice, of any kind, is not written unless that is asked for by name.
+/// What is between the elements of a slice, of any kind, is not written unless that is requested by name.
 #[test]
 fn the_gaps_of_a_slice_are_not_its_own() {
     let cache = BufferTensorDesc::packed(DataType::U8, &[3, 4, 2]).unwrap();
@@ -886,7 +892,7 @@ fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
         // A buffer that ends with the elements has no tail.
         assert!(relayout.run(&[1, 2, 3], &mut runs[0][..relayout.destination_size_in_bytes() as usize]).is_ok());
     }
-    // Behind a slice lies what is not its own.
+    // After a slice is what is not its own.
     let rows = BufferTensorDesc::packed(DataType::U8, &[2, 3]).unwrap().select(0, 0).unwrap();
     let mut buffer = [9; 6];
     Relayout::new(&three, &rows).unwrap().with_padding(Padding::Zero).unwrap().run(&[1, 2, 3], &mut buffer).unwrap();

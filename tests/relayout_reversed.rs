@@ -158,8 +158,9 @@ proptest! {
     }
 }
 
-/// What the kernel is for each kind of mirror, and that the ragged edges of two tilings need a buffer in between.
-/// Pixels of 1 to 16 bytes, mirrored and with their channels turned: shuffles write some bytes behind a vector's whole units again.
+/// What the kernel is for each kind of mirror, and that the ragged edges of two tilings need a buffer in
+/// between. Pixels of 1 to 16 bytes, mirrored and with their channels turned: shuffles write some bytes after
+/// a vector's whole units again.
 #[test]
 fn units_of_every_length_are_reversed_at_every_level() {
     for (unit, columns) in (1..=17_usize).flat_map(|unit| (1..=70).map(move |columns| (unit, columns))) {
@@ -211,7 +212,8 @@ fn plans_that_go_backwards_say_so() {
     }
 }
 
-/// A dimension that is fused with another one, reversed on the way to a layout that is built a tile level a pass.
+/// A dimension that is fused with another one, reversed on the way to a layout that is built a tile level a
+/// pass.
 #[test]
 fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     let fused = Side::tiled(&"f32[7,5]{0,1:T(*,3)(2,1)}".parse().unwrap());

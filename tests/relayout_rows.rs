@@ -1,10 +1,11 @@
-//! Rows of every short length, planes of units of several bytes, and rows that are interleaved: copied exactly, with nothing written beside them.
+//! Rows of every short length, planes of units of several bytes, and rows that are interleaved: copied
+//! exactly, with nothing written beside them.
 
 use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType};
 
-/// Copies `[sizes]` bytes between strides at every level and in buffers just as long as they must be, and compares with a
-/// loop over the indices.
+/// Copies `[sizes]` bytes between strides at every level and in buffers just as long as they must be, and
+/// compares with a loop over the indices.
 fn check<const RANK: usize>(sizes: [u64; RANK], from: [u64; RANK], to: [u64; RANK]) {
     let desc = |strides: [u64; RANK]| BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap();
     let (from, to) = (desc(from), desc(to));
@@ -54,7 +55,8 @@ fn rows_that_are_filled() {
     }
 }
 
-/// Units of 3 to 33 bytes of 2 to 5 rows, interleaved and deinterleaved, around every number of registers and a piece of a row.
+/// Units of 3 to 33 bytes of 2 to 5 rows, interleaved and deinterleaved, around every number of registers and
+/// a piece of a row.
 #[test]
 fn rows_that_are_interleaved() {
     for unit in (3..=33).filter(|unit: &u64| !unit.is_power_of_two() || *unit == 32) {

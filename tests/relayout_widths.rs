@@ -1,4 +1,5 @@
-//! Copies that change the storage width of their elements, against the literal one: 1, 2 and 4 bits unpacked to 8, and packed.
+//! Copies that change the storage width of their elements, against the literal one: 1, 2 and 4 bits unpacked
+//! to 8, and packed.
 
 mod literal;
 

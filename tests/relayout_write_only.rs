@@ -1,8 +1,9 @@
 //! A copy into memory that is only written reads none of it.
 //!
-//! No x86 page can be written and not read. So the destination lies on pages without any access: each instruction that touches it
-//! faults, and the processor says whether it was to write. It is then let through, one step, and the pages are closed again. What is
-//! counted so are the loads and stores of the real kernels, `memcpy` included.
+//! No x86 page can be written and not read. So the destination is on pages without any access: each
+//! instruction that touches it faults, and the processor says whether it was to write. It is then let
+//! through, one step, and the pages are closed again. What is counted so are the loads and stores of the real
+//! kernels, `memcpy` included.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
 
@@ -18,7 +19,8 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
 use trap::Trap;
 
-/// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several passes.
+/// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several
+/// passes.
 const PAIRS: &[(&str, &str)] = &[
     // Contiguous runs of all lengths, joined and not, repeated, and from a table.
     ("u8[900]", "u8[900]"),
@@ -103,7 +105,8 @@ struct How {
     pieces: usize,
 }
 
-/// Runs a copy into memory that traps, whole and in pieces, by both forms, and compares it with the ordinary copy.
+/// Runs a copy into memory that traps, whole and in pieces, by both forms, and compares it with the ordinary
+/// copy.
 fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     let How { padding, level, streaming, shift, pieces } = how;
     let relayout =
@@ -126,7 +129,7 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
         let mut refusals = 0;
         let mut run = |range: std::ops::Range<usize>,
                        run: &dyn Fn(NonNull<[u8]>) -> Result<(), tensor_layout::Error>| {
-            // SAFETY: the range lies in the memory.
+            // SAFETY: the range is in the memory.
             let start = unsafe { place.add(range.start) };
             match run(NonNull::slice_from_raw_parts(start, range.len())) {
                 Ok(()) => {}
@@ -137,10 +140,10 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             }
         };
         let fresh = |memory: NonNull<[u8]>| -> &mut [MaybeUninit<u8>] {
-            // SAFETY: memory that nobody else uses, and that lives as long as the trap.
+            // SAFETY: memory that no one else uses, and that lives as long as the trap.
             unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), memory.len()) }
         };
-        // SAFETY: the memory is writable, if slowly, and nobody else's.
+        // SAFETY: the memory is writable, if slowly, and no one else's.
         let only = |memory| unsafe { WriteOnly::new(memory) };
         match (whole, uninit) {
             (true, false) => run(0..size, &|memory| relayout.run_write_only(&source, only(memory))),
@@ -176,7 +179,8 @@ fn nothing_is_read_where_a_copy_is_only_written() {
     for (number, (from, to)) in PAIRS.iter().enumerate() {
         let relayout = Relayout::new(&parsed(from), &parsed(to)).unwrap();
         for (place, level) in levels().enumerate() {
-            // The safe kernels cannot read what they write, and write it in small parts; every sixth run of them is enough.
+            // The safe kernels cannot read what they write, and write it in small parts; every sixth run of
+            // them is enough.
             if level == KernelLevel::Portable && number % 6 > 0 {
                 continue;
             }

@@ -30,7 +30,7 @@ fn file(model: &Model<'_>) -> Vec<u8> {
     file
 }
 
-/// A file with this header and so many bytes behind it.
+/// A file with this header and this many bytes after it.
 fn raw(header: &str, data: usize) -> Vec<u8> {
     let length = u64::try_from(header.len()).unwrap().to_le_bytes();
     [&length[..], header.as_bytes(), &vec![7; data]].concat()
@@ -202,7 +202,7 @@ fn headers_that_lie_are_refused_by_name() {
     assert!(Model::read(&raw(&one, 4)).is_ok());
     refused(&raw(&one, 3), "model_truncated");
     refused(&raw(&one, 5), "model_trailing_bytes");
-    // The last of two would win in a map, and a gap of nobody's bytes be left.
+    // The last of two would win in a map, and a gap of no one's bytes be left.
     let twice = format!(r#"{{"a":{},"a":{}}}"#, entry(0, 4), entry(0, 4));
     assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` stands twice in the header"));
     let words = format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},"a":{}}}"#, entry(0, 4));
@@ -352,8 +352,8 @@ fn an_index_keeps_the_order_of_its_tensors() {
     }
 }
 
-/// Found by fuzzing: serde_json's quick way to read numbers is wrong in the last digit of some long ones, so metadata changed with
-/// every reading and writing of an index.
+/// Found by fuzzing: serde_json's quick way to read numbers is wrong in the last digit of some long ones, so
+/// metadata changed with every reading and writing of an index.
 #[test]
 fn numbers_in_the_metadata_of_an_index_do_not_change() {
     let text = r#"{"metadata": {"t": [1, 0.09223372036854775807, 3]}, "weight_map": {"a": "1.safetensors"}}"#;

@@ -1,4 +1,5 @@
-//! What serde writes reads back to the same value, in the form the module promises; damaged JSON is refused by a sentence.
+//! What serde writes reads back to the same value, in the form the module promises; damaged JSON is refused
+//! by a sentence.
 #![cfg(feature = "serde")]
 
 use std::fmt::{Debug, Display};
@@ -27,7 +28,7 @@ fn reads_back<T: Serialize + DeserializeOwned + Debug + PartialEq>(value: &T) ->
     json
 }
 
-/// The sentence that refuses a JSON text, without the place that serde_json puts behind it.
+/// The sentence that refuses a JSON text, without the place that serde_json puts after it.
 fn refusal<T: DeserializeOwned + Debug>(json: &str) -> String {
     let error = serde_json::from_str::<T>(json).expect_err(json).to_string();
     error.split(" at line ").next().unwrap_or_default().to_owned()
@@ -72,7 +73,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             let [zero, base, padding, exclusive, usage] = switches;
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
             (limits.exclusive_ranges, limits.one_usage) = (exclusive, usage);
-            // The rules of devices that are told strides, from the same numbers.
+            // The rules of devices that are given strides, from the same numbers.
             (limits.told_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
             (limits.zero_offset, limits.whole_elements) = (base, zero);
             (limits.stride_multiple, limits.max_stride_bytes, limits.max_extent) = (unit, copy, buffer);
@@ -202,7 +203,8 @@ fn what_has_no_text_has_the_form_of_its_table() {
     assert_eq!(buffer, Buffer::new(64, 0, Role::Input));
 }
 
-/// The rules of WebGPU among them: two usages of a buffer, ranges of written bindings, words that are written at once.
+/// The rules of WebGPU among them: two usages of a buffer, ranges of written bindings, words that are written
+/// at once.
 #[test]
 fn named_limits_read_back() {
     let named = Limits::NAMES.iter().map(|name| Limits::by_name(name).unwrap());
@@ -221,7 +223,7 @@ fn named_limits_read_back() {
     for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_unit":4"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    // What is left out is no limit.
+    // What is left out is not a limit.
     let mut mine = Limits::none();
     mine.name = "mine".into();
     mine.max_binding = 1024;

@@ -90,7 +90,7 @@ fn views_of_tiled_arrays_have_few_tiles() {
         ("f32[2,35,9,9]{3,2,1,0:T(16,1,1)}", &[2, 35, 81], "f32[2,35,81]{2,1,0:T(16,1)}"),
         ("f32[6,4]{0,1}", &[2, 3, 4], "f32[2,3,4]{1,0,2}"),
         ("f32[8,100]", &[8, 100, 1], "f32[8,100,1]{2,1,0}"),
-        // Tiles that are no TPU's are carried over, though a TPU would have others.
+        // Tiles that are not those of a TPU are carried over, though a TPU would have others.
         ("f32[16,512]{1,0:T(4,256)}", &[4, 4, 512], "f32[4,4,512]{2,1,0:T(4,256)}"),
     ] {
         assert_eq!(reshaped(operand, sizes), expected, "{operand} as {sizes:?}");
@@ -238,7 +238,7 @@ proptest! {
     fn every_spelling_of_a_view_says_the_view(operand in prop_oneof![any_shape(2000), tpu_shape()], choice in prop::collection::vec(0..255_u8, 4), turn in 0..4_usize, cut in 0..4_u64) {
         let own = operand.to_index_map().unwrap();
         if let Ok(view) = own.reshape(&regrouped(operand.sizes(), &choice)) {
-            // The elements in row-major order lie where the operand has them.
+            // The elements in row-major order are where the operand has them.
             if let Ok(spelled) = spell_view(&view, &operand) {
                 assert_says(&spelled, &view);
                 prop_assert_eq!(offsets(&spelled), offsets(&operand), "{} as {}", operand, spelled);

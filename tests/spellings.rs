@@ -142,7 +142,7 @@ fn tags_both_ways() {
         assert_eq!(onednn::tag(&shape).unwrap(), tag);
     }
     let tag = |text: &str| onednn::tag(&text.parse::<ArrayShape>().unwrap());
-    // Where the outer rows go on counting behind the block of 16, one block of 48 says the same.
+    // Where the outer rows go on counting after the block of 16, one block of 48 says the same.
     let shape = onednn::shape(DataType::BF16, &[133, 130], "BA16a64b4a").unwrap();
     assert_eq!(shape.to_string(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
     assert_eq!(onednn::tag(&shape).unwrap(), "AB48a64b4a");

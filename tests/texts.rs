@@ -1,4 +1,5 @@
-//! Everything that has a text reads it back: `Display` and `FromStr`, and with the feature `serde` the same through JSON.
+//! Everything that has a text reads it back: `Display` and `FromStr`, and with the feature `serde` the same
+//! through JSON.
 
 use std::fmt::{Debug, Display};
 use std::num::NonZeroU64;
@@ -158,7 +159,7 @@ proptest! {
         reads_back(&format!("f32[{sizes}]:{order}").parse::<Notated>().unwrap());
     }
 
-    /// Any text is refused with a column in it or just behind it, or read back.
+    /// Any text is refused with a column in it or just after it, or read back.
     #[test]
     fn nonsense_is_refused_where_it_is(text in "[\\[\\]0-9:,+x ()*?<=NCHWf32{}]{0,12}") {
         fn check<T: Texted>(text: &str) -> Result<(), TestCaseError> {
@@ -263,7 +264,8 @@ fn the_debug_text_of_a_descriptor_has_all_of_its_fields() {
     assert!(format!("{:?}", BufferTensorDesc::packed(DataType::F16, &[2, 3]).unwrap()).contains("strides: None"));
 }
 
-/// Which of the two is wrong with a dimension of an order: it stands there twice, or the array has none of this number.
+/// Which of the two is wrong with a dimension of an order: it is there twice, or the array has none of this
+/// number.
 #[test]
 fn an_order_says_which_dimension_is_wrong_and_how() {
     for (text, column, expected) in [

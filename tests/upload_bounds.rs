@@ -1,11 +1,12 @@
-//! The numbers of the specifications, and what lies on them and one beyond them.
+//! The numbers of the specifications, and what is on them and one beyond them.
 
 use tensor_layout::upload::{
     Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, pack_buffer, suggest, validate, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType};
 
-/// *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits), `cuTensorMapEncodeTiled`, *MLOperandDescriptor*.
+/// *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits), `cuTensorMapEncodeTiled`,
+/// *MLOperandDescriptor*.
 #[test]
 fn tensor_limits_are_those_of_the_specifications() {
     let metal = Limits::metal_tensor(MetalUsage::Shader);
@@ -60,7 +61,7 @@ fn a_buffer_is_packed_up_to_its_last_byte() {
     assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "buffer_limit");
     (limits.max_binding, limits.max_buffer) = (63, 128);
     assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "binding_limit");
-    // Elements begin at multiples of their size, also where the device asks for no alignment.
+    // Elements begin at multiples of their size, also where the device requires no alignment.
     let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
     let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
     assert_eq!(pack_buffer([&odd, &wide, &odd, &wide], &Limits::none()).unwrap().offsets, [0, 8, 16, 24]);
@@ -71,14 +72,14 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     let suggested = |text: &str, limits: &Limits| {
         suggest(&text.parse::<BufferTensorDesc>().unwrap(), limits).map(|found| found.desc.to_string())
     };
-    // The last axis is dense, the others lie as they did: the column axis was the inner one.
+    // The last axis is dense, the others are as they did: the column axis was the inner one.
     let mut dense = Limits::none();
     (dense.told_strides, dense.unit_inner_stride) = (true, true);
     assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
     // One row for all indices stays one where only another stride has to change.
     dense.max_stride = 1 << 20;
     assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
-    // An axis of one index repeats nothing, and its stride is no gap and in no wrong order.
+    // An axis of one index repeats nothing, and its stride is not a gap and in no wrong order.
     assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
     let mut ordered = Limits::none();
     (ordered.told_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
@@ -86,7 +87,7 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
     ordered.packed_outside = Some(2);
     assert_eq!(suggested("f32[2,3,10]:[30,10,1]", &ordered).unwrap(), "f32[2,3,10]:[48,16,1]");
-    // An axis of size 1 is no row that channels could share.
+    // An axis of size 1 is not a row that channels could share.
     let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
     assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
     // Nor is one whose indices all have one place.

@@ -1,4 +1,4 @@
-//! `upload` for layouts that are no descriptors: XLA shapes and index maps.
+//! `upload` for layouts that are not descriptors: XLA shapes and index maps.
 
 mod literal;
 
@@ -94,7 +94,7 @@ fn a_buffer_of_tiled_weights() {
 fn windows_of_a_slice_begin_in_front_of_it() {
     let whole = BufferTensorDesc::packed(DataType::F16, &[64, 100]).unwrap();
     let rows = whole.slice_axis(0, 3..60).unwrap();
-    // DirectML binds the first element, at byte 600; a shader is told where it lies.
+    // DirectML binds the first element, at byte 600; a shader is given where it is stored.
     let window = windows_of(&rows, 512, &Limits::by_name("directml").unwrap()).unwrap().next().unwrap();
     assert_eq!((window.bound.clone(), window.base()), (1104..12512, 8));
     let window = windows_of(&rows, 512, &Limits::webgpu()).unwrap().next().unwrap();

@@ -1,4 +1,4 @@
-//! Devices that are told strides: their rules word for word, beside `validate` and `suggest`.
+//! Devices that are given strides: their rules word for word, beside `validate` and `suggest`.
 
 mod literal;
 
@@ -9,7 +9,7 @@ use tensor_layout::upload::{
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
-/// A tensor as these interfaces are told it: sizes and strides from the innermost axis on.
+/// A tensor as these interfaces are given it: sizes and strides from the innermost axis on.
 struct Told {
     sizes: Vec<u128>,
     strides: Vec<u128>,
@@ -28,7 +28,7 @@ impl Told {
         self.sizes.len()
     }
 
-    /// Is a stride a whole number of so many bytes?
+    /// Is a stride a whole number of this many bytes?
     fn is_bytes(&self, stride: u128, bytes: u128) -> bool {
         (stride * self.bits).is_multiple_of(bytes * 8)
     }
@@ -65,7 +65,8 @@ fn metal(told: &Told, machine_learning: bool) -> bool {
     true
 }
 
-/// The valid usage of VkTensorDescriptionARM, by number, with the required limits and without `tensorNonPacked`.
+/// The valid usage of VkTensorDescriptionARM, by number, with the required limits and without
+/// `tensorNonPacked`.
 fn vulkan(told: &Told) -> bool {
     let rank = told.rank();
     // Vulkan counts from the outermost axis.
@@ -102,7 +103,7 @@ fn tensor_map(told: &Told) -> bool {
         })
 }
 
-/// A type and a shape: nothing else is told, so the elements lie packed.
+/// A type and a shape: nothing else is given, so the elements are packed.
 fn webnn(told: &Told) -> bool {
     let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8"];
     let mut packed = 1;
@@ -172,7 +173,8 @@ proptest! {
     fn what_is_suggested_is_accepted_and_reached(desc in desc()) {
         for (limits, rules) in devices() {
             let Ok(found) = suggest(&desc, &limits) else {
-                // What no strides cure: the type, the rank, sizes and their number; or a size that is in the type's way.
+                // What no strides cure: the type, the rank, sizes and their number; or a size that is in the
+                // type's way.
                 let packed = BufferTensorDesc::packed(desc.data_type(), desc.sizes()).unwrap();
                 prop_assert!(validate_description(&packed, &limits).is_err(), "{desc} for {}", limits.name);
                 continue;

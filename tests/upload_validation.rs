@@ -369,7 +369,7 @@ fn a_source_is_neither_too_short_nor_too_long() {
 fn the_report_names_gaps_pieces_and_copies() {
     let rows = strided(DataType::F32, &[2, 3], &[5, 1]);
     let mut limits = Limits::none();
-    for (writes, says) in [(true, "the device may overwrite them"), (false, "they are left alone")] {
+    for (writes, says) in [(true, "the device may overwrite them"), (false, "the device keeps them")] {
         limits.writes_padding = writes;
         let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
         assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
@@ -414,8 +414,9 @@ fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     assert_eq!((report.alignment_asked, report.alignment_had, report.pieces, report.copies), (1, None, None, None));
 }
 
-/// The alignment that a descriptor promises is that of its buffer. Where the binding begins with the first element of a slice, what the
-/// slice leaves of the promise is asked for; where it begins with the buffer, all of it.
+/// The alignment that a descriptor promises is that of its buffer. Where the binding begins with the first
+/// element of a slice, what the slice leaves of the promise is requested; where it begins with the buffer,
+/// all of it.
 #[test]
 fn a_promise_of_alignment_is_that_of_what_is_bound() {
     let desc = packed(DataType::F32, &[16]).with_base_offset_alignment(64).unwrap();
@@ -433,8 +434,9 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
     }
 }
 
-/// The numbers of the specifications: *limits* of WebGPU, *Required Limits* of Vulkan, `D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`, and
-/// `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT` with sizes and strides of type `UINT`.
+/// The numbers of the specifications: *limits* of WebGPU, *Required Limits* of Vulkan,
+/// `D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`, and `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT` with sizes and strides of
+/// type `UINT`.
 #[test]
 fn limits_are_those_of_the_specifications() {
     let webgpu = Limits::webgpu();

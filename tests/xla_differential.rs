@@ -1,4 +1,5 @@
-//! The reader of shapes against XLA's own, on texts whose outcome was recorded (tests/data/xla_differential.py).
+//! The reader of shapes against XLA's own, on texts whose outcome was recorded
+//! (tests/data/xla_differential.py).
 //!
 //! docs/XLA.md lists the differences; each has its line here, and there are no others.
 

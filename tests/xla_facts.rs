@@ -240,7 +240,8 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
     assert!(rows > 700);
 }
 
-/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it reports.
+/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it
+/// reports.
 #[test]
 fn tpu_orders_are_those_the_compiler_chooses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
@@ -352,4 +353,41 @@ fn arrays_without_a_bound_keep_their_parts() {
     let error = UnboundedArray::new(DataType::BF16, &extents[..2], layout).unwrap_err();
     assert_eq!(error.to_string(), "the number of dimensions in minor_to_major must be 2, one for each axis, but is 3");
     assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
+}
+
+/// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an
+/// element.
+#[test]
+fn complex128_is_laid_out_like_complex64() {
+    use TpuGeneration::{V3, V5e};
+    for (generation, picked, bytes) in [
+        (V5e, "c128[]{:T(128)}", 2_048),
+        (V5e, "c128[7]{0:T(128)}", 2_048),
+        (V5e, "c128[300]{0:T(512)}", 8_192),
+        (V5e, "c128[5000,1]{0,1:T(1,128)}", 81_920),
+        (V5e, "c128[1,5]{1,0:T(1,128)}", 2_048),
+        (V5e, "c128[3,100]{1,0:T(4,128)}", 8_192),
+        (V5e, "c128[20,300]{1,0:T(8,128)}", 147_456),
+        (V5e, "c128[4,2]{0,1:T(2,128)}", 4_096),
+        (V5e, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
+        (V5e, "c128[9,1,130]{2,1,0:T(1,128)}", 36_864),
+        (V3, "c128[]{:T(256)}", 4_096),
+        (V3, "c128[7]{0:T(256)}", 4_096),
+        (V3, "c128[300]{0:T(512)}", 8_192),
+        (V3, "c128[5000,1]{0,1:T(2,128)}", 163_840),
+        (V3, "c128[1,5]{1,0:T(2,128)}", 4_096),
+        (V3, "c128[3,100]{1,0:T(4,128)}", 8_192),
+        (V3, "c128[20,300]{1,0:T(8,128)}", 147_456),
+        (V3, "c128[4,2]{0,1:T(2,128)}", 4_096),
+        (V3, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
+        (V3, "c128[9,1,130]{2,0,1:T(8,128)}", 65_536),
+    ] {
+        let bare = array(picked.split_once('{').unwrap().0);
+        let found = bare.with_tpu_layout(generation).unwrap();
+        assert_eq!(
+            (found.to_string().as_str(), found.physical_size_in_bytes().unwrap()),
+            (picked, bytes),
+            "{generation}"
+        );
+    }
 }

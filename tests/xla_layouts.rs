@@ -196,7 +196,7 @@ fn refusals_point_at_the_byte() {
         let error = input.parse::<Shape>().unwrap_err();
         assert_eq!((error.code(), error.column()), ("parse", Some(column)), "{error}");
     }
-    // An array that has no bound is a shape, but lies nowhere.
+    // An array that has no bound is a shape, but is nowhere.
     assert_eq!("f32[?]".parse::<ArrayShape>().unwrap_err().column(), Some(1));
     assert!("(f32[3])".parse::<ArrayShape>().is_err());
 }

@@ -22,6 +22,8 @@ pub(crate) struct Options {
     tuning: Tuning,
     /// Try the candidates of the measured mode instead.
     measured: bool,
+    /// Compare stores into fresh memory and into memory that was just written.
+    memory: bool,
 }
 
 impl Options {
@@ -34,6 +36,7 @@ impl Options {
             threads: 1,
             tuning: Tuning::default(),
             measured: false,
+            memory: false,
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
@@ -46,6 +49,7 @@ impl Options {
                 "--threads" => options.threads = value().parse().expect("a number of threads"),
                 "--tuning" => options.tuning = value().parse().expect("a tuning"),
                 "--measured" => options.measured = true,
+                "--memory" => options.memory = true,
                 "--bench" => {}
                 other => panic!("unknown argument {other}"),
             }
@@ -88,6 +92,9 @@ pub(crate) struct Contestant<'a> {
 pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
     if let Err(error) = KernelLevel::requested() {
         eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
+    }
+    if options.memory {
+        return destinations();
     }
     println!("{HEADER}");
     let mut means: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -201,6 +208,44 @@ fn trials(case: &Case, relayout: Relayout, source: &[u8], destination: &mut [u8]
         println!("{},{},\"{tuning}\",{:.3e},{:.3}", case.size, case.name, seconds(place), seconds(place) / seconds(0));
     }
     (0..trials.len()).map(seconds).fold(f64::INFINITY, f64::min) / seconds(0)
+}
+
+/// What non-temporal stores take beside ordinary ones, by what the destination was before: never touched (the
+/// pages are handed out while it is written), and written a moment ago.
+fn destinations() {
+    println!(
+        "case,bytes_moved,fresh_ordinary,fresh_non_temporal,fresh_ratio,reused_ordinary,reused_non_temporal,reused_ratio"
+    );
+    let pairs = [
+        ("copy", "f32[N,197,12,64]", "f32[N,197,12,64]"),
+        ("heads", "f32[N,12,197,64]:[151296,64,768,1]", "f32[N,12,197,64]"),
+        ("nhwc", "f32[N,64,56,56]", "f32[N,64,56,56]:NHWC"),
+    ];
+    for (name, from, to) in pairs {
+        for number in [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] {
+            let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Notated>().unwrap();
+            let plan = Relayout::new(&layout(from), &layout(to)).unwrap();
+            let plans = [plan.clone().with_streaming(false), plan.clone().with_streaming(true)];
+            let length = plan.source_size_in_bytes() as usize;
+            let mut buffers = Buffers::new((length, length));
+            let mut times = [f64::INFINITY; 4];
+            for _ in 0..15 {
+                for (place, plan) in plans.iter().enumerate() {
+                    // Large blocks of zeros are pages that nobody has touched.
+                    let mut fresh = vec![0_u8; length.max(64 << 20)];
+                    let fresh = &mut fresh[..length];
+                    let seconds = time(1, || plan.run(buffers.source.bytes(), fresh).unwrap());
+                    times[place] = times[place].min(seconds);
+                    buffers.source.bytes_mut().fill(1);
+                    buffers.destination.bytes_mut().fill(place as u8);
+                    let seconds = time(1, || buffers.run(|source, destination| plan.run(source, destination).unwrap()));
+                    times[2 + place] = times[2 + place].min(seconds);
+                }
+            }
+            let [a, b, c, d] = times;
+            println!("{name},{},{a:.3e},{b:.3e},{:.2},{c:.3e},{d:.3e},{:.2}", 2 * length, b / a, d / c);
+        }
+    }
 }
 
 /// How copies are run: here, or on the threads of a pool.

@@ -152,5 +152,10 @@ fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Opt
 fn read(text: &str) -> Result<(BufferTensorDesc, Option<&'static str>, u64), Error> {
     let layout: Notated = text.parse()?;
     let (desc, remark) = bound_as(layout.layout())?;
+    let alignment = layout.storage_rule().alignment;
+    let desc = match u32::try_from(alignment) {
+        Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
+        _ => desc,
+    };
     Ok((desc, remark, min_size_in_bytes(&layout.to_index_map()?)?))
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use tensor_layout::named::full_name;
 use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
@@ -23,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LAYOUT")]
     from: String,
     /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between
-    /// them.
+    /// them. The name of a layout alone, such as tensorrt.kCHW32, takes the type and the sizes of the input.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
     /// The value of padding: zero, or the bits of one element as 0x...
@@ -32,8 +33,8 @@ pub(crate) struct Arguments {
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
-    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy or
-    /// directml.
+    /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy,
+    /// directml or named.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
     /// The input: raw bytes, or a .npy file by its name.
@@ -101,7 +102,16 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     })
 }
 
+/// A name without a type gets the type and sizes of the other side.
+fn with_sizes(text: &str, other: &str) -> String {
+    let sizes = |map: IndexMap| format!("{text}:{}{:?}", map.data_type(), map.sizes()).replace(' ', "");
+    let is_name = full_name(text).is_ok();
+    let other = other.parse().and_then(|other: Notated| other.to_index_map()).ok().filter(|_| is_name);
+    other.map_or_else(|| text.to_owned(), sizes)
+}
+
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let (from, to) = (&with_sizes(from, to), &with_sizes(to, from));
     let (from, to) = match (Side::of(from, arguments.notation), Side::of(to, arguments.notation)) {
         (Ok(from), Ok(to)) => (from, to),
         (Err(error), _) => return output.refuse(from, &error),

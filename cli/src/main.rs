@@ -11,6 +11,7 @@ mod index_text;
 mod input_file;
 mod mapped_file;
 mod model;
+mod names;
 mod new_file;
 mod npy;
 mod offset;
@@ -37,7 +38,8 @@ use tensor_layout::relayout::KernelLevel;
 /// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
 /// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
 /// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
-/// bytes) or {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML). Quote it for the shell.
+/// bytes), {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML) or tensorrt.kCHW32:s8[2,33,3,2] (a
+/// name; see the command names). Quote it for the shell.
 ///
 /// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]
@@ -67,6 +69,8 @@ enum Command {
     View(view::Arguments),
     /// Whether two layouts store every element at the same offset.
     Same(same::Arguments),
+    /// The layouts that devices and libraries have names for, with their rules and sources.
+    Names(names::Arguments),
     /// The peak memory of a compiled XLA program, the arrays that are alive there, and the padding.
     Hlo(hlo::Arguments),
     /// A picture of a layout in memory, as text or SVG.
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(arguments, &mut output),
         Command::View(arguments) => view::run(arguments, &mut output),
         Command::Same(arguments) => same::run(arguments, &mut output),
+        Command::Names(arguments) => names::run(arguments, &mut output),
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
         Command::Shader(arguments) => shader::run(arguments, &mut output),

@@ -205,3 +205,51 @@ fn layouts_that_lie_are_refused() {
         }
     }
 }
+
+/// The file says which name each tensor has, and the same layout for readers without the table; another text
+/// beside the name is refused.
+#[test]
+fn names_stay_with_their_tensors() {
+    let folder = folder("named");
+    let [input, laid_out, restored] =
+        ["in", "laid_out", "restored"].map(|name| folder.join(format!("{name}.safetensors")));
+    let tensors: &[safetensors_file::Row<'_>] =
+        &[("up.weight", "BF16", &[32, 64], 4096), ("up.scale", "F8_E4M3", &[200, 10], 2000), ("bias", "F32", &[5], 20)];
+    safetensors_file::write(&input, tensors, None, 0);
+    let out = ["model", text(&input), "--limits", "none", "--to-for", "*.weight=aiter.shuffle_weight_16x16", "--json"];
+    let run_out = run(&[&out[..], &["--to-for", "*.scale=swizzled", "--out", text(&laid_out)]].concat());
+    assert_eq!(run_out.status, 0, "{run_out:?}");
+    let (tensors, metadata) = contents(&laid_out);
+    assert_eq!(metadata["layout.up.weight"], "aiter.shuffle_weight_16x16:bf16[32,64] = bf16[32,64]{1,0:T(16,8)}");
+    assert_eq!(
+        metadata["layout.up.scale"],
+        "nvidia.sf_128x4:f8e4m3fn[200,10] = f8e4m3fn[200,10]{1,0:T(128,4)(32,4)(4,1,1,4)}"
+    );
+    assert_eq!(tensors["up.scale"].2.len(), 3072);
+    let back = run(&["model", text(&laid_out), "--limits", "none", "--to", "packed", "--out", text(&restored)]);
+    assert_eq!(back.status, 0, "{back:?}");
+    assert!(contents(&restored) == contents(&input));
+
+    // A file whose name and text differ.
+    let bytes = fs::read(&laid_out).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"T(16,8)").unwrap();
+    let mut other = bytes.clone();
+    other[at..at + 7].copy_from_slice(b"T(8,16)");
+    fs::write(&laid_out, other).unwrap();
+    let refused = run(&["model", text(&laid_out), "--limits", "none"]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(refused.stderr.contains("is another layout than `bf16[32,64]{1,0:T(8,16)}`"), "{}", refused.stderr);
+
+    // What a name does not take is refused, as is a name that is misspelt.
+    let refused =
+        run(&["model", text(&input), "--limits", "none", "--to", "tenstorrent.tile", "--out", text(&laid_out)]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(
+        refused.stderr.contains("tenstorrent.tile has the axes ..,H,W, and there are 1 sizes"),
+        "{}",
+        refused.stderr
+    );
+    let refused = run(&["model", text(&input), "--to", "tenstorent.tile"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("the nearest is tenstorrent.tile"), "{}", refused.stderr);
+}

@@ -128,3 +128,19 @@ fn the_page_shows_what_is_printed() {
     }
     assert_eq!(blocks, 3);
 }
+
+/// A build without naga says how to get one with it.
+#[cfg(not(feature = "naga"))]
+#[test]
+fn another_language_needs_a_build_with_naga() {
+    let layouts = ["shader", "--from", "f32[64,64]{1,0}", "--to", "f32[64,64]{0,1}"];
+    for option in ["--target", "--language"] {
+        let run = run(&[&layouts[..], &[option, "hlsl"]].concat());
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(
+            run.stderr.contains("no translator to hlsl")
+                && run.stderr.contains("`cargo install --path cli --features naga`")
+        );
+    }
+    assert_eq!(run(&[&layouts[..], &["--language", "wgsl"]].concat()).status, 0);
+}

@@ -163,7 +163,7 @@ fn the_index_is_written_only_for_parts_of_this_model() {
     refused("0 of 4 parts are there");
     assert_eq!(model(&index, &out, &["--part", "1/2"]).status, 0);
     refused("2 of 4 parts are there, and ");
-    refused(&format!("{} is not there", part(2)));
+    refused(&format!("{} does not exist", part(2)));
     assert_eq!(model(&index, &out, &["--part", "2/2"]).status, 0);
     fs::remove_file(out.join(INDEX)).unwrap();
     let second = out.join(part(2));
@@ -171,7 +171,7 @@ fn the_index_is_written_only_for_parts_of_this_model() {
 
     // Cut short by something that does not rename.
     fs::write(&second, &good[..good.len() - 1]).unwrap();
-    refused("is not of its full length");
+    refused("is too short");
     // Of another rule.
     let other = out.with_file_name("other");
     assert_eq!(model(&index, &other, &["--to-for", "*.z=T(64)"]).status, 0);

@@ -122,9 +122,10 @@ pub struct SpaceTotal {
 
 /// The buffers of a dump: the ones that waste most, and totals for each memory.
 ///
-/// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that
-/// are only another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
-/// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside fusions ([`Inlined`]).
+/// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that are only
+/// another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
+/// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside
+/// fusions ([`Inlined`]).
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferTable, Inlined, Reader};

@@ -1,5 +1,7 @@
 //! Reading a line so that every error points at the byte it stopped at.
 
+#![allow(clippy::arithmetic_side_effects, reason = "positions in a text, of which none passes its length")]
+
 use tensor_layout::{Error, Shape};
 
 /// Blank, tab and the two ends of a line: what XLA's lexer skips, and nothing else of Unicode.

@@ -76,8 +76,13 @@ impl<'a> WriteOnly<'a> {
         self.len() == 0
     }
 
-    /// The same as the memory of a copy.
+    /// As memory that every line is to be stored to once, past the cache.
     pub fn into_destination(self) -> Destination<'a> {
+        Destination { kind: Kind::WriteOnly, ..self.0 }
+    }
+
+    /// As the memory that it was made of: bytes of one's own are stored to through the cache.
+    pub fn into_memory(self) -> Destination<'a> {
         self.0
     }
 }
@@ -90,13 +95,13 @@ unsafe impl Sync for WriteOnly<'_> {}
 
 impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
     fn from(bytes: &'a mut [u8]) -> Self {
-        WriteOnly(Destination { kind: Kind::WriteOnly, ..bytes.into() })
+        WriteOnly(bytes.into())
     }
 }
 
 impl<'a> From<&'a mut [MaybeUninit<u8>]> for WriteOnly<'a> {
     fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
-        WriteOnly(Destination { kind: Kind::WriteOnly, ..Destination::uninitialised(bytes) })
+        WriteOnly(Destination::uninitialised(bytes))
     }
 }
 
@@ -131,7 +136,7 @@ impl<'a> Destination<'a> {
     }
 
     /// Its bytes, if they are initialised and may be read.
-    fn readable(&mut self) -> Option<&mut [u8]> {
+    pub fn readable(&mut self) -> Option<&mut [u8]> {
         // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is here; what has been written
         // since is initialised.
         (self.kind == Kind::Initialised)

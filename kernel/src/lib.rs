@@ -20,6 +20,7 @@ mod iterations;
 mod level;
 mod machine;
 pub mod nest;
+mod plain;
 mod portable;
 mod schedule;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -32,6 +33,7 @@ pub use call::{Call, StreamFence};
 pub use destination::{Destination, WriteOnly, all_written};
 pub use level::{Available, Level};
 pub use machine::{TraitSource, Traits};
+pub use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};
 pub use portable::{bit_rows, width};
 pub use schedule::{Panels, RUN_COLUMNS, Schedule, Stage};
 #[cfg(feature = "software")]

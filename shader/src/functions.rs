@@ -42,7 +42,8 @@ pub enum Access {
 ///   on evaluate the very expressions that the text was printed from.
 ///
 /// ```
-/// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+/// use tensor_layout::ArrayShape;
+/// use tensor_layout_shader::IndexFunctions;
 ///
 /// let shape: ArrayShape = "f32[16,300]{1,0:T(8,128)}".parse()?;
 /// let functions = IndexFunctions::new(&shape)?;
@@ -108,7 +109,8 @@ impl IndexFunctions {
     /// As [`new`](IndexFunctions::new), with offsets counted from the base.
     ///
     /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType, shader::IndexFunctions};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    /// use tensor_layout_shader::IndexFunctions;
     ///
     /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?.with_base_offset(5 << 32)?;
     /// assert_eq!(IndexFunctions::new(&desc).unwrap_err().code(), "element_limit");
@@ -138,7 +140,8 @@ impl IndexFunctions {
     /// [`Error::Parse`] for another name.
     ///
     /// ```
-    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    /// use tensor_layout::ArrayShape;
+    /// use tensor_layout_shader::IndexFunctions;
     ///
     /// let bias: ArrayShape = "f32[16]".parse()?;
     /// let functions = IndexFunctions::new(&bias)?.named("bias")?;
@@ -162,7 +165,8 @@ impl IndexFunctions {
     /// [`Error::TooHard`] if strides do not nest and too many indices would have to be tried for an offset.
     ///
     /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType, shader::IndexFunctions};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    /// use tensor_layout_shader::IndexFunctions;
     ///
     /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
     /// let functions = IndexFunctions::new(&desc)?.with_inverse()?;
@@ -191,7 +195,8 @@ impl IndexFunctions {
     /// which have no strides along it.
     ///
     /// ```
-    /// use tensor_layout::{ArrayShape, shader::IndexFunctions};
+    /// use tensor_layout::ArrayShape;
+    /// use tensor_layout_shader::IndexFunctions;
     ///
     /// let tiled: ArrayShape = "f32[4,7]{1,0:T(2,4)}".parse()?;
     /// let functions = IndexFunctions::new(&tiled)?.with_walk(1)?;
@@ -229,7 +234,8 @@ impl IndexFunctions {
     /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that is none.
     ///
     /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType, shader::{Access, IndexFunctions}};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    /// use tensor_layout_shader::{Access, IndexFunctions};
     ///
     /// let desc = BufferTensorDesc::new(DataType::U4, &[16], None)?;
     /// let functions = IndexFunctions::new(&desc)?.with_access("nibbles", Access::ReadWrite)?;

@@ -21,7 +21,8 @@ const BINDINGS: u8 = 8;
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry point.
+/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry
+/// point.
 ///
 /// ```
 /// use tensor_layout_shader::{Target, translate};
@@ -60,7 +61,8 @@ impl Pass {
     /// As for [`translate`]; none is known.
     ///
     /// ```
-    /// use tensor_layout::{relayout::Relayout, shader::{Profile, Program, Target}, ArrayShape};
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    /// use tensor_layout_shader::{Profile, Program, Target};
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,256]{1,0}".parse()?, "f32[16,256]{1,0:T(8,128)}".parse()?);
     /// let program = Program::new(&Relayout::new(&rows, &tiles)?, &Profile::default())?;

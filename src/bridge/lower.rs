@@ -22,7 +22,7 @@ pub enum Lowering {
     Split(Split),
     /// No strides say it; the map does.
     IndexMap {
-        /// Where the elements lie.
+        /// Where the elements are stored.
         map: IndexMap,
         /// Why no strides say it: a sentence that names the dimension.
         reason: String,
@@ -31,8 +31,8 @@ pub enum Lowering {
 
 /// A tiled layout as a strided tensor of higher rank.
 ///
-/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major number its
-/// axes form; where that number is at or above the logical size, the element is padding.
+/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major
+/// number its axes form; where that number is at or above the logical size, the element is padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The padded tensor.
@@ -75,7 +75,8 @@ impl Lowering {
 }
 
 impl Split {
-    /// Which dimension is cut into which digits: `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`.
+    /// Which dimension is cut into which digits:
+    /// `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`.
     fn reason(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for dim in 0..self.logical_sizes.len() {
@@ -96,14 +97,14 @@ impl Split {
 
 /// Lowers a tiled layout to strides: exactly, or not at all.
 ///
-/// The total size of the descriptor is that of the tiled buffer (rounded up to 4 bytes), which is often more than
-/// DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour.
+/// The total size of the descriptor is that of the tiled buffer (rounded up to 4 bytes), which is often more
+/// than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which lies in
-/// several buffers. A layout that stores elements in another width than their
-/// type's, which a descriptor cannot say, lowers to [`Lowering::IndexMap`].
+/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::NotExpressible`] for a layout with
+/// `SC(..)`, which is in several buffers. A layout that stores elements in another width than their type's,
+/// which a descriptor cannot say, lowers to [`Lowering::IndexMap`].
 ///
 /// ```
 /// use tensor_layout::{bridge::{lower, Lowering}, ArrayShape};
@@ -123,7 +124,8 @@ pub fn lower(shape: &ArrayShape) -> Result<Lowering, Error> {
     lower_in_order(shape.to_index_map()?, shape.layout().minor_to_major().iter().copied())
 }
 
-/// Lowers the layout of any map, such as that of a view or of a CuTe text, to strides: exactly, or not at all.
+/// Lowers the layout of any map, such as that of a view or of a CuTe text, to strides: exactly, or not at
+/// all.
 ///
 /// As [`lower`]; the strides of size-1 dimensions are those of a row-major neighbour.
 ///

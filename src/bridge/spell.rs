@@ -17,8 +17,9 @@ use crate::tiled::{ArrayShape, Tile};
 use memory_order::{MemoryOrder, Room, refuse};
 use wanted::Wanted;
 
-/// The most tiles that are tried to find the shortest spelling of one map. Two or three digits take a few dozen, all of them
-/// some ten milliseconds. Where they do not suffice, the spelling is longer than it has to be.
+/// The most tiles that are tried to find the shortest spelling of one map. Two or three digits take a few
+/// dozen, all of them some ten milliseconds. Where they do not suffice, the spelling is longer than it has to
+/// be.
 ///
 /// ```
 /// use tensor_layout::bridge::{spell, SPELLING_SEARCH_LIMIT};
@@ -32,19 +33,20 @@ use wanted::Wanted;
 /// ```
 pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 
-/// The shortest tiled layout with the places, the element width and the physical size of a map, whatever the order of its
-/// digits.
+/// The shortest tiled layout with the places, the element width and the physical size of a map, whatever the
+/// order of its digits.
 ///
 /// Works for every Affine or Split map that begins at 0 and whose strides, in order, divide each other and
-/// leave no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes
-/// and permutations of tiled arrays, and for dense views. Without padding the spelling has as few tiles as possible, and of several
-/// the shortest text. A gap is padding of one dimension, or two tiles for a smallest stride; another way to say it may be
-/// shorter (`T(2,1)` is spelled `T(1)(2)`). The search stops after [`SPELLING_SEARCH_LIMIT`] tiles; then a construction that always
-/// succeeds gives a longer one. For a view of an array whose layout is known, [`spell_view`] finds the spelling its compiler would choose.
+/// leave no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes and
+/// permutations of tiled arrays, and for dense views. Without padding the spelling has as few tiles as
+/// possible, and of several the shortest text. A gap is padding of one dimension, or two tiles for a smallest
+/// stride; another way to say it may be shorter (`T(2,1)` is spelled `T(1)(2)`). The search stops after
+/// [`SPELLING_SEARCH_LIMIT`] tiles; then a construction that always succeeds gives a longer one. For a view
+/// of an array whose layout is known, [`spell_view`] finds the spelling its compiler would choose.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what stands in the way.
+/// [`Error::NotExpressible`] with what is in the way.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell, ArrayShape, ToIndexMap};
@@ -59,24 +61,27 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
     shortest(Wanted::new(map))
 }
 
-/// The layout of a view of `operand`, spelled as a compiler spells it, where `map` says where the elements of the view lie.
+/// The layout of a view of `operand`, spelled as a compiler spells it, where `map` says where the elements of
+/// the view are stored.
 ///
 /// The first of these that says what the map says:
 ///
 /// 1. The operand itself.
-/// 2. If its tiles follow the rule of [`with_tpu_tiles`](ArrayShape::with_tpu_tiles) for its sizes: those of the same rule for
-///    the sizes of the view. Where several orders of the dimensions are possible, rather one that leaves the tiles as they are.
+/// 2. If its tiles follow the rule of [`with_tpu_tiles`](ArrayShape::with_tpu_tiles) for its sizes: those of
+///    the same rule for the sizes of the view. Where several orders of the dimensions are possible, rather
+///    one that leaves the tiles as they are.
 /// 3. Its tiles as they are.
 /// 4. The tiles of the other generations' rule, if it has tiles.
 /// 5. The shortest spelling, as [`spell`] gives it.
 ///
-/// Memory space, tail alignment, element width and the other attributes of the operand's layout stay; so do the bounds of
-/// dimensions (`<=5`) that are neither divided nor joined. Whatever is returned has been compared with the map.
+/// Memory space, tail alignment, element width and the other attributes of the operand's layout stay; so do
+/// the bounds of dimensions (`<=5`) that are neither divided nor joined. Whatever is returned has been
+/// compared with the map.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what stands in the way, also if dimensions of the operand are divided among memories
-/// (`SC(..)`); [`Error::Overflow`] if the padded size of the operand passes 64 bits.
+/// [`Error::NotExpressible`] with what is in the way, also if dimensions of the operand are divided among
+/// memories (`SC(..)`); [`Error::Overflow`] if the padded size of the operand passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell_view, ArrayShape, ToIndexMap};

@@ -37,7 +37,8 @@ pub(super) fn own_component(map: &IndexMap, dim: usize) -> Option<&Component> {
     map.components().iter().find(|component| component.dims() == [dim])
 }
 
-/// How many steps of `stride` fit before the next larger stride takes over, if strides alone place the elements.
+/// How many steps of `stride` fit before the next larger stride takes over, if strides alone place the
+/// elements.
 fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     let strides = map.strides().filter(|_| map.base() == 0 && stride > 0)?;
     let next = strides.iter().copied().filter(|&other| other > stride).min().unwrap_or(map.physical_elements());

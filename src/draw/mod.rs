@@ -1,6 +1,7 @@
-//! Pictures of a layout: the tensor with the place of each element, and the memory with what lies there.
+//! Pictures of a layout: the tensor with the place of each element, and the memory with what is stored there.
 //!
-//! Everything is read off the index map, so any layout of any model can be drawn that is small enough to look at.
+//! Everything is read off the index map, so any layout of any model can be drawn that is small enough to look
+//! at.
 //!
 //! ```
 //! use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};

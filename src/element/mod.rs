@@ -1,4 +1,4 @@
-//! What one element is: its data type, the bits it takes, and how it lies inside a byte.
+//! What one element is: its data type, the bits it takes, and how it is inside a byte.
 //!
 //! ```
 //! use tensor_layout::element::{read_bits, write_bits, DataType, ElementKind};

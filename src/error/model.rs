@@ -21,8 +21,8 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelFault {
-    /// The header is missing, too long, no JSON, or contradicts itself: gaps, overlapping tensors, bytes that do not fit a
-    /// shape.
+    /// The header is missing, too long, no JSON, or contradicts itself: gaps, overlapping tensors, bytes that
+    /// do not fit a shape.
     Header {
         /// What was found, as the end of a sentence.
         reason: String,
@@ -36,20 +36,20 @@ pub enum ModelFault {
         /// The bytes that are there for it.
         found: u64,
     },
-    /// The file goes on behind its last tensor.
+    /// The file goes on after its last tensor.
     TrailingBytes {
         /// By how many bytes.
         bytes: u64,
     },
-    /// One name stands twice in a header, its metadata or an index.
+    /// One name is twice in a header, its metadata or an index.
     RepeatedName {
         /// The name.
         name: String,
-        /// Where it stands twice.
+        /// Where it is twice.
         place: &'static str,
     },
-    /// A layout that cannot be that of the tensor it is given for: no layout, other bytes, another type, or elements that
-    /// share their place.
+    /// A layout that cannot be that of the tensor it is given for: no layout, other bytes, another type, or
+    /// elements that share their place.
     Layout {
         /// The tensor.
         tensor: String,
@@ -58,12 +58,12 @@ pub enum ModelFault {
         /// Why it is refused.
         reason: String,
     },
-    /// The index of a sharded model is no JSON or has no `weight_map` of names.
+    /// The index of a sharded model is not JSON or has no `weight_map` of names.
     Index {
         /// What was found, as the end of a sentence.
         reason: String,
     },
-    /// An index names a part that is no plain file name beside it: a path, a drive, or the index itself.
+    /// An index names a part that is not a plain file name beside it: a path, a drive, or the index itself.
     PartName {
         /// The part as the index names it.
         part: String,
@@ -146,7 +146,8 @@ impl fmt::Display for ModelFault {
     }
 }
 
-/// Text of a file somebody else made: without characters that would move a cursor, and not longer than a sentence.
+/// Text of a file someone else made: without characters that would move a cursor, and not longer than a
+/// sentence.
 struct Quoted<'a>(&'a str);
 
 /// The most characters of such a text.

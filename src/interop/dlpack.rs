@@ -1,8 +1,13 @@
 //! DLPack's `DLTensor`, field for field, and conversions both ways.
 //!
-//! Shape and strides count elements; strides may be negative, which the descriptors here do not have. Types
-//! below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED` says otherwise. An
-//! element of several lanes becomes an axis of its own, the last. Source: dlpack.h, version 1.3.
+//! Shape and strides count elements. Strides may be negative: [`DlFields::to_signed`] names those axes beside
+//! the descriptor. Types below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED`
+//! says otherwise. An element of several lanes becomes an axis of its own, the last. Source: dlpack.h,
+//! version 1.3.
+//!
+//! From version 1.2 on `strides` is null for tensors without axes only; [`DlLayout`] writes it always. A null
+//! from an older producer is read as packed row-major. The stride of an axis of size 1 may be any number and
+//! is ignored, and so is `data` of a tensor without elements.
 //!
 //! ```
 //! use tensor_layout::interop::dlpack::{BorrowedDlTensor, DlDevice, DlLayout, DlTensor};
@@ -22,16 +27,17 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::slice;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, BYTES, Dims, OFFSET};
+use crate::checked::{self, BYTES, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BufferTensorDesc, SignedDesc};
 
 /// `DLDevice`.
 #[repr(C)]
@@ -186,9 +192,7 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another number of strides
-    /// than of sizes; [`Error::NotExpressible`] for a negative stride, a byte offset that is no whole number of elements, and a
-    /// type below a byte that is padded to one; [`Error::Overflow`], also for a negative size.
+    /// As for [`to_signed`](Self::to_signed), and [`Error::Negative`] for an axis that runs backwards.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -204,60 +208,94 @@ impl DlFields<'_> {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
+        self.to_signed()?.forwards()
+    }
+
+    /// The descriptor, and the axes whose stride is negative. The first element is `byte_offset` after
+    /// `data`; the descriptor's buffer begins at `data`, or at the lowest address if an axis runs backwards
+    /// past it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
+    /// number of strides than of sizes; [`Error::Negative`] for a negative size; [`Error::NotExpressible`]
+    /// for a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{interop::dlpack::DlFields, DataType};
+    ///
+    /// // NumPy's `a[::-1]`: `data` points to the last row.
+    /// let fields = DlFields {
+    ///     dtype: DataType::F32.into(),
+    ///     shape: &[2, 3],
+    ///     strides: Some(&[-5, 1]),
+    ///     byte_offset: 0,
+    ///     is_padded_to_bytes: false,
+    /// };
+    /// let rows = fields.to_signed()?;
+    /// assert_eq!((rows.desc.to_string(), rows.reversed, rows.first), ("f32[2,3]:[5,1]".into(), vec![0], 5));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_signed(&self) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
         let data_type = self.dtype.data_type()?;
         let bits = u64::from(data_type.bits());
         if self.is_padded_to_bytes && bits < 8 {
             return Err(refuse(format!("each {data_type} takes a byte of its own, and descriptors pack them")));
         }
-        let lanes = u64::from(self.dtype.lanes);
+        let lanes = self.dtype.lanes;
         if lanes == 0 {
             return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
         }
-        let mut sizes = Dims::new();
-        for &size in self.shape {
-            sizes.push(checked::narrow(size, "a size of a DLPack tensor")?);
-        }
-        let mut strides: Option<Dims> = None;
-        if let Some(given) = self.strides {
-            if given.len() != self.shape.len() {
-                let (expected, found) = (self.shape.len(), given.len());
-                return Err(Error::RankMismatch { what: "strides", expected, found });
-            }
-            let mut all = Dims::new();
-            for (axis, &stride) in given.iter().enumerate() {
-                let stride = u64::try_from(stride).map_err(|_| {
-                    refuse(format!("axis {axis} has a stride of {stride}, and strides here are not negative"))
-                })?;
-                all.push(checked::mul(stride, lanes, OFFSET)?);
-            }
-            strides = Some(all);
-        }
-        if lanes > 1 {
-            sizes.push(lanes);
-            strides.iter_mut().for_each(|strides| strides.push(1));
-        }
+        // Numbers that do not fit `i128` are refused below by their own names; sizes and strides are `i64`
+        // here.
+        let list = |numbers: &[i64], factor: u16, last: u16| -> SmallVec<[i128; 8]> {
+            let all = numbers.iter().map(|&number| i128::from(number).saturating_mul(factor.into()));
+            all.chain((lanes > 1).then_some(last.into())).collect()
+        };
+        let sizes = list(self.shape, 1, lanes);
         let offset_bits = checked::mul(self.byte_offset, 8, OFFSET)?;
-        let base = offset_bits.checked_div(bits).filter(|_| offset_bits.is_multiple_of(bits));
-        let base = base
+        let first = offset_bits.checked_div(bits).filter(|_| offset_bits.is_multiple_of(bits));
+        let first = first
             .ok_or_else(|| refuse(format!("a byte offset of {} is no whole number of elements", self.byte_offset)))?;
-        BufferTensorDesc::new(data_type, &sizes, strides.as_deref())?.with_base_offset(base)
+        match self.strides {
+            Some(strides) => {
+                BufferTensorDesc::from_signed(data_type, &sizes, &list(strides, lanes, 1))?.with_first(first)
+            }
+            None => {
+                let desc = BufferTensorDesc::from_integers(data_type, &sizes, None)?;
+                SignedDesc { desc, reversed: Vec::new(), first: 0 }.with_first(first)
+            }
+        }
     }
 }
 
 impl DlTensor {
-    /// The descriptor behind a raw structure; `flags` are those of `DLManagedTensorVersioned`, 0 without one.
+    /// The fields of a raw structure, for a caller that looks at them first; `flags` are those of
+    /// `DLManagedTensorVersioned`, 0 without one.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`Error::BadPointer`] for a shape that is null, and for a shape
-    /// or strides that are not aligned, unless there are no axes; and those of [`DlFields::to_desc`].
+    /// or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///
-    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change while
-    /// this function runs. `data` is not touched.
-    pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
+    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change for
+    /// `'a`. `data` is not touched.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};
+    ///
+    /// let layout = DlLayout::new(&"f32[2,3]:[5,1]".parse()?)?;
+    /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
+    /// // SAFETY: `layout` owns the lists.
+    /// let fields = unsafe { raw.get().fields(0) }?;
+    /// assert_eq!(fields.to_signed()?.desc.strides(), [5, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub unsafe fn fields<'a>(&self, flags: u64) -> Result<DlFields<'a>, Error> {
         let what = "the number of axes of a DLPack tensor";
         if !(0..=MAX_AXES).contains(&self.ndim) {
             let (value, max) = (u64::from(self.ndim.cast_unsigned()), checked::narrow(MAX_AXES, what)?);
@@ -270,7 +308,21 @@ impl DlTensor {
         let strides =
             if self.strides.is_null() { None } else { Some(list("the strides of a DLPack tensor", self.strides)?) };
         let is_padded_to_bytes = flags & 4 != 0;
-        DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes }.to_desc()
+        Ok(DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes })
+    }
+
+    /// The descriptor of a raw structure: that of its [`fields`](Self::fields).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fields`](Self::fields) and [`DlFields::to_desc`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`fields`](Self::fields), while this function runs.
+    pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.fields(flags) }?.to_desc()
     }
 }
 

@@ -35,11 +35,13 @@ use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
 use core::slice;
 
+use smallvec::SmallVec;
+
 use crate::checked::{self, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::notation::AnyLayout;
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
 /// `PJRT_Buffer_MemoryLayout_Tiled`.
@@ -149,9 +151,11 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order; [`Error::ZeroTile`];
-    /// [`Error::TrailingCombine`]; [`Error::NotExpressible`] for negative byte strides and for ones that are no whole number of
-    /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64 bits.
+    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order;
+    /// [`Error::ZeroTile`]; [`Error::TrailingCombine`]; [`Error::Negative`] for a negative byte stride, which
+    /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is no whole number of
+    /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64
+    /// bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
@@ -182,40 +186,68 @@ impl PjrtFields<'_> {
                 let layout = Layout::new(&order)?.with_tiles(&tiles);
                 ArrayShape::new(data_type, sizes, layout).map(AnyLayout::Tiled)
             }
-            PjrtFields::Strides(byte_strides) => {
-                let bits = data_type.bits();
-                let strides = byte_strides.iter().enumerate().map(|(axis, &stride)| element_stride(axis, stride, bits));
-                let strides = strides.collect::<Result<Vec<u64>, _>>()?;
-                BufferTensorDesc::new(data_type, sizes, Some(&strides)).map(AnyLayout::Strided)
-            }
+            PjrtFields::Strides(_) => self.to_signed(data_type, sizes)?.forwards().map(AnyLayout::Strided),
         }
+    }
+
+    /// The descriptor of byte strides that may be negative, and the axes where they are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`to_layout`](Self::to_layout), and [`Error::NotExpressible`] for a tiled layout.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::pjrt::PjrtFields, DataType};
+    ///
+    /// let rows = PjrtFields::Strides(&[-20, 4]).to_signed(DataType::F32, &[2, 3])?;
+    /// assert_eq!((rows.desc.to_string(), rows.reversed, rows.first), ("f32[2,3]:[5,1]".into(), vec![0], 5));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_signed(&self, data_type: DataType, sizes: &[u64]) -> Result<SignedDesc, Error> {
+        let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
+        let PjrtFields::Strides(byte_strides) = *self else { return Err(refuse("the layout is tiled".into())) };
+        let bits = data_type.bits();
+        let element_stride = |(axis, &bytes): (usize, &i64)| {
+            let stride_bits = i128::from(bytes).saturating_mul(8);
+            let whole = stride_bits.checked_rem(bits.into()) == Some(0);
+            // An axis without a second index may have any stride.
+            if !whole && sizes.get(axis).is_none_or(|&size| size > 1) {
+                return Err(refuse(format!(
+                    "axis {axis} has a stride of {bytes} bytes, which is no multiple of the {bits} bits of an element"
+                )));
+            }
+            Ok(if whole { stride_bits.checked_div(bits.into()).unwrap_or(0) } else { 0 })
+        };
+        let strides: SmallVec<[i128; 8]> =
+            byte_strides.iter().enumerate().map(element_stride).collect::<Result<_, _>>()?;
+        BufferTensorDesc::from_signed(data_type, sizes, &strides)
     }
 }
 
-fn element_stride(axis: usize, byte_stride: i64, bits: u32) -> Result<u64, Error> {
-    let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
-    let bytes = u64::try_from(byte_stride).map_err(|_| {
-        refuse(format!("axis {axis} has a stride of {byte_stride} bytes, and strides here are not negative"))
-    })?;
-    let stride_bits = checked::mul(bytes, 8, OFFSET)?;
-    let elements = stride_bits.checked_div(bits.into()).filter(|_| stride_bits.is_multiple_of(bits.into()));
-    elements.ok_or_else(|| refuse(format!("the stride of {bytes} bytes of axis {axis} is no whole number of elements")))
-}
-
 impl PjrtMemoryLayout {
-    /// The layout behind a raw structure, for an array of this type and these sizes.
+    /// The lists of a raw structure.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
-    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned; and those of [`PjrtFields::to_layout`].
+    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned.
     ///
     /// # Safety
     ///
     /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the member of the union that it names must be
     /// initialised. Each list of that member must be valid for reads of the length beside it (`tile_dims`: of the sum of
-    /// `tile_dim_sizes`) unless that is 0, and must not change while this function runs.
-    pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
+    /// `tile_dim_sizes`) unless that is 0, and must not change for `'a`.
+    ///
+    /// ```
+    /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, BufferTensorDesc};
+    ///
+    /// let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
+    /// // SAFETY: `layout` owns the lists.
+    /// let fields = unsafe { layout.raw().get().fields() }?;
+    /// assert_eq!(fields, PjrtFields::Strides(&[20, 4]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub unsafe fn fields<'a>(&self) -> Result<PjrtFields<'a>, Error> {
         check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
         match self.layout_type {
             PJRT_LAYOUT_TILED => {
@@ -233,7 +265,7 @@ impl PjrtMemoryLayout {
                 // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not change. A sum that
                 // saturates is longer than `list` reads.
                 let tile_dims = unsafe { list(tiled.tile_dims, entries)? };
-                PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes }.to_layout(data_type, sizes)
+                Ok(PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes })
             }
             PJRT_LAYOUT_STRIDES => {
                 // SAFETY: the caller promises that this member is initialised, as `layout_type` names it.
@@ -241,13 +273,26 @@ impl PjrtMemoryLayout {
                 check_size("the struct_size of a strided PJRT layout", strides.struct_size, STRIDES_SIZE)?;
                 // SAFETY: the caller promises that the list can be read to this length and does not change.
                 let byte_strides = unsafe { list(strides.byte_strides, strides.num_byte_strides)? };
-                PjrtFields::Strides(byte_strides).to_layout(data_type, sizes)
+                Ok(PjrtFields::Strides(byte_strides))
             }
             other => {
                 let value = u64::from(other.cast_unsigned());
                 Err(Error::OutOfLimits { what: "the type of a PJRT layout", value, min: 0, max: 1 })
             }
         }
+    }
+    /// The layout of a raw structure, for an array of this type and these sizes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fields`](Self::fields) and [`PjrtFields::to_layout`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`fields`](Self::fields), while this function runs.
+    pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.fields() }?.to_layout(data_type, sizes)
     }
 }
 

@@ -1,5 +1,5 @@
-//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from. Reading
-//! checks everything that the constructors check.
+//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from.
+//! Reading checks everything that the constructors check.
 //!
 //! | what | form |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
 //!
-//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand. What was measured for it
-//! is kept as its `Tuning`.
+//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand. What
+//! was measured for it is kept as its `Tuning`.
 //!
 //! ```
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};

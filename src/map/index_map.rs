@@ -15,6 +15,7 @@ use crate::strided::BufferTensorDesc;
 
 use super::digits::Chain;
 use super::levels::TileLevels;
+use super::storage_rule::StorageRule;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
 ///
@@ -185,6 +186,11 @@ pub trait ToIndexMap {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }
+
+    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may; others do not.
+    fn storage_rule(&self) -> StorageRule {
+        StorageRule::NONE
+    }
 }
 
 impl ToIndexMap for IndexMap {
@@ -296,6 +302,13 @@ impl IndexMap {
     #[must_use]
     pub fn is_part(&self) -> bool {
         self.sliced || self.base != 0
+    }
+
+    /// The same map in a buffer of this many elements, of which it is a part if `sliced` is set.
+    #[cfg(feature = "named")]
+    pub(crate) fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
+        checked::bytes_for(physical_elements, self.element_bits)?;
+        Ok(IndexMap { physical_elements, sliced, ..self }.checked())
     }
 
     /// The same map of a part of a larger buffer, if `sliced` is set.

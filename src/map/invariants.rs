@@ -1,4 +1,5 @@
-//! What holds of every index map, and of the boxes of every pair, as code: debug builds ask it of each one that is made.
+//! What holds of every index map, and of the boxes of every pair, as code: debug builds ask it of each one
+//! that is made.
 //!
 //! The numbers are those of the [module](super) and of [`BoxGroups`].
 #![allow(
@@ -20,7 +21,8 @@ use super::index_map::{Component, IndexMap};
 use super::refine::Loop;
 
 impl IndexMap {
-    /// The same map. In a debug build, a map that breaks an invariant stops the program: every constructor and every view ends here.
+    /// The same map. In a debug build, a map that breaks an invariant stops the program: every constructor
+    /// and every view ends here.
     #[track_caller]
     pub(super) fn checked(self) -> IndexMap {
         debug_assert_eq!(self.broken_invariant(), None, "{self:?}");

@@ -62,6 +62,7 @@ mod padding;
 mod places;
 mod refine;
 mod reversed;
+mod storage_rule;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -77,6 +78,7 @@ pub use levels::{TileGroup, TileLevel, TileLevels};
 pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
 pub use places::DigitPlace;
 pub use refine::Loop;
+pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::TileEntries;

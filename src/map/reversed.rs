@@ -1,7 +1,8 @@
 //! Dimensions that a copy walks backwards on its source.
 //!
-//! A layout has no direction, a pair of them has one: reading a dimension backwards and writing it backwards are the same copy, and
-//! doing both is doing neither. So the sign belongs to the loops of a box, whose source may count down.
+//! A layout has no direction, a pair of them has one: reading a dimension backwards and writing it backwards
+//! are the same copy, and doing both is doing neither. So the sign belongs to the loops of a box, whose
+//! source may count down.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: every value here is the offset of an element, or the distance of two"
@@ -35,8 +36,8 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     }
 }
 
-/// The segment with its destination walked backwards, whose last value is `last`: as a source that is, since all loops
-/// may as well begin at their ends.
+/// The segment with its destination walked backwards, whose last value is `last`: as a source that is, since
+/// all loops may as well begin at their ends.
 pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {

@@ -1,6 +1,12 @@
 //! What a layout of any notation is made from.
 
+#[cfg(feature = "named")]
+use crate::error::Error;
 use crate::map::IndexMap;
+#[cfg(feature = "named")]
+use crate::map::ToIndexMap;
+#[cfg(feature = "named")]
+use crate::named::NamedLayout;
 use crate::strided::BufferTensorDesc;
 use crate::tiled::ArrayShape;
 
@@ -71,5 +77,20 @@ impl From<ArrayShape> for Notated {
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
         Notated { layout: desc.into(), spelling: Spelling::Strides }
+    }
+}
+
+/// As if its text had been read; refused if no single map says the layout.
+#[cfg(feature = "named")]
+impl TryFrom<NamedLayout> for Notated {
+    type Error = Error;
+
+    fn try_from(named: NamedLayout) -> Result<Notated, Error> {
+        let layout = match (named.shape(), named.as_descriptor()) {
+            (Some(shape), _) => shape.into(),
+            (None, Some(desc)) => desc.into(),
+            (None, None) => named.to_index_map()?.into(),
+        };
+        Ok(Notated { layout, spelling: Spelling::Named(Box::new(named)) })
     }
 }

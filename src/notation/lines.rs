@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 use crate::bridge::{Lowering, lower, lower_map, raise, spell};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+#[cfg(feature = "named")]
+use crate::named::known_as;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 
 use super::strided::{Strided, list};
@@ -59,7 +61,7 @@ impl fmt::Display for Line {
 }
 
 /// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there is
-/// none.
+/// none. With the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
 ///
 /// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes, elements of the same
 /// width, each at the same place. The end of the buffer is told by XLA's notation, oneDNN's tags and DirectML's JSON; the
@@ -84,7 +86,7 @@ impl fmt::Display for Line {
 #[must_use]
 pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
     let writer = Writer::of(layout.into());
-    Notation::ALL.iter().map(|&notation| Line { notation, text: writer.text(notation) }).collect()
+    Notation::ALL.iter().flat_map(|&notation| writer.lines(notation)).collect()
 }
 
 /// The layout in one notation; see [`all`].
@@ -125,6 +127,22 @@ impl Writer {
         Writer { layout, map, strided }
     }
 
+    /// One line, but for names one for each.
+    fn lines(&self, notation: Notation) -> Vec<Line> {
+        #[cfg(feature = "named")]
+        if notation == Notation::Named {
+            return self.names().into_iter().map(|name| Line { notation, text: Ok(name) }).collect();
+        }
+        vec![Line { notation, text: self.text(notation) }]
+    }
+
+    /// The names of the layout on its own axes.
+    #[cfg(feature = "named")]
+    fn names(&self) -> Vec<String> {
+        let known = self.map.as_ref().map(known_as).unwrap_or_default();
+        known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string()).collect()
+    }
+
     fn text(&self, notation: Notation) -> Result<String, Error> {
         if let (Notation::Xla, AnyLayout::Tiled(shape)) = (notation, &self.layout) {
             return Ok(shape.to_string());
@@ -159,6 +177,8 @@ impl Writer {
             }
             Notation::Numpy => numpy::text(self.strided("NumPy array")?),
             Notation::DirectMl => directml::text(self.strided("DirectML tensor")?),
+            #[cfg(feature = "named")]
+            Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
         }
     }
 
@@ -202,6 +222,14 @@ fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Result<Strided, String>
         Lowering::Strided(desc) => Ok(Strided::of(&desc)?),
         _ => Err(reason.unwrap_or_default()),
     })
+}
+
+#[cfg(feature = "named")]
+fn no_name() -> Error {
+    Error::NotExpressible {
+        target: "named layout",
+        reason: "no name in the table has these places and this size".into(),
+    }
 }
 
 fn other_width(target: &'static str, map: &IndexMap) -> Error {

@@ -9,6 +9,7 @@
 //! | CuTe | `f32((8,2),128):((1,1024),8)` | its own order | its own bits |
 //! | NumPy, PyTorch | `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)` | logical order | a whole byte |
 //! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
+//! | name (feature `named`) | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
 //!
 //! [`all`] writes one layout in every notation that can say it, [`text_in`] in one of them.
 //!
@@ -49,7 +50,11 @@ use core::str::FromStr;
 
 use crate::element::DataType;
 use crate::error::Error;
+#[cfg(feature = "named")]
+use crate::map::StorageRule;
 use crate::map::{IndexMap, ToIndexMap};
+#[cfg(feature = "named")]
+use crate::named::NamedLayout;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 use crate::tiled::ArrayShape;
 
@@ -71,6 +76,9 @@ pub enum Notation {
     Numpy,
     /// `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`: `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON.
     DirectMl,
+    /// `tensorrt.kCHW32:s8[2,33,3,2]`: a [named layout](crate::named).
+    #[cfg(feature = "named")]
+    Named,
 }
 
 impl Notation {
@@ -83,9 +91,11 @@ impl Notation {
         Notation::CuTe,
         Notation::Numpy,
         Notation::DirectMl,
+        #[cfg(feature = "named")]
+        Notation::Named,
     ];
 
-    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy` or `directml`.
+    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
     ///
     /// ```
     /// use tensor_layout::notation::Notation;
@@ -104,6 +114,8 @@ impl Notation {
             Notation::CuTe => "cute",
             Notation::Numpy => "numpy",
             Notation::DirectMl => "directml",
+            #[cfg(feature = "named")]
+            Notation::Named => "named",
         }
     }
 
@@ -118,6 +130,8 @@ impl Notation {
             Notation::CuTe => "CuTe",
             Notation::Numpy => "NumPy",
             Notation::DirectMl => "DirectML",
+            #[cfg(feature = "named")]
+            Notation::Named => "named layout",
         }
     }
 }
@@ -138,7 +152,7 @@ impl FromStr for Notation {
         Notation::ALL.iter().copied().find(|notation| notation.name() == long).ok_or_else(|| Error::Parse {
             text: name.to_owned(),
             column: 1,
-            expected: "a notation: xla, strides, order, onednn, cute, numpy or directml".into(),
+            expected: "a notation: xla, strides, order, onednn, cute, numpy, directml or named".into(),
             found: format!("`{name}`"),
         })
     }
@@ -200,6 +214,8 @@ enum Spelling {
     CuTe,
     Numpy,
     DirectMl,
+    #[cfg(feature = "named")]
+    Named(Box<NamedLayout>),
 }
 
 impl Notated {
@@ -233,6 +249,8 @@ impl Notated {
             Spelling::CuTe => Notation::CuTe,
             Spelling::Numpy => Notation::Numpy,
             Spelling::DirectMl => Notation::DirectMl,
+            #[cfg(feature = "named")]
+            Spelling::Named(_) => Notation::Named,
         }
     }
 
@@ -265,6 +283,14 @@ impl ToIndexMap for Notated {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.layout.as_descriptor()
     }
+
+    #[cfg(feature = "named")]
+    fn storage_rule(&self) -> StorageRule {
+        match &self.spelling {
+            Spelling::Named(named) => named.storage_rule(),
+            _ => StorageRule::NONE,
+        }
+    }
 }
 
 impl fmt::Display for Notated {
@@ -276,6 +302,8 @@ impl fmt::Display for Notated {
             (AnyLayout::Tiled(shape), Spelling::OneDnn(tag)) => {
                 write!(f, "{}:{tag}", type_and_sizes(shape.data_type(), shape.sizes()))
             }
+            #[cfg(feature = "named")]
+            (_, Spelling::Named(named)) => named.fmt(f),
             // What was read in one of these can be written in it.
             (layout, Spelling::Numpy | Spelling::DirectMl | Spelling::CuTe) => {
                 f.write_str(&text_in(layout, self.notation()).map_err(|_| fmt::Error)?)

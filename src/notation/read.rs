@@ -6,6 +6,8 @@ use core::str::FromStr;
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
+#[cfg(feature = "named")]
+use crate::named::NamedLayout;
 use crate::strided::{AxisOrder, read_order, read_strides};
 use crate::typed_sizes::read_type_and_sizes;
 
@@ -18,6 +20,11 @@ impl FromStr for Notated {
         // Only XLA's notation has sizes that are bounds.
         if text.contains("<=") {
             return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
+        }
+        // A name is followed by `:`; a type by sizes.
+        #[cfg(feature = "named")]
+        if text.split(['[', '{', '(']).next().is_some_and(|name| name.contains(':')) {
+            return text.parse::<NamedLayout>()?.try_into();
         }
         let mut cursor = Cursor::new(text);
         if cursor.peek() == Some(b'{') {
@@ -51,8 +58,8 @@ impl FromStr for Notated {
     }
 }
 
-/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that no axis
-/// order has (`ldnc`, or more than 8).
+/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that
+/// no axis order has (`ldnc`, or more than 8).
 fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
     let word = cursor.word();

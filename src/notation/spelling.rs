@@ -9,7 +9,7 @@ use crate::map::{IndexMap, LayoutClass};
 use crate::strided::BufferTensorDesc;
 
 /// A text for the layout of a map, such as that of a view: strides where these say everything but the
-/// padding behind the end, else an XLA layout. Both are read by [`Notated`](super::Notated).
+/// padding after the end, else an XLA layout. Both are read by [`Notated`](super::Notated).
 ///
 /// # Errors
 ///

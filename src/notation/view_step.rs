@@ -28,7 +28,8 @@ pub enum ViewStep {
 }
 
 impl ViewStep {
-    /// Reads `reshape 6,4`, `permute 1,0`, `slice 0:2,:,1:9:2` or `broadcast 8,3,4`; lists may stand in brackets.
+    /// Reads `reshape 6,4`, `permute 1,0`, `slice 0:2,:,1:9:2` or `broadcast 8,3,4`; lists may be in
+    /// brackets.
     ///
     /// # Errors
     ///
@@ -66,8 +67,9 @@ impl AnyLayout {
     ///
     /// # Errors
     ///
-    /// Those of the view: [`IndexMap::reshape`](crate::IndexMap::reshape), [`permute`](crate::IndexMap::permute),
-    /// [`slice`](crate::IndexMap::slice) and [`broadcast_to`](crate::IndexMap::broadcast_to).
+    /// Those of the view: [`IndexMap::reshape`](crate::IndexMap::reshape),
+    /// [`permute`](crate::IndexMap::permute), [`slice`](crate::IndexMap::slice) and
+    /// [`broadcast_to`](crate::IndexMap::broadcast_to).
     ///
     /// ```
     /// use tensor_layout::{notation::{AnyLayout, ViewStep}, ArrayShape};

@@ -11,8 +11,8 @@ use super::relayout::Relayout;
 
 /// Some indices of one axis of a copy, all of the other axes: whole rows, for instance.
 ///
-/// Source and destination are slices of the layouts of the whole copy: they describe the same two buffers, with base offsets of their
-/// own.
+/// Source and destination are slices of the layouts of the whole copy: they describe the same two buffers,
+/// with base offsets of their own.
 ///
 /// ```
 /// use tensor_layout::{relayout::{AxisPiece, Relayout}, ArrayShape};
@@ -36,8 +36,9 @@ impl AxisPiece {
         self.range.clone()
     }
 
-    /// The copy of the piece: its [`source`](Relayout::source) and [`destination`](Relayout::destination) are the slices of the two layouts,
-    /// and it runs on the whole buffers. [`lower_map`](crate::bridge::lower_map) makes descriptors of them.
+    /// The copy of the piece: its [`source`](Relayout::source) and [`destination`](Relayout::destination) are
+    /// the slices of the two layouts, and it runs on the whole buffers.
+    /// [`lower_map`](crate::bridge::lower_map) makes descriptors of them.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
@@ -45,19 +46,20 @@ impl AxisPiece {
 }
 
 impl Relayout {
-    /// The copy in at most `pieces` pieces of about the same number of indices of one axis, for whoever needs rows whole. Padding is left
-    /// alone. An axis that is walked backwards gives pieces of the other end of the source.
+    /// The copy in at most `pieces` pieces of about the same number of indices of one axis, for whoever needs
+    /// rows whole. Padding is left alone. An axis that is walked backwards gives pieces of the other end of
+    /// the source.
     ///
-    /// There are fewer pieces where the axis is shorter, and where it is cut into tiles, which stay whole; never more than 16,384, and
-    /// fewer of a copy of dozens of boxes, as every piece is a plan of its own.
+    /// There are fewer pieces where the axis is shorter, and where it is cut into tiles, which stay whole;
+    /// never more than 16,384, and fewer of a copy of dozens of boxes, as every piece is a plan of its own.
     ///
-    /// Unlike those of [`partition`](Self::partition), the pieces may write bytes between each other's: they share a
-    /// destination one after the other, or by [`run_write_only`](Self::run_write_only).
+    /// Unlike those of [`partition`](Self::partition), the pieces may write bytes between each other's: they
+    /// share a destination one after the other, or by [`run_write_only`](Self::run_write_only).
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::NotAView`] if the axis is joined with others on one side, so that no part of it
-    /// has a layout of its own; and as for [`Relayout::new`].
+    /// [`Error::AxisOutOfRange`]; [`Error::NotAView`] if the axis is joined with others on one side, so that
+    /// no part of it has a layout of its own; and as for [`Relayout::new`].
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -103,7 +105,8 @@ impl Relayout {
         MOST_PARTS.checked_div(parts.fold(0, usize::saturating_add)).unwrap_or(MOST_PIECES).min(MOST_PIECES)
     }
 
-    /// How many indices stay together, so that the tiles of both sides stay whole; all of them if the sides do not agree.
+    /// How many indices stay together, so that the tiles of both sides stay whole; all of them if the sides
+    /// do not agree.
     fn tile_along(&self, axis: usize, size: u64, backwards: bool) -> u64 {
         let (source, destination) = (tile(&self.source, axis), tile(&self.destination, axis));
         let both = checked::lcm(source, destination).unwrap_or(size).clamp(1, size.max(1));

@@ -1,9 +1,10 @@
-//! Moves inside one buffer that keep the order of the elements, as `memmove` makes them: rows 1..128 of a cache to rows 0..127.
+//! Moves inside one buffer that keep the order of the elements, as `memmove` makes them: rows 1..128 of a
+//! cache to rows 0..127.
 //!
-//! Walk the elements by rising source offset. If their destination offsets rise as well, an element that moves towards the front is written
-//! behind all sources that are still to be read, once those in front of it have moved; one that moves back, once those behind it have.
-//! So those that move to the front go first to last, then those that move back last to first, and neither touches what the
-//! other still has to read.
+//! Walk the elements by rising source offset. If their destination offsets rise as well, an element that
+//! moves towards the front is written after all sources that are still to be read, once those in front of it
+//! have moved; one that moves back, once those after it have. So those that move to the front go first to
+//! last, then those that move back last to first, and neither touches what the other still has to read.
 
 use std::cmp::Reverse;
 
@@ -13,7 +14,7 @@ use crate::map::{CopyBox, Loop};
 
 /// Runs that move together, in rising order on both sides.
 pub(super) struct Moves {
-    /// One behind the other on both sides; their loops nest, the outermost first.
+    /// One after the other on both sides; their loops nest, the outermost first.
     boxes: Vec<CopyBox>,
     /// The elements of a run, for each of them.
     runs: Vec<u64>,
@@ -31,7 +32,7 @@ impl Moves {
             if copy.source < ends.0 || copy.destination < ends.1 {
                 return None;
             }
-            // Nothing saturates: it is where the last element lies.
+            // Nothing saturates: it is where the last element is stored.
             ends = (copy.source.saturating_add(spans.0), copy.destination.saturating_add(spans.1));
             moves.boxes.push(copy);
             moves.runs.push(run);
@@ -39,7 +40,7 @@ impl Moves {
         Some(moves)
     }
 
-    /// Moves elements of so many bytes. The buffer was measured.
+    /// Moves elements of this many bytes. The buffer was measured.
     pub(super) fn run(&self, buffer: &mut [u8], bytes: usize) -> Result<(), Error> {
         let bytes = checked::narrow(bytes, checked::BYTES)?;
         for backwards in [false, true] {
@@ -63,8 +64,8 @@ impl Moves {
     }
 }
 
-/// The box with its loops in the order in which they nest, the elements of a run, and what it spans on either side. `None` if they do not
-/// nest in one order on both sides.
+/// The box with its loops in the order in which they nest, the elements of a run, and what it spans on either
+/// side. `None` if they do not nest in one order on both sides.
 fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     copy.loops.retain(|step| step.extent() > 1);
     copy.loops.sort_by_key(|step| match step {
@@ -82,7 +83,7 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
         if source < spans.0 || destination < spans.1 {
             return None;
         }
-        // Nothing saturates: it is where the last element lies.
+        // Nothing saturates: it is where the last element is stored.
         let last = extent.saturating_sub(1);
         spans.0 = spans.0.saturating_add(last.saturating_mul(source));
         spans.1 = spans.1.saturating_add(last.saturating_mul(destination));
@@ -97,7 +98,7 @@ fn each_run(loops: &[Loop], (from, to): (u64, u64), backwards: bool, each: &mut 
     };
     for i in 0..*extent {
         let i = if backwards { extent.saturating_sub(1).saturating_sub(i) } else { i };
-        // Nothing saturates: it is where an element lies.
+        // Nothing saturates: it is where an element is stored.
         let start = (from.saturating_add(i.saturating_mul(*source)), to.saturating_add(i.saturating_mul(*destination)));
         each_run(rest, start, backwards, each);
     }

@@ -1,9 +1,10 @@
 //! A copy inside one buffer.
 //!
-//! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes from p to q comes back
-//! from q to p. Square transposes are of this kind, and every exchange of two axes of one size, in strides or in tiles.
-//! Then no second buffer is needed, and none is where the elements keep their order (`in_order.rs`). Other permutations have longer
-//! cycles, which have to be followed element by element with a mark for each; those are refused.
+//! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes
+//! from p to q comes back from q to p. Square transposes are of this kind, and every exchange of two axes of
+//! one size, in strides or in tiles. Then no second buffer is needed, and none is where the elements keep
+//! their order (`in_order.rs`). Other permutations have longer cycles, which have to be followed element by
+//! element with a mark for each; those are refused.
 
 use smallvec::SmallVec;
 
@@ -22,9 +23,10 @@ use super::relayout::{Relayout, require};
 impl Relayout {
     /// Moves the elements inside one buffer, which holds the source before and the destination after.
     ///
-    /// That is possible without a second buffer if the elements change places in pairs: transposes of square planes, and
-    /// exchanges of axes of one size. And it is if they keep their order, as a slice does that is moved along one of its axes, or rows
-    /// that are moved apart or together; what is left behind of the source stays as it is.
+    /// That is possible without a second buffer if the elements change places in pairs: transposes of square
+    /// planes, and exchanges of axes of one size. And it is if they keep their order, as a slice does that is
+    /// moved along one of its axes, or rows that are moved apart or together; what is left behind of the
+    /// source stays as it is.
     ///
     /// # Errors
     ///
@@ -116,8 +118,8 @@ impl Relayout {
     }
 }
 
-/// A box in a form that is the same for every order of its loops: the bases, and for each loop its pairs of offsets or its
-/// extent and strides.
+/// A box in a form that is the same for every order of its loops: the bases, and for each loop its pairs of
+/// offsets or its extent and strides.
 type Canonical = (u64, u64, Vec<Vec<(u64, u64)>>);
 
 fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
@@ -155,7 +157,8 @@ fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
     (copy, bytes)
 }
 
-/// Two strided loops that exchange their strides while all others stay in place: where they are in the list, and their extent.
+/// Two strided loops that exchange their strides while all others stay in place: where they are in the list,
+/// and their extent.
 fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     let mut moved: SmallVec<[(usize, u64, u64, u64); 2]> = SmallVec::new();
     for (place, step) in copy.loops.iter().enumerate() {
@@ -175,7 +178,7 @@ fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     }
 }
 
-/// Exchanges two disjoint pieces of `width` bytes; the first lies in front.
+/// Exchanges two disjoint pieces of `width` bytes; the first is in front.
 fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
     let Some((front, back)) = buffer.split_at_mut_checked(second) else { return };
     let first = front.get_mut(first..first.saturating_add(width));
@@ -184,8 +187,8 @@ fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
     }
 }
 
-/// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own, and from
-/// there written to each other's place.
+/// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own,
+/// and from there written to each other's place.
 struct SquareBlocks {
     bits: u32,
     scratch: [Vec<u8>; 2],

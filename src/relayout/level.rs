@@ -50,12 +50,13 @@ impl KernelLevel {
         Self::of(Self::available_in_use())
     }
 
-    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if it is not set, or empty. Read once for the process.
+    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if it is not set, or
+    /// empty. Read once for the process.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest level, and whoever starts the
-    /// program should be told.
+    /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest
+    /// level, and whoever starts the program should be told.
     ///
     /// ```
     /// use tensor_layout::relayout::KernelLevel;

@@ -10,18 +10,22 @@ use super::plan::program::Program;
 use super::relayout::Relayout;
 use super::tuning::{Trial, Tuning};
 
-/// How often each candidate is timed, after a first round that brings pages and caches into their usual state.
+/// How often each candidate is timed, after a first round that brings pages and caches into their usual
+/// state.
 const ROUNDS: u32 = 7;
 
-/// A sample takes at least so long: short copies are run several times in it, because a clock is read in tens of nanoseconds.
+/// A sample takes at least so long: short copies are run several times in it, because a clock is read in tens
+/// of nanoseconds.
 const SAMPLE: Duration = Duration::from_micros(50);
 
 impl Relayout {
-    /// The same copy with the [`Tuning`] that is fastest for these buffers on this machine: the few that can matter for this plan
-    /// are each run eight times, on this thread (a copy of 100 MiB each way takes about a second in all). The destination holds the copy
-    /// afterwards. [`explain`](Self::explain) says what was tried and what each took, [`tuning`](Self::tuning) which was kept.
+    /// The same copy with the [`Tuning`] that is fastest for these buffers on this machine: the few that can
+    /// matter for this plan are each run eight times, on this thread (a copy of 100 MiB each way takes about
+    /// a second in all). The destination holds the copy afterwards. [`explain`](Self::explain) says what was
+    /// tried and what each took, [`tuning`](Self::tuning) which was kept.
     ///
-    /// The plan that is made without measuring is one of the candidates, so the one that is kept is never slower in these runs.
+    /// The plan that is made without measuring is one of the candidates, so the one that is kept is never
+    /// slower in these runs.
     ///
     /// # Errors
     ///
@@ -49,8 +53,8 @@ impl Relayout {
         let once = start.elapsed().max(Duration::from_nanos(1));
         let repeats = u32::try_from(SAMPLE.as_nanos().div_ceil(once.as_nanos())).unwrap_or(1);
         let mut times = vec![Duration::MAX; plans.len()];
-        // In turns, so that what disturbs the machine for a while disturbs all; and each round begins with another one, because what a copy
-        // leaves in the cache slows down the one behind it.
+        // In turns, so that what disturbs the machine for a while disturbs all; and each round begins with
+        // another one, because what a copy leaves in the cache slows down the one behind it.
         for round in 0..=ROUNDS {
             plans.rotate_left(1);
             times.rotate_left(1);
@@ -81,8 +85,8 @@ impl Relayout {
         self.tuning
     }
 
-    /// What was measured to find the tuning, the plan as it was first: each setting with its fastest time. Empty if
-    /// nothing was.
+    /// What was measured to find the tuning, the plan as it was first: each setting with its fastest time.
+    /// Empty if nothing was.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -96,7 +100,8 @@ impl Relayout {
         self.trials.iter().map(|trial| (trial.tuning, trial.time)).collect()
     }
 
-    /// The same copy with other settings: those that [`measured`](Self::measured) found for the same pair of layouts, say.
+    /// The same copy with other settings: those that [`measured`](Self::measured) found for the same pair of
+    /// layouts, say.
     ///
     /// # Errors
     ///

@@ -26,7 +26,9 @@
 mod relayout;
 
 mod axis_piece;
+mod copy;
 mod descriptor_pairs;
+mod destination_memory;
 mod exec;
 mod explain;
 mod in_order;
@@ -39,15 +41,19 @@ mod parallel;
 mod passes;
 mod piece;
 mod plan;
+mod plans;
 mod tuning;
 mod write_only;
 
 pub use axis_piece::AxisPiece;
+pub use copy::{Strided, copy, copy_strided};
 pub use descriptor_pairs::DescriptorPair;
+pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
 pub use passes::CopyPass;
 pub use piece::Piece;
+pub use plans::{Plans, Settings};
 pub use relayout::Relayout;
 pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;

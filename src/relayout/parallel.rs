@@ -12,11 +12,13 @@ use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
-    /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread alone.
+    /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread
+    /// alone.
     ///
-    /// Where a loop of the plan has enough iterations, threads share it: each writes what its iterations write, wherever that lies
-    /// in the destination. Otherwise the copy is cut into pieces, anew on every call, which takes some microseconds. To
-    /// cut once and run often, or on threads of another kind, use [`partition`](Self::partition).
+    /// Where a loop of the plan has enough iterations, threads share it: each writes what its iterations
+    /// write, wherever that is stored in the destination. Otherwise the copy is cut into pieces, anew on
+    /// every call, which takes some microseconds. To cut once and run often, or on threads of another kind,
+    /// use [`partition`](Self::partition).
     ///
     /// # Errors
     ///
@@ -46,8 +48,8 @@ impl Relayout {
         self.run_in_pieces(pieces, source, destination)
     }
 
-    /// Shares the loops of the plan between threads, wherever that leaves their part of the destination. `false` if they
-    /// cannot be shared so, or if padding is to be set first.
+    /// Shares the loops of the plan between threads, wherever that leaves their part of the destination.
+    /// `false` if they cannot be shared so, or if padding is to be set first.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
         require("source", source.len(), self.source_needs)?;
@@ -65,8 +67,8 @@ impl Relayout {
         }
     }
 
-    /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of `pieces`
-    /// whatever the size, for tests and measurements.
+    /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of
+    /// `pieces` whatever the size, for tests and measurements.
     ///
     /// # Errors
     ///

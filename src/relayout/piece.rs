@@ -1,8 +1,9 @@
 //! A copy in pieces that share nothing but the source.
 //!
-//! Every piece writes a range of the destination that no other piece touches, so `split_at_mut` (or a mapping of one
-//! part of a file) is all it takes to run them side by side. The ranges are cut where a large stride of the destination takes a
-//! step: between rows of tiles rather than through them. Where a box is cut, each piece has a clipped box.
+//! Every piece writes a range of the destination that no other piece touches, so `split_at_mut` (or a mapping
+//! of one part of a file) is all it takes to run them side by side. The ranges are cut where a large stride
+//! of the destination takes a step: between rows of tiles rather than through them. Where a box is cut, each
+//! piece has a clipped box.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -21,8 +22,8 @@ use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::Destination;
 
-/// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any order, on any
-/// thread or machine that has the source.
+/// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any
+/// order, on any thread or machine that has the source.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -64,12 +65,12 @@ pub(super) struct Part {
 }
 
 impl Relayout {
-    /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and cover the whole
-    /// destination; a piece treats the padding in its range as the copy does.
+    /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and
+    /// cover the whole destination; a piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), or if the layouts are so irregular that
-    /// cutting them would take more than 16,384 boxes; never more than 16,384, and only one if the copy takes several passes, or has more than
-    /// 4,096 boxes itself.
+    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), or if the
+    /// layouts are so irregular that cutting them would take more than 16,384 boxes; never more than 16,384,
+    /// and only one if the copy takes several passes, or has more than 4,096 boxes itself.
     ///
     /// # Errors
     ///
@@ -93,8 +94,9 @@ impl Relayout {
         self.partition_aligned(pieces, 1)
     }
 
-    /// As [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0 counts as 1), for
-    /// pieces that are copied on by something that asks for it: WebGPU copies whole words of 4 bytes between buffers.
+    /// As [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0 counts
+    /// as 1), for pieces that are copied on by something that requires it: WebGPU copies whole words of 4
+    /// bytes between buffers.
     ///
     /// # Errors
     ///
@@ -115,7 +117,7 @@ impl Relayout {
             && let Some(boxes) = self.spans(program)
         {
             let total = self.destination.physical_elements();
-            // Every piece has at least a byte and a box, and there are at most so many boxes.
+            // Every piece has at least a byte and a box, and there are at most this many boxes.
             let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
             let mut wanted = pieces.min(bytes).min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
@@ -131,8 +133,8 @@ impl Relayout {
         Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
     }
 
-    /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to the other. `false`
-    /// if there is nothing to cut; then nothing was done.
+    /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to
+    /// the other. `false` if there is nothing to cut; then nothing was done.
     pub(super) fn run_in_blocks(
         &self,
         source: &[u8],
@@ -162,7 +164,8 @@ impl Relayout {
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
-    /// Where pieces of `range` begin and end, in elements of the destination: at most `pieces` of them, at multiples of `alignment` bytes.
+    /// Where pieces of `range` begin and end, in elements of the destination: at most `pieces` of them, at
+    /// multiples of `alignment` bytes.
     pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = range.end.saturating_sub(range.start);
@@ -275,8 +278,8 @@ impl Piece {
         self.range.clone()
     }
 
-    /// The bytes of the source that the piece reads, from the first to the last: those that a device has to have. (`run` still takes
-    /// the whole source.) Empty if no element lands in the destination's range.
+    /// The bytes of the source that the piece reads, from the first to the last: those that a device has to
+    /// have. (`run` still takes the whole source.) Empty if no element lands in the destination's range.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -292,8 +295,8 @@ impl Piece {
         self.reads.clone()
     }
 
-    /// Sets the tail of the whole destination to zero, if the piece is the last and padding is set: as far as its buffer goes on
-    /// behind its range.
+    /// Sets the tail of the whole destination to zero, if the piece is the last and padding is set: as far as
+    /// its buffer goes on after its range.
     pub(super) fn set_tail(&self, mut destination: Destination<'_>) {
         let PieceCopy::Part(part, whole) = &self.copy else { return };
         let (range, length) = (self.range.len(), destination.len());
@@ -305,8 +308,8 @@ impl Piece {
     }
 
     /// Copies what belongs into the range: `source` is the whole source, `destination` the bytes of the
-    /// [range](Self::destination_range). Bytes past it are not touched, but for the tail behind the last piece (see
-    /// [`Relayout::with_padding`]).
+    /// [range](Self::destination_range). Bytes past it are not touched, but for the tail after the last piece
+    /// (see [`Relayout::with_padding`]).
     ///
     /// # Errors
     ///

@@ -7,14 +7,17 @@ use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
+use super::destination_memory::DestinationMemory;
 use super::exec;
-use super::plan::machine::Machine;
+use super::plan::machine::{Machine, STREAMING_FROM};
 use strided_copy::{Available, Destination};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
+use super::plan::cost::REUSED_STREAMING_FROM;
 use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
+use super::plan::plain::Plain;
 use super::plan::width::Widths;
 use super::tuning::{Trial, Tuning};
 
@@ -49,8 +52,11 @@ pub struct Relayout {
     /// Axes longer than 1 that are walked backwards on one side, ascending.
     pub(super) reversed: SmallVec<[usize; 4]>,
     pub(super) padding: Padding,
+    pub(super) memory: DestinationMemory,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
+    /// The whole copy where it is small and sets no padding: `run` looks no further.
+    pub(super) plain: Option<Plain>,
     pub(super) level: Available,
     pub(super) machine: &'static Machine,
     pub(super) tuning: Tuning,
@@ -67,7 +73,8 @@ pub struct Relayout {
 
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone unless
-    /// [`with_padding`](Self::with_padding) says otherwise.
+    /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
+    /// ([`storage_rule`](ToIndexMap::storage_rule)).
     ///
     /// # Errors
     ///
@@ -110,6 +117,7 @@ impl Relayout {
         axes: &[usize],
     ) -> Result<Relayout, Error> {
         let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
+        let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         let destination_is_part = destination.is_part();
         let destination_size = destination.physical_size_in_bytes();
@@ -130,13 +138,19 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
-        Ok(Relayout {
+        let plain = match &passes {
+            Passes::Direct(program) => Plain::new(program),
+            Passes::Staged(_) => None,
+        };
+        let plan = Relayout {
             source,
             destination,
             reversed,
             padding: Padding::Keep,
+            memory: DestinationMemory::Unknown,
             fill: Fill::Nothing,
             passes,
+            plain,
             level: KernelLevel::available_in_use(),
             machine,
             tuning: Tuning::default(),
@@ -145,7 +159,8 @@ impl Relayout {
             destination_needs,
             destination_size,
             tail: if destination_is_part { 0 } else { tail },
-        })
+        };
+        if zero_padding { plan.with_padding(Padding::Zero) } else { Ok(plan) }
     }
 
     /// The same copy with another treatment of the destination's padding: of all places of its buffer without an element, and of the
@@ -196,23 +211,40 @@ impl Relayout {
         padding.check(self.destination.element_bits())?;
         let direct = matches!(self.passes, Passes::Direct(_));
         let fill = Fill::new(&self.destination, padding.pattern(), direct);
-        Ok(Relayout { padding, fill, ..self })
+        let plain = self.plain.filter(|_| padding == Padding::Keep);
+        Ok(Relayout { padding, fill, plain, ..self })
     }
 
     /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
     /// available level up to `level`.
     #[must_use]
     pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        Relayout { level: level.available(), ..self }
+        Relayout { level: level.available(), plain: None, ..self }
     }
 
-    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size: for tests and
-    /// measurements. Left to itself, a copy streams from 8 MiB on, read and written together.
+    /// The same copy into memory of which more is known. Into memory that is
+    /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
+    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    #[must_use]
+    pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
+        let from = match memory {
+            DestinationMemory::Unknown => self.machine.knobs.streaming_from,
+            DestinationMemory::Fresh => STREAMING_FROM,
+            DestinationMemory::Reused => REUSED_STREAMING_FROM,
+        };
+        let mut passes = self.passes;
+        passes.stream_from(from);
+        Relayout { passes, memory, ..self }
+    }
+
+    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left
+    /// to itself, a copy goes by what is said of its [destination](Self::with_destination).
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);
         // The layouts were planned before, so they can be planned again.
-        self.clone().with_tuning(tuning).unwrap_or(self)
+        let planned = self.clone().with_tuning(tuning).unwrap_or(self);
+        Relayout { plain: None, ..planned }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
@@ -285,6 +317,12 @@ impl Relayout {
     ///
     /// [`Error::BufferTooShort`], before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        if let Some(nest) = self.plain.as_ref().and_then(Plain::nest)
+            && nest.is_inside(source.len(), destination.len())
+        {
+            nest.run(source, destination.into());
+            return Ok(());
+        }
         self.run_with_progress(source, destination, &mut |_| {})
     }
 

@@ -74,6 +74,12 @@ fn every_kind_of_machine_copies_the_same_bytes() {
                     let plan = plan.clone().with_kernel_level(level);
                     assert!(bytes(&plan) == expected, "{}", plan.explain());
                 }
+                #[cfg(feature = "software")]
+                for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
+                    let level = strided_copy::Available::up_to(level);
+                    let plan = Relayout { level, ..plan.clone() };
+                    assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
+                }
             }
         }
     }

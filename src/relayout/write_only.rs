@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::checked;
 use crate::error::Error;
 
+use super::destination_memory::DestinationMemory;
 use super::exec;
 use super::exec::passes::OldPadding;
 use super::padding::Padding;
@@ -97,8 +98,12 @@ impl Relayout {
         Ok(initialised(own, written))
     }
 
-    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read. Lines of the cache are
-    /// stored whole where the layout has whole lines, and past the cache, whatever the size of the copy.
+    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
+    /// Lines of the cache are stored whole where the layout has whole lines, and past the cache, whatever the
+    /// size of the copy, unless the destination is said to be [`Reused`](DestinationMemory::Reused).
+    ///
+    /// It may be a part of a larger buffer that holds nothing yet (`cat`, a cache of keys and values): what
+    /// is between its elements is left alone.
     ///
     /// # Errors
     ///
@@ -115,10 +120,22 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
+        let reused = self.memory == DestinationMemory::Reused;
+        self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
+    }
+
+    /// Into memory of any kind: bytes are changed as [`run`](Self::run) does, other memory is only written.
+    pub(super) fn run_memory(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
+        match destination.readable() {
+            Some(bytes) => self.run(source, bytes),
+            None => self.write_all(source, destination),
+        }
+    }
+
+    fn write_all(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         self.check_write_only()?;
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
-        let mut destination = destination.into_destination();
         self.set_tail(destination.reborrow());
         self.write(source, destination).map(drop)
     }

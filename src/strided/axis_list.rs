@@ -54,6 +54,19 @@ impl AxisList {
         }
     }
 
+    /// The same numbers, those of axes of size 1 included?
+    #[inline]
+    pub(super) fn is_identical(&self, other: &AxisList) -> bool {
+        match (self, other) {
+            (
+                AxisList::Inline { rank, sizes, strides },
+                AxisList::Inline { rank: other_rank, sizes: other_sizes, strides: other_strides },
+            ) => rank == other_rank && sizes == other_sizes && strides == other_strides,
+            (AxisList::Boxed(lists), AxisList::Boxed(other)) => lists == other,
+            _ => false,
+        }
+    }
+
     /// Both, to be changed.
     #[inline]
     pub(super) fn both_mut(&mut self) -> (&mut [u64], &mut [u64]) {

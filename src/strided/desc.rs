@@ -10,6 +10,7 @@ use super::axes::AxisOrder;
 use super::axis_list::AxisList;
 use super::size::{extent, size_in_bytes};
 
+mod identity;
 mod invariants;
 
 /// Who owns the buffer (`DML_TENSOR_FLAGS`).

@@ -10,6 +10,7 @@ use crate::error::Error;
 
 use super::axes::{AxisOrder, packed_strides};
 use super::desc::BufferTensorDesc;
+use super::naturals::naturals;
 
 impl BufferTensorDesc {
     /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `isize` of
@@ -171,18 +172,4 @@ impl BufferTensorDesc {
             && (self.logical_elements() == 0 || self.base_offset() == other.base_offset())
             && self.used_strides().eq(other.used_strides())
     }
-}
-
-/// The numbers as `u64`: the only integers that do not fit an `i128` are too large for a `u64` as well.
-fn naturals<T: Copy + TryInto<i128>>(
-    what: &'static str,
-    one_of_them: &'static str,
-    numbers: &[T],
-) -> Result<Dims, Error> {
-    let natural = |(axis, &number): (usize, &T)| match number.try_into() {
-        Ok(number) if number < 0_i128 => Err(Error::Negative { what, axis }),
-        Ok(number) => checked::narrow(number, one_of_them),
-        Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
-    };
-    numbers.iter().enumerate().map(natural).collect()
 }

@@ -4,6 +4,8 @@ use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
+use super::naturals::naturals;
+
 /// The smallest buffer, in bytes, that holds a tensor of these `sizes` and `strides` (both in
 /// elements; `None` for packed row-major), rounded up to a multiple of 4 bytes.
 ///
@@ -16,28 +18,50 @@ use crate::error::Error;
 /// a wrong number; where the original is defined, they agree to the byte. The rule that a tensor
 /// has at most 2³²−1 elements belongs to [`upload::validate`](crate::upload::validate), not here.
 ///
+/// A base offset does not count here, nor in DirectML's structure: it moves the place where the buffer is
+/// bound. The range that [`upload::validate`](crate::upload::validate) checks counts it.
+///
+/// Sizes and strides are integers of any type, as
+/// [`BufferTensorDesc::from_integers`](crate::BufferTensorDesc::from_integers) takes them.
+///
 /// # Errors
 ///
-/// [`Error::ZeroSize`] for a size of zero, [`Error::RankMismatch`] if there are not as many strides
-/// as sizes, [`Error::Overflow`] if the number of elements, an offset or the size passes 64 bits.
+/// [`Error::ZeroSize`] for a size of zero, [`Error::Negative`] for a number below zero,
+/// [`Error::RankMismatch`] if there are not as many strides as sizes, [`Error::Overflow`] if the number of
+/// elements, an offset or the size passes 64 bits.
 ///
 /// ```
-/// use tensor_layout::{calc_buffer_tensor_size, DataType};
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::{calc_buffer_tensor_size, BufferTensorDesc, DataType};
 ///
 /// assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2, 3], None)?, 24);
 /// // Rows five elements apart: 5 + 3 elements, the last row is not padded.
 /// assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2, 3], Some(&[5, 1]))?, 32);
 /// // DirectML's own helper answers 4 here.
-/// assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2, 2], Some(&[4_294_967_295, 1]))?, 17_179_869_188);
+/// assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2, 2], Some(&[4_294_967_295_u64, 1]))?, 17_179_869_188);
+///
+/// // Two columns of it from the fourth on are the bytes 16 to 44: 28 bytes, whatever is before them.
+/// let columns = BufferTensorDesc::new(DataType::F32, &[2, 2], Some(&[5, 1]))?;
+/// let size = calc_buffer_tensor_size(DataType::F32, columns.sizes(), Some(columns.strides()))?;
+/// let columns = columns.with_base_offset(4)?;
+/// let report = validate(&columns, &Buffer::new(44, 0, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// assert_eq!((size, report.bound), (28, 16..44));
+/// assert_eq!(columns.min_size_in_bytes(), 44);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn calc_buffer_tensor_size(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<u64, Error> {
+pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
+    data_type: DataType,
+    sizes: &[T],
+    strides: Option<&[T]>,
+) -> Result<u64, Error> {
+    let sizes = naturals("sizes", "one of the sizes", sizes)?;
+    let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
         return Err(Error::ZeroSize { axis });
     }
     let elements = match strides {
-        None => checked::product(sizes, ELEMENTS)?,
-        Some(strides) => extent(sizes, strides)?.span,
+        None => checked::product(&sizes, ELEMENTS)?,
+        Some(strides) => extent(&sizes, &strides)?.span,
     };
     size_in_bytes(elements, data_type.bits())
 }

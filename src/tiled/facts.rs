@@ -72,7 +72,8 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] if there is none; `axis` is then the magnitude of the number, or `usize::MAX` if that is smaller.
+    /// [`Error::AxisOutOfRange`] if there is none; `axis` is then the magnitude of the number, or
+    /// `usize::MAX` if that is smaller.
     ///
     /// ```
     /// let shape: tensor_layout::ArrayShape = "f32[2,3,5]".parse()?;
@@ -150,11 +151,11 @@ impl ArrayShape {
         self.element_bits() < 8
     }
 
-    /// Are type, sizes and layout the same but for where dimensions of size 1 stand in the order?
+    /// Are type, sizes and layout the same but for where dimensions of size 1 are in the order?
     /// Such a dimension has one index, so its place moves no element as long as no tile counts it.
     ///
     /// Tiles must agree too; two orders that differ by a size-1 dimension a tile covers are taken
-    /// as different here, although the elements may lie at the same places.
+    /// as different here, although the elements may be stored at the same places.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -176,7 +177,7 @@ impl ArrayShape {
         same_array && same_parts && touched_pairs.all(|(a, b)| a == b) && self.same_physical_order(other)
     }
 
-    /// Do the dimensions that are larger than 1 lie in the same order? Tiles do not matter.
+    /// Do the dimensions that are larger than 1 sit in the same order? Tiles do not matter.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;

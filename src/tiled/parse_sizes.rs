@@ -1,4 +1,4 @@
-//! The reader of what stands before the braces: the type and the sizes.
+//! The reader of what is before the braces: the type and the sizes.
 
 use alloc::format;
 use alloc::vec::Vec;

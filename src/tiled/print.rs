@@ -42,7 +42,7 @@ impl Display for SplitConfig {
 }
 
 impl Layout {
-    /// Is every part but the order at its default, so that there is nothing behind a colon?
+    /// Is every part but the order at its default, so that there is nothing after a colon?
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
             && self.tail_padding_alignment() == 1
@@ -102,7 +102,7 @@ impl Display for Extent {
     }
 }
 
-/// The layout behind the sizes; a scalar's default one is not printed.
+/// The layout after the sizes; a scalar's default one is not printed.
 fn write_layout(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
     if layout.minor_to_major().is_empty() && layout.is_plain() { Ok(()) } else { write!(f, "{layout}") }
 }

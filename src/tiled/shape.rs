@@ -43,7 +43,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The arrays in it that lie in memory, each with the tuple indices that lead to it.
+    /// The arrays in it that are in memory, each with the tuple indices that lead to it.
     ///
     /// ```
     /// use tensor_layout::tiled::Shape;

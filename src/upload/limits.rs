@@ -65,19 +65,22 @@ pub struct Limits {
     pub max_buffer: u64,
     /// The most bytes copied through CPU-visible memory at once.
     pub max_copy: u64,
-    /// The device is told sizes and strides, and nothing else: a layout without strides (tiles) is refused. Elsewhere a shader does
-    /// the indexing, and a tensor is so many bytes.
+    /// The device is given sizes and strides, and nothing else: a layout without strides (tiles) is refused.
+    /// Elsewhere a shader does the indexing, and a tensor is this many bytes.
     pub told_strides: bool,
-    /// The last axis must have stride 1. This and the rules on strides below are for devices that are told them.
+    /// The last axis must have stride 1. This and the rules on strides below are for devices that are given
+    /// them.
     pub unit_inner_stride: bool,
     /// What the strides of all axes but the last must be multiples of, in bytes.
     pub stride_multiple: u64,
     /// The largest stride, in bytes.
     pub max_stride_bytes: u64,
-    /// Each stride must be at least the next one times its size: axes lie in memory in their order, and share no bytes.
+    /// Each stride must be at least the next one times its size: axes are in memory in their order, and share
+    /// no bytes.
     pub ordered_strides: bool,
-    /// The number of innermost axes behind whose strides there may be a gap: the strides of all others must be the next one times its size. 1: the
-    /// tensor is packed as far as the last stride allows; 2: rows may be padded. `None` if gaps are allowed everywhere.
+    /// The number of innermost axes after whose strides there may be a gap: the strides of all others must be
+    /// the next one times its size. 1: the tensor is packed as far as the last stride allows; 2: rows may be
+    /// padded. `None` if gaps are allowed everywhere.
     pub packed_outside: Option<usize>,
     /// The largest first stride times the first size, in bytes.
     pub max_extent: u64,
@@ -87,20 +90,22 @@ pub struct Limits {
     pub whole_elements: bool,
     /// Rules for tensors of some types, besides the others.
     pub stricter_types: Option<TypeLimits>,
-    /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in boxes.
+    /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in
+    /// boxes.
     pub box_limits: Option<BoxLimits>,
     /// The description has no base offset: a tensor's own is added to the offset it is bound at.
-    /// (A shader that is told the base offset needs no such thing.)
+    /// (A shader that is given the base offset needs no such thing.)
     pub base_offset_in_binding: bool,
     /// An output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,
-    /// Two written bindings of one buffer may not meet, by their ranges, even where no element of one lies among those
-    /// of the other.
+    /// Two written bindings of one buffer may not meet, by their ranges, even where no element of one is
+    /// among those of the other.
     pub exclusive_ranges: bool,
-    /// In one dispatch a buffer is either only read or only bound as written, whatever ranges of it are bound.
+    /// In one dispatch a buffer is either only read or only bound as written, whatever ranges of it are
+    /// bound.
     pub one_usage: bool,
-    /// How many bytes are written at once, and at multiples of which. Two outputs whose elements lie in the same such unit
-    /// undo each other's writes.
+    /// How many bytes are written at once, and at multiples of which. Two outputs whose elements are in the
+    /// same such unit undo each other's writes.
     pub write_unit: u64,
 }
 
@@ -242,9 +247,9 @@ impl Limits {
     /// offsets that are multiples of 256, buffers of up to 256 MiB, sizes that are multiples of 4
     /// and not zero. Offsets in a shader have 32 bits, and storage is written in words of 4 bytes.
     ///
-    /// In one dispatch a buffer is bound either read-only or read-write (the usage scope of *WebGPU*: `storage` goes with
-    /// no other usage), and the ranges of read-write bindings do not meet (*encoder bind groups alias a writable
-    /// resource*). What is read and written in place is one read-write binding.
+    /// In one dispatch a buffer is bound either read-only or read-write (the usage scope of *WebGPU*:
+    /// `storage` goes with no other usage), and the ranges of read-write bindings do not meet (*encoder bind
+    /// groups alias a writable resource*). What is read and written in place is one read-write binding.
     #[must_use]
     pub fn webgpu() -> Limits {
         Limits {
@@ -263,9 +268,9 @@ impl Limits {
     }
 
     /// What every Vulkan device grants (the table of required limits): storage ranges of 2²⁷ bytes
-    /// (`maxStorageBufferRange`) at offsets that are multiples of 256
-    /// (`minStorageBufferOffsetAlignment` is at most that), written in words of 4 bytes (narrower storage is a feature).
-    /// Real devices grant more: put in what yours reports.
+    /// (`maxStorageBufferRange`) at offsets that are multiples of 256 (`minStorageBufferOffsetAlignment` is
+    /// at most that), written in words of 4 bytes (narrower storage is a feature). Real devices grant more:
+    /// put in what yours reports.
     #[must_use]
     pub fn vulkan() -> Limits {
         Limits {

@@ -1,10 +1,10 @@
 //! Checks before a GPU sees a buffer: is it big enough, aligned, within the limits, safe to write?
 //!
-//! [`validate`] looks at one tensor in one buffer and reports every problem at once;
-//! [`validate_bindings`] also holds the tensors of one dispatch against each other;
-//! [`pack_buffer`] places many tensors in one buffer so that both are satisfied;
-//! [`pieces_along`] cuts a tensor that is too large for one binding into tensors that fit, [`Windows`] any bytes into bindings;
-//! [`suggest`] finds the nearest layout that a device accepts, and [`channel_conflict`] rows that share memory channels.
+//! [`validate`] looks at one tensor in one buffer and reports every problem at once; [`validate_bindings`]
+//! also holds the tensors of one dispatch against each other; [`pack_buffer`] places many tensors in one
+//! buffer so that both are satisfied; [`pieces_along`] cuts a tensor that is too large for one binding into
+//! tensors that fit, [`Windows`] any bytes into bindings; [`suggest`] finds the nearest layout that a device
+//! accepts, and [`channel_conflict`] rows that share memory channels.
 //!
 //! ```
 //! use tensor_layout::upload::{self, Buffer, Limits, Role};

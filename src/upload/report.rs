@@ -63,6 +63,8 @@ pub struct UploadReport {
     /// May the device overwrite the bits between the elements of this output ([`Limits::writes_padding`](super::Limits::writes_padding))?
     /// Then a slice must not be an output here.
     pub overwrites_gaps: bool,
+    /// Must the padding between and after the elements hold zeros? A [named layout](crate::ToIndexMap::storage_rule) may demand it.
+    pub zero_padding: bool,
     /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the device demands and
     /// of the alignment that the descriptor guarantees.
     pub alignment_asked: u64,
@@ -96,6 +98,7 @@ impl UploadReport {
             bound: 0..0,
             gap_bits: 0,
             overwrites_gaps: false,
+            zero_padding: false,
             alignment_asked: 1,
             alignment_had: None,
             index_width: IndexWidth::for_elements(0),

@@ -3,31 +3,32 @@
 use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::map::{IndexMap, LayoutClass, OffsetBox, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
 
 use super::limits::Limits;
 use super::multiples::whole_elements;
 
-/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other layout its index map.
+/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other layout its index
+/// map and what it demands of its buffer.
 #[derive(Debug)]
 pub(super) enum Tensor<'a> {
     Strided(&'a BufferTensorDesc),
-    Mapped(IndexMap),
+    Mapped(IndexMap, StorageRule),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
             Some(desc) => Ok(Tensor::Strided(desc)),
-            None => Ok(Tensor::Mapped(layout.to_index_map()?)),
+            None => Ok(Tensor::Mapped(layout.to_index_map()?, layout.storage_rule())),
         }
     }
 
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Tensor::Strided(desc) => desc.data_type(),
-            Tensor::Mapped(map) => map.data_type(),
+            Tensor::Mapped(map, _) => map.data_type(),
         }
     }
 
@@ -35,7 +36,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn element_bits(&self) -> u32 {
         match self {
             Tensor::Strided(desc) => desc.data_type().bits(),
-            Tensor::Mapped(map) => map.element_bits(),
+            Tensor::Mapped(map, _) => map.element_bits(),
         }
     }
 
@@ -47,7 +48,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn sizes(&self) -> &[u64] {
         match self {
             Tensor::Strided(desc) => desc.sizes(),
-            Tensor::Mapped(map) => map.sizes(),
+            Tensor::Mapped(map, _) => map.sizes(),
         }
     }
 
@@ -55,7 +56,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn strides(&self) -> Option<Dims> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
-            Tensor::Mapped(map) => {
+            Tensor::Mapped(map, _) => {
                 // Those of axes of size 1 are free: what goes on counting meets every rule that the others meet.
                 let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
@@ -72,7 +73,7 @@ impl<'a> Tensor<'a> {
     /// Why a device that is told strides cannot be told of a layout without them.
     pub(super) fn has_no_strides(&self) -> Error {
         let reason = match self {
-            Tensor::Mapped(map) if map.class() == LayoutClass::Split => {
+            Tensor::Mapped(map, _) if map.class() == LayoutClass::Split => {
                 "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
             }
             _ => "strides alone do not say where its elements lie; copy it to a layout of strides",
@@ -83,7 +84,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn logical_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.logical_elements(),
-            Tensor::Mapped(map) => map.logical_elements(),
+            Tensor::Mapped(map, _) => map.logical_elements(),
         }
     }
 
@@ -92,7 +93,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.min_elements(),
-            Tensor::Mapped(map) => map.physical_elements(),
+            Tensor::Mapped(map, _) => map.physical_elements(),
         }
     }
 
@@ -101,7 +102,7 @@ impl<'a> Tensor<'a> {
         match self {
             _ if self.logical_elements() == 0 => 0,
             Tensor::Strided(desc) => desc.base_offset(),
-            Tensor::Mapped(map) => map.base(),
+            Tensor::Mapped(map, _) => map.base(),
         }
     }
 
@@ -116,8 +117,22 @@ impl<'a> Tensor<'a> {
         match self {
             Tensor::Strided(desc) if limits.base_offset_in_binding => desc.first_element_alignment().into(),
             Tensor::Strided(desc) => desc.base_offset_alignment().into(),
-            Tensor::Mapped(_) => 0,
+            Tensor::Mapped(_, rule) if rule.alignment > 1 => rule.alignment,
+            Tensor::Mapped(..) => 0,
         }
+    }
+
+    /// The boxes of padding that must hold zeros.
+    pub(super) fn zeros(&self) -> Result<Vec<OffsetBox>, Error> {
+        match self {
+            Tensor::Mapped(map, rule) if rule.zero_padding => Ok(map.buffer_boxes()?.padding),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Must padding hold zeros?
+    pub(super) fn zero_padding(&self) -> bool {
+        matches!(self, Tensor::Mapped(_, rule) if rule.zero_padding)
     }
 
     /// A total size in bytes that was set by hand.
@@ -127,7 +142,7 @@ impl<'a> Tensor<'a> {
                 let total = desc.total_tensor_size_in_bytes();
                 (total != desc.min_size_in_bytes()).then_some(total)
             }
-            Tensor::Mapped(_) => None,
+            Tensor::Mapped(..) => None,
         }
     }
 
@@ -139,7 +154,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn check_output(&self) -> Result<(), Error> {
         let overlap = match self {
             Tensor::Strided(desc) => desc.overlap(),
-            Tensor::Mapped(map) => return map.check_injective(),
+            Tensor::Mapped(map, _) => return map.check_injective(),
         };
         match overlap {
             Overlap::No => Ok(()),

@@ -1,4 +1,4 @@
-//! Limits of interfaces that are told a tensor: Metal, Vulkan's ARM tensors, CUDA's tensor maps, WebNN.
+//! Limits of interfaces that are given a tensor: Metal, Vulkan's ARM tensors, CUDA's tensor maps, WebNN.
 
 use alloc::borrow::Cow;
 
@@ -23,7 +23,8 @@ pub enum MetalUsage {
     MachineLearning,
 }
 
-/// How a tensor map mixes the 16-byte parts of a box's rows (`CUtensorMapSwizzle`): it limits the width of a box.
+/// How a tensor map mixes the 16-byte parts of a box's rows (`CUtensorMapSwizzle`): it limits the width of a
+/// box.
 ///
 /// ```
 /// use tensor_layout::upload::{Limits, Swizzle};
@@ -83,7 +84,7 @@ const TENSOR_MAP_TYPES: &[DataType] = &[
     DataType::F64,
 ];
 
-/// The types of `VkFormat` that have one component, and are no normalised or scaled numbers.
+/// The types of `VkFormat` that have one component, and are not normalised or scaled numbers.
 const VULKAN_TYPES: &[DataType] = &[
     DataType::Pred,
     DataType::U8,
@@ -117,11 +118,12 @@ const WEBNN_TYPES: &[DataType] = &[
 impl Limits {
     /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).
     ///
-    /// From *MTLTensorDescriptor* and *MTLBuffer* (Metal 4; Metal counts axes from the innermost): up to 16 axes, none of size 0; the innermost
-    /// stride is 1, and each further one at least the one before times its size; the offset is a multiple of an element. For machine
-    /// learning the second stride is a multiple of 64 bytes, the others follow without a gap, and the offset is 0. Types of 8 bits and less
-    /// that are no plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8` ones, ...) want an innermost size that is a multiple of 32, strides
-    /// and offsets that are multiples of 128 bytes.
+    /// From *MTLTensorDescriptor* and *MTLBuffer* (Metal 4; Metal counts axes from the innermost): up to 16
+    /// axes, none of size 0; the innermost stride is 1, and each further one at least the one before times
+    /// its size; the offset is a multiple of an element. For machine learning the second stride is a multiple
+    /// of 64 bytes, the others follow without a gap, and the offset is 0. Types of 8 bits and less that are
+    /// not plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8` ones, ...) want an innermost size that
+    /// is a multiple of 32, strides and offsets that are multiples of 128 bytes.
     #[must_use]
     pub fn metal_tensor(usage: MetalUsage) -> Limits {
         let machine_learning = usage == MetalUsage::MachineLearning;
@@ -142,13 +144,15 @@ impl Limits {
         }
     }
 
-    /// What every Vulkan device with `VK_ARM_tensors` makes a tensor of, without the feature `tensorNonPacked`.
+    /// What every Vulkan device with `VK_ARM_tensors` makes a tensor of, without the feature
+    /// `tensorNonPacked`.
     ///
-    /// From the valid usage of *VkTensorDescriptionARM*: the last stride is an element (09736), strides are positive (09738), each is at least
-    /// the next one times its size (09739), and exactly that without `tensorNonPacked` (09740); and from the required limits of
-    /// *VkPhysicalDeviceTensorPropertiesARM*: 4 axes, 65,536 elements, indices of an axis, bytes of a stride and bytes of the
-    /// tensor (09884: the first stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside` if it
-    /// has the feature. Where a tensor may lie in memory is asked of the device
+    /// From the valid usage of *VkTensorDescriptionARM*: the last stride is an element (09736), strides are
+    /// positive (09738), each is at least the next one times its size (09739), and exactly that without
+    /// `tensorNonPacked` (09740); and from the required limits of *VkPhysicalDeviceTensorPropertiesARM*: 4
+    /// axes, 65,536 elements, indices of an axis, bytes of a stride and bytes of the tensor (09884: the first
+    /// stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside`
+    /// if it has the feature. Where a tensor may be in memory is asked of the device
     /// (`vkGetTensorMemoryRequirementsARM`).
     #[must_use]
     pub fn vulkan_tensor() -> Limits {
@@ -166,12 +170,14 @@ impl Limits {
         }
     }
 
-    /// What CUDA makes a tensor map of (`cuTensorMapEncodeTiled`, for the tensor memory accelerator), without interleaving.
+    /// What CUDA makes a tensor map of (`cuTensorMapEncodeTiled`, for the tensor memory accelerator), without
+    /// interleaving.
     ///
-    /// From the *CUDA driver API*, tensor map objects: 1 to 5 axes of sizes 1 to 2³²; an address that is a multiple of 16; strides of all axes
-    /// but the innermost, whose stride is an element, that are multiples of 16 bytes below 2⁴⁰, each at least the next one times its
-    /// size. A box ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16 bytes, no longer
-    /// than the swizzle. Signed 8- and 16-bit integers travel as unsigned ones.
+    /// From the *CUDA driver API*, tensor map objects: 1 to 5 axes of sizes 1 to 2³²; an address that is a
+    /// multiple of 16; strides of all axes but the innermost, whose stride is an element, that are multiples
+    /// of 16 bytes below 2⁴⁰, each at least the next one times its size. A box
+    /// ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16
+    /// bytes, no longer than the swizzle. Signed 8- and 16-bit integers travel as unsigned ones.
     #[must_use]
     pub fn cuda_tensor_map(swizzle: Swizzle) -> Limits {
         let (name, widest) = match swizzle {
@@ -194,9 +200,9 @@ impl Limits {
         }
     }
 
-    /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so that a tensor is packed and
-    /// has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*). The largest tensor is
-    /// asked of the context (`opSupportLimits().maxTensorByteLength`).
+    /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so
+    /// that a tensor is packed and has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*).
+    /// The largest tensor is asked of the context (`opSupportLimits().maxTensorByteLength`).
     #[must_use]
     pub fn webnn() -> Limits {
         Limits {
@@ -209,8 +215,8 @@ impl Limits {
         }
     }
 
-    /// What they have in common: sizes and strides from the outermost axis to the innermost, which is dense; the place of the first element is
-    /// an offset beside them.
+    /// What they have in common: sizes and strides from the outermost axis to the innermost, which is dense;
+    /// the place of the first element is an offset beside them.
     fn told_in_order() -> Limits {
         Limits {
             zero_sizes: false,

@@ -62,7 +62,7 @@ impl Buffer {
 ///
 /// ```
 /// use tensor_layout::upload::{self, Buffer, Limits, Role};
-/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+/// use tensor_layout::{calc_buffer_tensor_size, ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::BF16, &[2, 3], Some(&[0, 1]))?;
 /// let buffer = Buffer::new(16, 12, Role::Output);
@@ -72,6 +72,12 @@ impl Buffer {
 ///     ["unsupported_data_type", "rank_limit", "offset_unaligned", "binding_outside_buffer", "overlapping_destination"],
 /// );
 /// assert_eq!(errors.report().bound, 12..20);
+///
+/// // A base offset moves the bound range; `calc_buffer_tensor_size` and DirectML's structure do not count it.
+/// let rows = BufferTensorDesc::packed(DataType::F32, &[4, 4])?.slice_axis(0, 1..3)?;
+/// let report = upload::validate(&rows, &Buffer::new(64, 0, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// assert_eq!((report.bound, rows.base_offset()), (16..48, 4));
+/// assert_eq!(calc_buffer_tensor_size(DataType::F32, rows.sizes(), Some(rows.strides()))?, 32);
 ///
 /// // 16 x 200 elements in tiles of 8 x 128.
 /// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
@@ -223,6 +229,7 @@ fn check_binding(
         bound: start..end,
         gap_bits: 0,
         overwrites_gaps: false,
+        zero_padding: tensor.zero_padding(),
         alignment_asked,
         alignment_had: 1_u64.checked_shl(start.trailing_zeros()),
         index_width: IndexWidth::for_elements(region.elements),

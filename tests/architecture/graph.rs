@@ -25,7 +25,8 @@ impl Graph {
             .flat_map(|(from, used)| used.iter().map(move |(to, path)| (from.as_str(), to.as_str(), path.as_str())))
     }
 
-    /// The graph of the files and folders right inside `folder` (which ends with `/`): all files of a folder are one node.
+    /// The graph of the files and folders right inside `folder` (which ends with `/`): all files of a folder
+    /// are one node.
     pub(crate) fn inside(&self, folder: &str) -> Graph {
         let node = |file: &str| {
             let rest = file.strip_prefix(folder)?;
@@ -108,8 +109,8 @@ impl Crate {
 
     /// Which file uses which.
     ///
-    /// A name that a file only passes on (`pub use`) is looked up where it is defined. That a module passes on names of
-    /// those below it is no use of them.
+    /// A name that a file only passes on (`pub use`) is looked up where it is defined. That a module passes
+    /// on names of those below it is no use of them.
     pub(crate) fn graph(&self) -> Graph {
         let mut graph = Graph::default();
         for file in &self.files {
@@ -146,7 +147,8 @@ impl Crate {
         }
     }
 
-    /// The module that a path leads to from the module `here`, and the name after it, if any. `None` for another crate's.
+    /// The module that a path leads to from the module `here`, and the name after it, if any. `None` for
+    /// another crate's.
     fn walk<'a>(&self, here: Vec<String>, segments: &'a [String]) -> Option<(Vec<String>, Option<&'a str>)> {
         let (first, mut rest) = segments.split_first()?;
         let mut module = here;
@@ -176,7 +178,7 @@ impl Crate {
         Some((module, None))
     }
 
-    /// The file that a module stands in: its own, or that of the module around an inline one.
+    /// The file that a module is in: its own, or that of the module around an inline one.
     fn file_of(&self, module: &[String]) -> Option<usize> {
         (0..=module.len()).rev().find_map(|length| self.modules.get(&module[..length]).copied())
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::graph::{Crate, Graph};
 use crate::source::{code, program_files, without_tests};
 
-/// The files of a folder on floors, the ground floor first. A file uses files of lower floors only: none of its own floor, and
-/// none above. `mod.rs` holds declarations, and nobody uses it.
+/// The files of a folder on floors, the ground floor first. A file uses files of lower floors only: none of
+/// its own floor, and none above. `mod.rs` holds declarations, and no one uses it.
 const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "src/map/",
         &[
-            &["digits", "levels"],
+            &["digits", "levels", "storage_rule"],
             &["deviation", "index_map", "refine"],
             &["reversed"],
             &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
@@ -33,15 +33,16 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
-/// A group of files: a folder with all below it (its name ends with `/`), or one file. A file belongs to the longest name that
-/// its path begins with.
+/// A group of files: a folder with all below it (its name ends with `/`), or one file. A file belongs to the
+/// longest name that its path begins with.
 struct Room {
     name: &'static str,
     /// What it may use besides itself.
     may_use: &'static [&'static str],
 }
 
-/// The rooms of `relayout`: verbs use exec and plan, exec uses plan. The kernels are a crate of their own, which depends on nothing.
+/// The rooms of `relayout`: verbs use exec and plan, exec uses plan. The kernels are a crate of their own,
+/// which depends on nothing.
 const RELAYOUT: &[Room] = &[
     // The public verbs.
     Room { name: "src/relayout/", may_use: &["src/relayout/exec/", "src/relayout/plan/"] },

@@ -25,7 +25,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("relayout", &["element", "strided", "map"]),
     ("upload", &["element", "strided", "map", "relayout"]),
     ("draw", &["element", "map", "bridge"]),
-    ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge"]),
+    ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
+    ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
     // The rim: it sees everything, and nothing inside uses it.
     ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "draw", "notation"]),
 ];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::source::is_word;
 
-/// A path as it stands in a file.
+/// A path as it is in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
     /// `["super", "digits", "Chain"]`; the last is `*` for a glob import.
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 self.tree(&mut Vec::new(), public);
             }
-            // Behind `::` or `.` stands no first segment; `pub(in a::b)` says who may see, and uses nothing.
+            // After `::` or `.` is not a first segment; `pub(in a::b)` says who may see, and uses nothing.
             (Name(_), Some(Colons), _)
                 if !matches!(self.before(1), Some(Colons | Mark('.')))
                     && (self.before(1), self.before(2)) != (Some(Name("in")), Some(Mark('('))) =>
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a tree of imports that begins behind the segments of `stem`.
+    /// Reads a tree of imports that begins after the segments of `stem`.
     fn tree(&mut self, stem: &mut Vec<String>, public: bool) {
         let length = stem.len();
         if self.token(self.at) == Some(Colons) {
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let mut segments = stem.clone();
-                // `{self}` names what stands before it.
+                // `{self}` names what is before it.
                 if segments.len() > 1 && segments.last().is_some_and(|last| last == "self") {
                     segments.pop();
                 }
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
                 }
                 self.push(segments, Some(Import { name, public }));
                 if stem.len() == length && !matches!(self.token(self.at), Some(Mark(',' | '}' | ';'))) {
-                    // Nothing that is known here; do not stand still.
+                    // Nothing that is known here; go on.
                     self.at += 1;
                 }
             }

@@ -21,12 +21,12 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The files of a folder but those of tests, which stand in a folder of the name of the file they test.
+/// The files of a folder but those of tests, which are in a folder of the name of the file they test.
 pub(crate) fn program_files(folder: &str) -> impl Iterator<Item = (String, String)> {
     files(folder).into_iter().filter(|(name, _)| !name.ends_with("/tests.rs"))
 }
 
-/// The text without comments and without what stands in string and character literals. Line breaks stay.
+/// The text without comments and without what is in string and character literals. Line breaks stay.
 pub(crate) fn code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -53,8 +53,8 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The length of the comment or literal that `text` begins with. `in_word`: behind a character of a name, where an `r` begins no
-/// raw string.
+/// The length of the comment or literal that `text` begins with. `in_word`: after a character of a name,
+/// where an `r` begins no raw string.
 fn no_code(text: &str, in_word: bool) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));

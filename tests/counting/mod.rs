@@ -26,8 +26,8 @@ fn bytes(layout: Layout) -> i64 {
     i64::try_from(layout.size()).unwrap_or(i64::MAX)
 }
 
-// SAFETY: `System` is a correct allocator, every call goes to it with the same arguments, and counting neither allocates nor
-// unwinds.
+// SAFETY: `System` is a correct allocator, every call goes to it with the same arguments, and counting
+// neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -38,7 +38,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(-bytes(layout));
-        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout; all its blocks come from `System`.
+        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout; all its blocks
+        // come from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

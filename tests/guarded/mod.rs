@@ -1,13 +1,13 @@
-//! Memory between pages that nobody may touch: whoever reads or writes one byte beside it ends the process.
+//! Memory between pages that no one may touch: whoever reads or writes one byte beside it ends the process.
 
 use std::ptr::NonNull;
 
-/// At which end of the memory bytes lie, so that the next one belongs to a closed page.
+/// At which end of the memory bytes are stored, so that the next one belongs to a closed page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// They begin where the closed page in front ends.
     Front,
-    /// They end where the closed page behind begins.
+    /// They end where the closed page after begins.
     Back,
 }
 
@@ -23,12 +23,13 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Memory of at least so many bytes.
+    /// Memory of at least this many bytes.
     pub(crate) fn new(length: usize) -> Guarded {
         // SAFETY: a question.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
         let length = length.next_multiple_of(page);
-        // SAFETY: new memory, which nobody else knows; the pages between the first and the last are then opened.
+        // SAFETY: new memory, which no one else knows; the pages between the first and the last are then
+        // opened.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
             let memory = libc::mmap(std::ptr::null_mut(), length + 2 * page, libc::PROT_NONE, flags, -1, 0);
@@ -41,7 +42,8 @@ impl Guarded {
     }
 
     fn allow(&self, access: libc::c_int) {
-        // SAFETY: the open pages of our own memory, of which no reference is alive: both callers hold the only one.
+        // SAFETY: the open pages of our own memory, of which no reference is alive: both callers hold the
+        // only one.
         assert_eq!(unsafe { libc::mprotect(self.open.as_ptr().cast(), self.length, access) }, 0);
     }
 
@@ -51,7 +53,7 @@ impl Guarded {
         unsafe { self.open.add(if end == End::Front { 0 } else { self.length - length }) }
     }
 
-    /// So many bytes at one end.
+    /// This many bytes at one end.
     pub(crate) fn bytes(&mut self, end: End, length: usize) -> &mut [u8] {
         // SAFETY: open memory, borrowed as long as the slice lives.
         unsafe { std::slice::from_raw_parts_mut(self.start(end, length).as_ptr(), length) }
@@ -65,11 +67,12 @@ impl Guarded {
         self.bytes(end, bytes.len())
     }
 
-    /// So many bytes, the last of which (at the front: the first) belongs to a closed page: a mapping that is one byte too short.
+    /// This many bytes, the last of which (at the front: the first) belongs to a closed page: a mapping that
+    /// is one byte too short.
     pub(crate) fn with_one_too_many(&mut self, end: End, length: usize) -> NonNull<[u8]> {
         let start = self.start(end, length - 1);
         let before = if end == End::Front { 1 } else { 0 };
-        // SAFETY: inside of the mapping; that nobody may touch one of the bytes is the point.
+        // SAFETY: inside of the mapping; that no one may touch one of the bytes is the point.
         NonNull::slice_from_raw_parts(unsafe { start.sub(before) }, length)
     }
 }

@@ -1,5 +1,5 @@
-//! Random pairs of layouts, and the literal copy between them: read each element where the literal layout has it, write it where
-//! the other one has it.
+//! Random pairs of layouts, and the literal copy between them: read each element where the literal layout has
+//! it, write it where the other one has it.
 
 use proptest::prelude::*;
 use tensor_layout::element::{ElementKind, read_bits, write_bits};
@@ -66,7 +66,8 @@ pub(crate) fn tiled_side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> i
     shape_of(sizes, kind, data_type).prop_map(|shape| Side::tiled(&with_own_bits(of_bounded_size(shape))))
 }
 
-/// Packed in some order, with gaps, broadcast, or any strides at all; sometimes not at the start of its buffer.
+/// Packed in some order, with gaps, broadcast, or any strides at all; sometimes not at the start of its
+/// buffer.
 pub(crate) fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = Side> {
     let rank = sizes.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
@@ -102,7 +103,7 @@ pub(crate) fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
 
-/// The mode with a pattern of at most so many bits.
+/// The mode with a pattern of at most this many bits.
 pub(crate) fn within(padding: Padding, bits: u32) -> Padding {
     match padding {
         Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),

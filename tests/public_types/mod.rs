@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// The public types in the files of `folder` that `text`, a file that asserts something of each, does not name.
+/// The public types in the files of `folder` that `text`, a file that asserts something of each, does not
+/// name.
 pub(crate) fn missing_in(text: &str, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     public_types(folder, &mut names);
@@ -15,7 +16,7 @@ pub(crate) fn missing_in(text: &str, folder: &Path) -> Vec<String> {
     names
 }
 
-/// The names behind `pub struct`, `pub enum` and `pub union` in the files of a folder.
+/// The names after `pub struct`, `pub enum` and `pub union` in the files of a folder.
 fn public_types(folder: &Path, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

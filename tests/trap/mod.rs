@@ -59,7 +59,7 @@ impl Trap {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
-    /// Memory `shift` bytes behind the beginning of a line that holds `bytes`, between guards.
+    /// Memory `shift` bytes after the beginning of a line that holds `bytes`, between guards.
     pub(crate) fn memory(&self, shift: usize, bytes: &[u8]) -> NonNull<u8> {
         self.bytes().fill(GUARD);
         // Only these pages are closed: the fewer, the sooner.

@@ -1,4 +1,4 @@
-//! Layouts of at most 200 bytes, or of rank 64, that ask for as much work as they can.
+//! Layouts of at most 200 bytes, or of rank 64, that require as much work as they can.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::{ArrayShape, BufferTensorDesc, IndexMap, ToIndexMap};
@@ -30,7 +30,8 @@ fn strided(sizes: impl IntoIterator<Item = u64>, strides: impl IntoIterator<Item
     format!("u8[{}]:[{}]", list(sizes), list(strides))
 }
 
-/// Tiles in tiles, each by a factor of `ratio` (in tenths) smaller than the one around it: blocks that do not divide each other.
+/// Tiles in tiles, each by a factor of `ratio` (in tenths) smaller than the one around it: blocks that do not
+/// divide each other.
 fn ragged(ratio: u64, digits: usize, size: impl Fn(u64) -> u64) -> String {
     let mut tiles = vec![2_u64];
     while tiles.len() <= digits {

@@ -1,7 +1,8 @@
-//! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be hard.
+//! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be
+//! hard.
 //!
-//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most `MOST_STEPS` steps and
-//! `MOST_BYTES` bytes. What a step is says `steps.rs`.
+//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most
+//! `MOST_STEPS` steps and `MOST_BYTES` bytes. What a step is says `steps.rs`.
 
 #![allow(unsafe_code, reason = "the allocator that counts, and the compiler's counters")]
 

@@ -1,17 +1,19 @@
 //! How much a function does, without a clock.
 //!
-//! `-Cinstrument-coverage` puts a counter into every region of code that runs together: the body of a loop, an arm of a match, a function. The sum
-//! of all counters of the program is a count of steps that no loop can get around, and that no machine changes. So the tests here are built
-//! with that flag, and with `--cfg count_steps`, to count (`.ci/run` does so):
+//! `-Cinstrument-coverage` puts a counter into every region of code that runs together: the body of a loop,
+//! an arm of a match, a function. The sum of all counters of the program is a count of steps that no loop can
+//! get around, and that no machine changes. So the tests here are built with that flag, and with
+//! `--cfg count_steps`, to count (`.ci/run` does so):
 //!
 //! ```sh
 //! RUSTFLAGS='-Cinstrument-coverage --cfg count_steps' LLVM_PROFILE_FILE=/dev/null cargo test --target-dir target/steps --test work_limits
 //! ```
 //!
-//! Built without them, they hold the memory to its limit, and what returns an error to its error, and no steps.
+//! Built without them, they hold the memory to its limit, and what returns an error to its error, and no
+//! steps.
 
-/// The most steps of a call: half a second of a release build, which takes some 600 million a second (`partition` of a copy of 4,096 boxes:
-/// 195 million in 0.31 s, on two busy cores).
+/// The most steps of a call: half a second of a release build, which takes some 600 million a second
+/// (`partition` of a copy of 4,096 boxes: 195 million in 0.31 s, on two busy cores).
 pub(crate) const MOST_STEPS: u64 = 300_000_000;
 
 #[cfg(not(count_steps))]
@@ -34,16 +36,19 @@ mod counters {
         fn __llvm_profile_end_counters() -> *const u64;
     }
 
-    /// The call that is counted: its name, and the steps before it. One at a time: the counters are those of the program.
+    /// The call that is counted: its name, and the steps before it. One at a time: the counters are those of
+    /// the program.
     static RUNNING: Mutex<Option<(String, u64)>> = Mutex::new(None);
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     fn total() -> u64 {
-        // SAFETY: the two functions of the profiler's runtime name the first counter and one past the last, which are in one static.
+        // SAFETY: the two functions of the profiler's runtime name the first counter and one past the last,
+        // which are in one static.
         let (mut at, end) = unsafe { (__llvm_profile_begin_counters(), __llvm_profile_end_counters()) };
         let mut sum = 0_u64;
         while at < end {
-            // SAFETY: it lies between the two. Another thread may count on while it is read: a number that is a little old is good enough.
+            // SAFETY: it is between the two. Another thread may count on while it is read: a number that is a
+            // little old is good enough.
             sum = sum.wrapping_add(unsafe { at.read_volatile() });
             // SAFETY: one past the last at most.
             at = unsafe { at.add(1) };

@@ -47,8 +47,8 @@ impl TensorBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::Tensor`] with everything that is wrong with the tensor on this device: [`Error::limits`] has the names of the limits
-    /// that are passed. [`Error::Layout`] for a layout without an index map.
+    /// [`Error::Tensor`] with everything that is wrong with the tensor on this device: [`Error::limits`] has
+    /// the names of the limits that are passed. [`Error::Layout`] for a layout without an index map.
     ///
     /// ```no_run
     /// use tensor_layout::ArrayShape;

@@ -1,5 +1,5 @@
-//! [`tensor-layout`](tensor_layout) on [wgpu]: a layout becomes a buffer on the device, an upload writes it in that layout, and
-//! it comes back in any other.
+//! [`tensor-layout`](tensor_layout) on [wgpu]: a layout becomes a buffer on the device, an upload writes it
+//! in that layout, and it comes back in any other.
 //!
 //! * [`required_limits`] and [`limits`]: what an adapter grants, as limits that every tensor is held against.
 //! * [`TensorBuffer`]: a buffer of the right size and usage, from a descriptor or any other layout.

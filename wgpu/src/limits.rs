@@ -79,7 +79,8 @@ fn words(bytes: u64) -> u64 {
 ///
 /// # Errors
 ///
-/// [`Error::Limit`] with the name of the first limit of which the adapter grants less (WebGL adapters have no storage buffers).
+/// [`Error::Limit`] with the name of the first limit of which the adapter grants less (WebGL adapters have no
+/// storage buffers).
 ///
 /// ```
 /// use tensor_layout_wgpu::required_limits;

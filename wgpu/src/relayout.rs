@@ -143,7 +143,8 @@ impl DeviceRelayout {
     /// # Errors
     ///
     /// [`Error::OtherLayout`] if a tensor is not laid out as the copy was planned for, [`Error::OneBuffer`],
-    /// [`Error::Usage`] without `STORAGE`; for tensors that begin further on in their buffers, what [`Program::with_options`] refuses.
+    /// [`Error::Usage`] without `STORAGE`; for tensors that begin further on in their buffers, what
+    /// [`Program::with_options`] refuses.
     pub fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,

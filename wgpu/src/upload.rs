@@ -113,9 +113,9 @@ impl UploadBelt {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherLayout`] if the tensor is not laid out as the upload was planned for, [`Error::Usage`] without `COPY_DST`,
-    /// [`Error::Limit`] if the piece is larger than a buffer may be, [`Error::Layout`] for a source that is too short
-    /// (`buffer_too_short`) or a piece that there is not (`out_of_limits`).
+    /// [`Error::OtherLayout`] if the tensor is not laid out as the upload was planned for, [`Error::Usage`]
+    /// without `COPY_DST`, [`Error::Limit`] if the piece is larger than a buffer may be, [`Error::Layout`]
+    /// for a source that is too short (`buffer_too_short`) or a piece that there is not (`out_of_limits`).
     pub fn write_piece(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,7 +1,8 @@
 //! `Description`: the facts of one array.
 
 use serde_json::{Value, json};
-use tensor_layout::notation::{AnyLayout, Line, Notated};
+use tensor_layout::named::known_as;
+use tensor_layout::notation::{AnyLayout, Line, Notated, Notation};
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::index_text::write_list;
@@ -123,6 +124,14 @@ impl Description {
             .with("element_bits", self.element_bits)
             .with("base_offset", mapped.map(|mapped| mapped.map.base()))
             .with("notations", self.notations())
+            .with("known_as", self.known_as())
+    }
+
+    /// The names of the layout, those on other axes with these.
+    fn known_as(&self) -> Vec<String> {
+        let own = self.layout.to_string();
+        let known = self.map.as_ref().map(|mapped| known_as(&mapped.map)).unwrap_or_default();
+        known.iter().map(ToString::to_string).filter(|name| *name != own).collect()
     }
 
     /// Each notation with its text or the reason why there is none.
@@ -131,7 +140,8 @@ impl Description {
             let reason = line.reason();
             (line.notation.name().to_owned(), json!({ "text": line.text.ok(), "reason": reason }))
         };
-        Value::Object(self.layout.lines().into_iter().map(entry).collect())
+        let lines = self.layout.lines().into_iter().filter(|line| line.notation != Notation::Named);
+        Value::Object(lines.map(entry).collect())
     }
 
     pub(super) fn text(&self) -> String {
@@ -156,7 +166,8 @@ impl Description {
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
         let (written, refused) = self.other_notations();
-        for (head, notations) in [("  also       ", written), ("  not as     ", refused)] {
+        let lists = [("  also       ", written), ("  not as     ", refused), ("  known as   ", self.known_as())];
+        for (head, notations) in lists {
             let heads = std::iter::once(head).chain(std::iter::repeat("             "));
             lines.extend(heads.zip(notations).map(|(head, line)| format!("{head}{line}")));
         }
@@ -168,7 +179,8 @@ impl Description {
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowered.reason.as_deref());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-        for line in self.layout.lines().iter().filter(|line| line.notation != self.layout.notation()) {
+        let left_out = [self.layout.notation(), Notation::Named];
+        for line in self.layout.lines().iter().filter(|line| !left_out.contains(&line.notation)) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
                 written.push(format!("{title:<18} {text}{}", self.loss(text)));

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// element.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
-    /// Print only this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// Print only this notation: xla, strides, order, onednn, cute, numpy, directml or named.
     #[arg(long = "as", value_name = "NOTATION")]
     only: Option<Notation>,
     /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e
@@ -88,7 +88,9 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             None => shape,
         })),
         // The error of a text that begins like an XLA shape is that of the shape.
-        Err(shape) if text.trim_start().starts_with(['(', 't', 'o']) => Err(shape),
+        Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
+            Err(shape)
+        }
         Err(_) => Err(error),
     }
 }

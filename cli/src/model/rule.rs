@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use tensor_layout::named::{NamedLayout, full_name};
 use tensor_layout::notation::{AnyLayout, Notated};
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error};
@@ -23,6 +24,8 @@ pub(super) enum Rule {
     Tiles(Vec<Tile>),
     /// An axis order or a oneDNN tag, for tensors of its rank only.
     Order(String),
+    /// A layout with a name, for tensors that it takes only.
+    Named(String),
 }
 
 impl FromStr for Rule {
@@ -44,9 +47,16 @@ impl FromStr for Rule {
             "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
             _ if is_order(text) => return Ok(Rule::Order(text.to_owned())),
             _ if !text.starts_with("T(") => {
-                return Err("expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed, tiles such as \
-                            T(8,128)(2,1), or an axis order or oneDNN tag such as OIhw16i16o"
-                    .into());
+                return full_name(text).map(Rule::Named).map_err(|error| {
+                    let nearest = match error {
+                        Error::Parse { expected, .. } => expected,
+                        error => error.to_string(),
+                    };
+                    format!(
+                        "expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed, tiles such as T(8,128)(2,1), an axis \
+                         order or oneDNN tag such as OIhw16i16o, or {nearest}"
+                    )
+                });
             }
             _ => {}
         }
@@ -91,7 +101,7 @@ impl fmt::Display for Rule {
                 f.write_str("T")?;
                 tiles.iter().try_for_each(|tile| tile.fmt(f))
             }
-            Rule::Order(text) => f.write_str(text),
+            Rule::Order(text) | Rule::Named(text) => f.write_str(text),
         }
     }
 }
@@ -119,6 +129,10 @@ impl Rule {
                     layout = layout.with_element_bits(data_type.bits());
                 }
                 tiled(ArrayShape::new(data_type, sizes, layout)?)
+            }
+            Rule::Named(name) => {
+                let notated = Notated::try_from(NamedLayout::new(name, data_type, sizes)?)?;
+                (notated.to_string(), notated.layout().clone())
             }
             Rule::Order(text) => {
                 let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();

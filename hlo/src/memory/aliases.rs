@@ -177,7 +177,8 @@ impl Aliases {
                 Role::While if body == Some(called) => self.join_all(module, root, (first, 0), true),
                 Role::Conditional => self.join_all(module, root, (id, 0), true),
                 Role::Call => self.join_all(module, root, (id, 0), false),
-                Role::Start(_) => {
+                // Without operands, the result belongs to the update that brings them.
+                Role::Start(_) if !module.operands(id).is_empty() => {
                     if let Some(part) = module.parts(id).at(&[1]) {
                         self.join_all(module, root, (id, part), false);
                     }

@@ -1,5 +1,7 @@
 //! `LiveMemory`: what is in use at which time.
 
+use tensor_layout::tiled::TpuGeneration;
+
 use super::aliases::Aliases;
 use super::fusion::fusions;
 use super::module::{Module, NONE, place};
@@ -11,7 +13,6 @@ use super::role::Role;
 use super::schedule::Schedule;
 use super::sharing::share;
 use super::uses::{Buffer, Use, all_uses};
-use tensor_layout::tiled::TpuGeneration;
 
 /// Which buffers a program has, and when it needs them.
 ///
@@ -260,39 +261,6 @@ impl LiveMemory<'_> {
     #[must_use]
     pub fn total(&self) -> MemoryTotal {
         self.spaces.first().map(|space| space.total).unwrap_or_default()
-    }
-
-    /// The most that all memory spaces together hold at one time, parameters and results included: the
-    /// `peak_memory_in_bytes` of JAX's memory analysis, without the compiler's own needs.
-    ///
-    /// ```
-    /// use tensor_layout_hlo::Module;
-    ///
-    /// let dump = "HloModule m, is_scheduled=true
-    ///
-    /// ENTRY %main (p: f32[256]) -> f32[256] {
-    ///   %p = f32[256]{0} parameter(0)
-    ///   %a = f32[256]{0:S(1)} sine(%p)
-    ///   ROOT %b = f32[256]{0} dot(%a, %p)
-    /// }";
-    /// let module = Module::read(dump.as_bytes())?;
-    /// let memory = module.live_memory().ok_or("no entry computation")?;
-    /// assert_eq!((memory.total().peak_bytes, memory.peak_of_all_spaces()), (2048, 3072));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn peak_of_all_spaces(&self) -> u128 {
-        let fixed = |space: &SpaceUse| space.total.peak_bytes.saturating_sub(space.total.temp_bytes);
-        let mut now: u128 = self.spaces.iter().map(fixed).sum();
-        let mut most = now;
-        let mut events = self.events(None);
-        events.sort_unstable_by_key(|event| (event.time, event.begins));
-        for event in events {
-            let bytes = u128::from(self.buffer(event.buffer).bytes);
-            now = if event.begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
-            most = most.max(now);
-        }
-        most
     }
 
     /// Every memory space that occurs, in ascending order.

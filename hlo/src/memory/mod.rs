@@ -2,6 +2,7 @@
 //! schedule, and the compiler's own buffer assignment.
 
 mod aliases;
+mod all_spaces;
 mod assignment;
 mod fusion;
 mod intern;

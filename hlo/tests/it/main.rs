@@ -9,5 +9,6 @@ mod joined_lines;
 mod memory;
 mod memory_names;
 mod memory_sharing;
+mod memory_tpu;
 #[path = "../../../tests/public_types/mod.rs"]
 mod public_types;

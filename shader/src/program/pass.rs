@@ -52,7 +52,8 @@ pub struct BoundWindow {
     /// Which buffer.
     pub buffer: BoundBuffer,
     /// The bytes of the buffer that are bound. A storage binding begins at a multiple of
-    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment) and is a multiple of 4 bytes long; of the uniforms it is all.
+    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment) and is a multiple of 4 bytes long; of
+    /// the uniforms it is all.
     pub bytes: Range<u64>,
 }
 

@@ -37,7 +37,8 @@ pub struct ProgramOptions {
 /// Both buffers hold 32-bit words, so their sizes are the layout's rounded up to a multiple of 4 bytes.
 ///
 /// ```
-/// use tensor_layout::{relayout::Relayout, shader::{Profile, Program}, ArrayShape};
+/// use tensor_layout::{relayout::Relayout, ArrayShape};
+/// use tensor_layout_shader::{Profile, Program};
 ///
 /// let (rows, tiles): (ArrayShape, ArrayShape) = ("bf16[30,200]{1,0}".parse()?, "bf16[30,200]{1,0:T(8,128)(2,1)}".parse()?);
 /// let relayout = Relayout::new(&rows, &tiles)?;
@@ -85,7 +86,8 @@ impl Program {
     /// [`Error::OffsetUnaligned`] for an offset that is not a multiple of 4.
     ///
     /// ```
-    /// use tensor_layout::{relayout::Relayout, shader::{Form, Profile, Program, ProgramOptions}, BufferTensorDesc};
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc};
+    /// use tensor_layout_shader::{Form, Profile, Program, ProgramOptions};
     ///
     /// let (rows, columns) = ("f32[64,64]:[64,1]".parse::<BufferTensorDesc>()?, "f32[64,64]:[1,64]".parse::<BufferTensorDesc>()?);
     /// let relayout = Relayout::new(&rows, &columns)?;

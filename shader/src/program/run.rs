@@ -37,7 +37,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`ShaderFault`] where a device would have done something else silently, and for a buffer that is too short.
+    /// [`ShaderFault`] where a device would have done something else silently, and for a buffer that is too
+    /// short.
     pub fn interpret(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ShaderFault> {
         let from = words(source);
         let mut to = words(destination);

@@ -228,7 +228,7 @@ fn indices_outside_are_refused() {
 /// every axis.
 #[test]
 fn recorded_layouts_are_those_of_the_map() {
-    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
     let mut checked = 0;
     for name in ["xla_layouts.jsonl", "xla_differential.tsv", "tpu_tiles.tsv", "tpu_orders.tsv", "tpu_bitcasts.tsv"] {
         let text = std::fs::read_to_string(data.join(name)).unwrap();

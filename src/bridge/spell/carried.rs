@@ -12,13 +12,14 @@ use crate::tiled::{ArrayShape, TpuTiles};
 
 use super::wanted::Wanted;
 
-/// The most dimension orders that are tried with one set of tiles: all of them for two minor dimensions of 32.
+/// The most dimension orders that are tried with one set of tiles: all of them for two minor dimensions of
+/// 32.
 const MOST_ORDERS: usize = 1024;
 
 /// The view in the operand's tiles, or in the ones a TPU would give it.
 ///
-/// Where the operand itself has the tiles of the TPU rule, the view gets them too, which depend on the sizes: the
-/// operand's own if they fit as well. Any other tiles are carried over as they are.
+/// Where the operand itself has the tiles of the TPU rule, the view gets them too, which depend on the sizes:
+/// the operand's own if they fit as well. Any other tiles are carried over as they are.
 pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let tiles = operand.layout().tiles();
     let (followed, others): (Vec<_>, Vec<_>) = TpuTiles::ALL
@@ -68,8 +69,9 @@ fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
 
 /// Dimension orders, major to minor, in which tiles over the `tiled` minor dimensions may be found.
 ///
-/// In all of them the other dimensions stand in the order of their largest strides. Dimensions of size 1 stand among them
-/// where the operand has its own, if it has as many; else where the whole comes nearest to row-major.
+/// In all of them the other dimensions are in the order of their largest strides. Dimensions of size 1 are
+/// among them where the operand has its own, if it has as many; else where the whole comes nearest to
+/// row-major.
 fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec<usize>> {
     let rank = map.sizes().len();
     let major_first = by_stride(map);
@@ -94,8 +96,8 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     orders
 }
 
-/// Calls `found` with every choice of `left` more dimensions, in every order, the last of `from` first, while it
-/// answers true.
+/// Calls `found` with every choice of `left` more dimensions, in every order, the last of `from` first, while
+/// it answers true.
 fn choose(
     from: &[usize],
     left: usize,
@@ -131,7 +133,8 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     order
 }
 
-/// These dimensions in the order they have, but with those of size 1 where the whole comes nearest to row-major.
+/// These dimensions in the order they have, but with those of size 1 where the whole comes nearest to
+/// row-major.
 pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
@@ -145,8 +148,8 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     minor_to_major
 }
 
-/// This order with the dimensions of size 1 where the operand has its own. `None` if it has not as many, or not as many
-/// others. A scalar's dimensions stand in falling order.
+/// This order with the dimensions of size 1 where the operand has its own. `None` if it has not as many, or
+/// not as many others. A scalar's dimensions are in falling order.
 fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));

@@ -61,7 +61,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Does a shape say what a map says: the type and width of elements, their places, and the size of the buffer?
+/// Does a shape say what a map says: the type and width of elements, their places, and the size of the
+/// buffer?
 ///
 /// Normal forms are compared, which takes no longer for large tensors.
 pub(super) fn is_spelling(shape: &ArrayShape, map: &IndexMap) -> bool {
@@ -74,8 +75,8 @@ fn with_width_of(map: &IndexMap, layout: Layout) -> Layout {
     layout.with_element_bits(if bits == map.data_type().xla_storage_bits() { 0 } else { bits })
 }
 
-/// Which sizes of the view are bounds: all that are dimensions of the operand as they were. A dimension that was
-/// divided or joined has no bound of its own.
+/// Which sizes of the view are bounds: all that are dimensions of the operand as they were. A dimension that
+/// was divided or joined has no bound of its own.
 fn dynamic(map: &IndexMap, own: &IndexMap, operand: &ArrayShape) -> Vec<bool> {
     let mut dynamic = vec![false; map.sizes().len()];
     for component in map.components() {

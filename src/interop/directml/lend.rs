@@ -43,14 +43,15 @@ pub struct DirectmlTensor {
 }
 
 impl DirectmlTensor {
-    /// The tensor as DirectML of this level is told about it.
+    /// The tensor as DirectML of this level is given about it.
     ///
-    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](Self::offset_in_bytes), which
-    /// belongs into the binding.
+    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](Self::offset_in_bytes),
+    /// which belongs into the binding.
     ///
     /// # Errors
     ///
-    /// Everything the level does not accept: the errors of [`validate_description`], [`Error::UnsupportedDataType`] first.
+    /// Everything the level does not accept: the errors of [`validate_description`],
+    /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let report = validate_description(desc, &Limits::directml(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());

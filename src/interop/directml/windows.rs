@@ -1,7 +1,7 @@
 //! The structures of the `windows` crate, which are the same ones under other names.
 //!
-//! A `From` both ways for each that holds plain numbers and raw pointers. A binding holds a counted reference to a resource, so
-//! that way is [`DmlBufferBinding::to_windows`], which is unsafe.
+//! A `From` both ways for each that holds plain numbers and raw pointers. A binding holds a counted reference
+//! to a resource, so that way is [`DmlBufferBinding::to_windows`], which is unsafe.
 
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, align_of, offset_of, size_of};
@@ -76,7 +76,7 @@ impl From<DML_BUFFER_TENSOR_DESC> for DmlBufferTensorDesc {
     }
 }
 
-/// The pointer is copied: the structure behind it must live as long as this one is read.
+/// The pointer is copied: the structure after it must live as long as this one is read.
 impl From<DmlTensorDesc> for DML_TENSOR_DESC {
     fn from(raw: DmlTensorDesc) -> Self {
         DML_TENSOR_DESC { Type: DML_TENSOR_TYPE(raw.tensor_type), Desc: raw.desc }
@@ -98,7 +98,8 @@ impl From<&DML_BUFFER_BINDING> for DmlBufferBinding {
 }
 
 impl DmlBufferBinding {
-    /// The binding with a resource of the `windows` crate. It does not count: nothing is released when it is dropped.
+    /// The binding with a resource of the `windows` crate. It does not count: nothing is released when it is
+    /// dropped.
     ///
     /// # Safety
     ///
@@ -115,8 +116,8 @@ impl DmlBufferBinding {
     #[must_use]
     pub unsafe fn to_windows(&self) -> DML_BUFFER_BINDING {
         let resource = (!self.buffer.is_null()).then(|| {
-            // SAFETY: the caller promises that the pointer, which is not null, is a resource that outlives the result.
-            // `ManuallyDrop` keeps the reference that was never taken from being given back.
+            // SAFETY: the caller promises that the pointer, which is not null, is a resource that outlives
+            // the result. `ManuallyDrop` keeps the reference that was never taken from being given back.
             unsafe { ID3D12Resource::from_raw(self.buffer) }
         });
         DML_BUFFER_BINDING { Buffer: ManuallyDrop::new(resource), Offset: self.offset, SizeInBytes: self.size_in_bytes }

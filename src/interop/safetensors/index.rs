@@ -17,8 +17,8 @@ use super::model::Model;
 use super::new_header::Header;
 use super::repeated;
 
-/// The index of a sharded model: `model.safetensors.index.json`, which names the part of every tensor. The parts are files
-/// beside it, each a [`Model`].
+/// The index of a sharded model: `model.safetensors.index.json`, which names the part of every tensor. The
+/// parts are files beside it, each a [`Model`].
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::Index;
@@ -46,13 +46,13 @@ struct Raw {
 }
 
 impl Index {
-    /// Reads the text of an index. A part is a plain file name: one with a folder in it, or that leads elsewhere, is refused,
-    /// whatever the system takes for a separator.
+    /// Reads the text of an index. A part is a plain file name: one with a folder in it, or that leads
+    /// elsewhere, is refused, whatever the system takes for a separator.
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::Index`] for other JSON, or none; [`ModelFault::RepeatedName`] for a
-    /// tensor that is named twice; [`ModelFault::PartName`].
+    /// Inside [`Error::Model`]: [`ModelFault::Index`] for other JSON, or none; [`ModelFault::RepeatedName`]
+    /// for a tensor that is named twice; [`ModelFault::PartName`].
     pub fn read(text: &[u8]) -> Result<Index, Error> {
         let raw: Raw = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("is no JSON, or has no `weight_map` of tensors and parts: {error}");
@@ -69,13 +69,14 @@ impl Index {
         Ok(Index { metadata: raw.metadata, weight_map: pairs.into_iter().collect(), order, parts })
     }
 
-    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as it is now, and so is the
-    /// order of the tensors in the text, if they are the same tensors.
+    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as
+    /// it is now, and so is the order of the tensors in the text, if they are the same tensors.
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts, [`ModelFault::PartName`],
-    /// [`ModelFault::RepeatedName`] for two parts of one name; [`Error::Overflow`] for more than 2^64 bytes.
+    /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts,
+    /// [`ModelFault::PartName`], [`ModelFault::RepeatedName`] for two parts of one name; [`Error::Overflow`]
+    /// for more than 2^64 bytes.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::{Header, Index, Model, Tensor};
@@ -141,8 +142,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor the index says it has,
-    /// [`ModelFault::DuplicateTensor`] if it holds one that the index says is in another part.
+    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor the index says it
+    /// has, [`ModelFault::DuplicateTensor`] if it holds one that the index says is in another part.
     pub fn check_part(&self, part: &str, model: &Model<'_>) -> Result<(), Error> {
         for (tensor, _) in self.tensors().filter(|&(_, of)| of == part) {
             if model.tensor(tensor).is_none() {
@@ -158,8 +159,9 @@ impl Index {
         Ok(())
     }
 
-    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The tensors stand in the order of
-    /// the index that was read, otherwise in that of the alphabet, as other keys always do.
+    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The
+    /// tensors are in the order of the index that was read, otherwise in that of the alphabet, as other keys
+    /// always do.
     #[must_use]
     pub fn to_json(&self) -> String {
         let metadata = self.metadata.as_ref().map(|metadata| sorted(&Value::Object(metadata.clone())));

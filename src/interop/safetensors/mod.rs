@@ -1,9 +1,10 @@
 //! Models in the safetensors format, each tensor in its own layout (feature `safetensors`).
 //!
-//! The format knows packed tensors only. A laid-out model is an ordinary file of it: a tensor that is not packed is one row
-//! of all its places, padding included, and the metadata names its layout under `layout.NAME`, in any notation
-//! [`Notated`] reads. Tensors that the metadata says nothing of are packed. A type below a byte, or one
-//! the format has no name for, is a row of bytes (`U8`); the layout says which type it is.
+//! The format knows packed tensors only. A laid-out model is an ordinary file of it: a tensor that is not
+//! packed is one row of all its places, padding included, and the metadata names its layout under
+//! `layout.NAME`, in any notation [`Notated`] reads. Tensors that the metadata says nothing of are packed. A
+//! type below a byte, or one the format has no name for, is a row of bytes (`U8`); the layout says which type
+//! it is.
 //!
 //! Everything here works on bytes that the caller has mapped, read or received, and copies no tensor.
 //!
@@ -56,13 +57,17 @@ const MAX_HEADER: u64 = 100_000_000;
 /// What the header calls the metadata, and no tensor.
 const METADATA: &str = "__metadata__";
 
+/// What is between a name and the same layout in another notation:
+/// `tensorrt.kHWC8:f16[1,3,2,2] = f16[1,3,2,2]{1,3,2,0:T(8)}`.
+const SAME_AS: &str = " = ";
+
 /// Where the metadata names the layout of a tensor.
 fn layout_key(tensor: &str) -> String {
     format!("layout.{tensor}")
 }
 
-/// What the format can write as it is: every element where a packed buffer has it, nothing behind the last, and a type that
-/// it has a name for.
+/// What the format can write as it is: every element where a packed buffer has it, nothing after the last,
+/// and a type that it has a name for.
 fn is_plain(map: &IndexMap) -> bool {
     let data_type = map.data_type();
     let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());
@@ -101,7 +106,7 @@ fn header_fault(reason: impl Into<String>) -> Error {
     Error::Model(ModelFault::Header { reason: reason.into() })
 }
 
-/// The first name that stands twice.
+/// The first name that is twice.
 fn repeated<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let mut seen = std::collections::HashSet::new();
     names.into_iter().find(|&name| !seen.insert(name))

@@ -32,7 +32,7 @@ use super::{header, layout_key};
 #[derive(Debug, Clone, Default)]
 pub struct Model<'a> {
     tensors: Vec<Tensor<'a>>,
-    /// Where in the list each name stands.
+    /// Where in the list each name is.
     places: HashMap<String, usize>,
     metadata: Vec<(String, String)>,
 }
@@ -54,18 +54,19 @@ impl<'a> Model<'a> {
         Ok(Model { tensors, places, metadata })
     }
 
-    /// Reads the bytes of a file. Nothing in them is believed: sizes, places, names and layouts are held against each
-    /// other and against the length of the file, and nothing is allocated that it does not cover.
+    /// Reads the bytes of a file. Nothing in them is believed: sizes, places, names and layouts are held
+    /// against each other and against the length of the file, and nothing is allocated that it does not
+    /// cover.
     ///
     /// A key `layout.NAME` of the metadata is the layout of tensor NAME if there is one, and an ordinary word
     /// otherwise.
     ///
     /// # Errors
     ///
-    /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and [`ModelFault::RepeatedName`] if
-    /// the file is damaged or of another format; [`ModelFault::Layout`] if a layout cannot be that of its tensor. All are
-    /// inside [`Error::Model`]. A type without a counterpart here is refused where
-    /// [its layout](Tensor::layout) is asked for.
+    /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and
+    /// [`ModelFault::RepeatedName`] if the file is damaged or of another format; [`ModelFault::Layout`] if a
+    /// layout cannot be that of its tensor. All are inside [`Error::Model`]. A type without a counterpart
+    /// here is refused where [its layout](Tensor::layout) is requested.
     pub fn read(file: &'a [u8]) -> Result<Model<'a>, Error> {
         let (header, data) = header::read(file)?;
         let mut layouts: HashMap<String, String> = HashMap::new();
@@ -104,11 +105,13 @@ impl<'a> Model<'a> {
         &self.metadata
     }
 
-    /// Writes the file. Behind each other come the [header](Header) and the tensors, those of the widest elements first.
+    /// Writes the file. one after the other come the [header](Header) and the tensors, those of the widest
+    /// elements first.
     ///
     /// # Errors
     ///
-    /// What `out` says; an [`Error`] as [`io::ErrorKind::InvalidInput`]: those of [`Header::new`] and [`Tensor::layout`].
+    /// What `out` says; an [`Error`] as [`io::ErrorKind::InvalidInput`]: those of [`Header::new`] and
+    /// [`Tensor::layout`].
     pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let layouts = self.tensors.iter().map(|tensor| Ok((tensor.name(), tensor.layout()?)));

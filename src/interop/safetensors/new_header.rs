@@ -17,7 +17,11 @@ use crate::element::DataType;
 use crate::error::{Error, ModelFault};
 use crate::map::IndexMap;
 use crate::notation::Notated;
+#[cfg(feature = "named")]
+use crate::notation::Notation;
 
+#[cfg(feature = "named")]
+use super::SAME_AS;
 use super::tensor::ROW_OF_BYTES;
 use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_key, map_of, repeated};
 
@@ -167,7 +171,7 @@ impl<'t> Row<'t> {
         let map = map_of(name, layout)?;
         check_places(name, layout, &map)?;
         let is_plain = is_plain(&map);
-        Ok(Row { name, text: layout.to_string(), map, is_plain })
+        Ok(Row { name, text: text_of(layout), map, is_plain })
     }
 
     /// A packed tensor keeps its shape; any other is one row of all its places, or of bytes if the format has no word for
@@ -187,6 +191,18 @@ impl<'t> Row<'t> {
             data_offsets: (narrow(start, BYTES)?, narrow(end, BYTES)?),
         })
     }
+}
+
+/// The layout as the metadata has it. A name is followed by the same layout in another notation, so that it can be read without a
+/// table of names.
+fn text_of(layout: &Notated) -> String {
+    #[cfg(feature = "named")]
+    if layout.notation() == Notation::Named
+        && let Ok(text) = crate::notation::text_in(layout, Notation::Xla)
+    {
+        return format!("{layout}{SAME_AS}{text}");
+    }
+    layout.to_string()
 }
 
 fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {

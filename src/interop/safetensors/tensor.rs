@@ -10,10 +10,11 @@ use ::safetensors::tensor::TensorInfo;
 use crate::checked::{BYTES, narrow};
 use crate::element::DataType;
 use crate::error::Error;
+use crate::map::ToIndexMap;
 use crate::notation::Notated;
 use crate::strided::BufferTensorDesc;
 
-use super::{check_places, layout_fault, map_of};
+use super::{SAME_AS, check_places, layout_fault, map_of};
 
 /// A tensor of a model: its name, the layout of its bytes, and these bytes.
 ///
@@ -93,7 +94,7 @@ impl<'a> Tensor<'a> {
             return Ok(Tensor { name, sizes: shape, layout, data_type, type_name, is_named: false, bytes });
         };
         let refuse = |reason: String| layout_fault(&name, text, reason);
-        let layout: Notated = text.parse().map_err(|error: Error| match error {
+        let layout = read_layout(text).map_err(|error: Error| match error {
             // The whole text stands in front already.
             Error::Parse { column, expected, found, .. } => {
                 refuse(format!("column {column}: expected {expected}, found {found}"))
@@ -155,6 +156,21 @@ impl<'a> Tensor<'a> {
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
+}
+
+/// A layout, or a name and the same layout in another notation: without a table of names the latter is what counts.
+fn read_layout(text: &str) -> Result<Notated, Error> {
+    let Some((name, same)) = text.split_once(SAME_AS) else { return text.parse() };
+    let same: Notated = same.parse()?;
+    if !cfg!(feature = "named") {
+        return Ok(same);
+    }
+    let named: Notated = name.parse()?;
+    if named.to_index_map()? == same.to_index_map()? {
+        return Ok(named);
+    }
+    let reason = format!("`{name}` is another layout than `{same}`");
+    Err(Error::NotExpressible { target: "named layout", reason })
 }
 
 /// The type of tensors that the format has no words for.

@@ -70,8 +70,8 @@ fn of(form: &Form, atom: usize) -> i128 {
     form.terms().iter().filter(|term| term.0 == atom).map(|term| term.1).sum()
 }
 
-/// No value is above the bound of its atom, and none below it where the words say what the largest is: of digits, and of quotients of
-/// dimensions that are there as a whole, or whose digits are independent.
+/// No value is above the bound of its atom, and none below it where the words say what the largest is: of
+/// digits, and of quotients of dimensions that are there as a whole, or whose digits are independent.
 fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     let of_dim = |dim| atoms.digits.iter().zip(0..).filter(move |(digit, _)| digit.dim == dim);
     let is_full = |dim: usize| of_dim(dim).map(|(digit, _)| digit.range).product::<u64>() == atoms.sizes[dim];
@@ -118,7 +118,8 @@ fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     }
 }
 
-/// What an atom divides has no part to be taken out, is not always below the divisor, and has no digit to be cut.
+/// What an atom divides has no part to be taken out, is not always below the divisor, and has no digit to be
+/// cut.
 fn check_parts(atoms: &Atoms<'_>, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(form, divisor) = atom else { continue };

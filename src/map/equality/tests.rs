@@ -28,8 +28,8 @@ fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
     }
 }
 
-/// A tile of 31,500,003 numbers with one place of padding: column after column, only the second one of the last 500,010
-/// rows lies elsewhere. That is where a walk over the rows arrives too late.
+/// A tile of 31,500,003 numbers with one place of padding: column after column, only the second one of the
+/// last 500,010 rows is elsewhere. That is where a walk over the rows arrives too late.
 #[test]
 fn layouts_may_be_known_to_differ_where_the_first_difference_is_not() {
     let (packed, padded) = (map("u8[7,5000011]{0,1}"), map("u8[7,5000011]{0,1:T(*,31500003)(2)}"));

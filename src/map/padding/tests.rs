@@ -1,7 +1,7 @@
 use super::*;
 use crate::{BufferTensorDesc, DataType, ToIndexMap};
 
-/// Is it known where the padding lies?
+/// Is it known where the padding is stored?
 fn is_known(sizes: &[u64], strides: &[u64], base: u64) -> bool {
     let desc = BufferTensorDesc::new(DataType::U8, sizes, Some(strides)).unwrap();
     let boxes = desc.with_base_offset(base).unwrap().to_index_map().unwrap().buffer_boxes();
@@ -21,7 +21,7 @@ fn elements_are_walked_up_to_the_same_limit() {
     assert!(!is_known(&[2048, PADDING_SEARCH_LIMIT / 2048 + 1], &[1, 1], 0));
 }
 
-/// Every second place of 2n + 1, behind one of padding: as many boxes of each kind as there are elements.
+/// Every second place of 2n + 1, after one of padding: as many boxes of each kind as there are elements.
 #[test]
 fn there_are_at_most_65536_boxes() {
     assert!(is_known(&[32_766, 3], &[2, 2], 1));

@@ -17,7 +17,7 @@ fn ranges(size: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..=size).flat_map(move |start| (start..=size).map(move |end| (start, end)))
 }
 
-/// Blocks of 2 to 6, in which what is taken lies in one block or begins where one does.
+/// Blocks of 2 to 6, in which what is taken is in one block or begins where one does.
 #[test]
 fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() {
     for (count, block) in (2..5).flat_map(|count| (2..7).map(move |block| (count, block))) {

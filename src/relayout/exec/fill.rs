@@ -19,7 +19,8 @@ pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     }
 }
 
-/// What is left to write after them, and how many bytes that were. The buffer was measured: all padding lies inside it.
+/// What is left to write after them, and how many bytes that were. The buffer was measured: all padding is
+/// inside it.
 pub(crate) fn after(fill: &Fill, destination: Destination<'_>) -> u64 {
     match fill {
         Fill::Boxes { boxes: filled, bytes, pattern, first: false } => boxes(filled, (*bytes, *pattern), destination),

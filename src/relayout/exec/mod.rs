@@ -5,6 +5,7 @@ mod bit_rows;
 mod call;
 pub(super) mod elements;
 pub(super) mod fill;
+pub(super) mod once;
 pub(super) mod passes;
 pub(super) mod program;
 mod subbyte;

@@ -7,7 +7,8 @@ use super::super::plan::passes::{Passes, StagedPasses};
 use super::{fill, program};
 use strided_copy::Available;
 
-/// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if there is one.
+/// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if
+/// there is one.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! A box clipped to a range of the destination.
 //!
-//! The loops of most boxes nest on the destination: one iteration ends before the next begins. The iterations that land in a
-//! range are then a run of whole iterations of the outermost loop, and at either end one that is clipped further
-//! inside. Loops that do not nest are clipped as exactly, only into more boxes.
+//! The loops of most boxes nest on the destination: one iteration ends before the next begins. The iterations
+//! that land in a range are then a run of whole iterations of the outermost loop, and at either end one that
+//! is clipped further inside. Loops that do not nest are clipped as exactly, only into more boxes.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -59,8 +59,8 @@ impl Room {
     }
 }
 
-/// Boxes that together hold just those elements of `boxes` that land in `range` (elements of the destination), counted from
-/// its start. `None` if there is no room for them.
+/// Boxes that together hold just those elements of `boxes` that land in `range` (elements of the
+/// destination), counted from its start. `None` if there is no room for them.
 pub(crate) fn clipped(boxes: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Vec<CopyBox>> {
     let mut clip = Clip { range, room, boxes: Vec::new() };
     for copy in boxes {
@@ -175,7 +175,7 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// How elements from offset `first` to `first + last` lie to the range.
+    /// How the elements from offset `first` to `first + last` meet the range.
     fn relation(&self, first: u64, last: u64) -> Relation {
         let last = first.saturating_add(last);
         if last < self.range.start || first >= self.range.end {
@@ -188,7 +188,7 @@ impl Clip<'_> {
     }
 }
 
-/// How elements lie to a range.
+/// How elements meet a range.
 enum Relation {
     Outside,
     Inside,

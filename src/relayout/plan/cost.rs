@@ -13,6 +13,10 @@
 
 pub(crate) use strided_copy::cost::*;
 
+/// Bytes read and written from which on a copy into memory that was just written stores past the cache: half of an
+/// L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
+pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
+
 // --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
 
 /// Bytes up to which a unit is transposed (rule 1).

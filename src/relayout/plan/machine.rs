@@ -162,7 +162,7 @@ impl Knobs {
 }
 
 /// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds there.
-const STREAMING_FROM: u64 = 8 << 20;
+pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
 /// By trial; on Z3 2 KiB would be better.
 const PREFETCH_DISTANCE: usize = 1 << 13;

@@ -9,6 +9,7 @@ pub(super) mod fill;
 pub(super) mod machine;
 pub(super) mod nest_loops;
 pub(super) mod passes;
+pub(super) mod plain;
 pub(super) mod program;
 pub(super) mod schedule;
 pub(super) mod select;

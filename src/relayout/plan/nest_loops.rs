@@ -4,7 +4,8 @@ use strided_copy::nest::{NestLoop, NestLoops, Stride};
 
 use crate::map::Loop;
 
-/// Loops over elements as loops over bytes, by what strides and offsets are in bytes; `None` where one of them is not whole.
+/// Loops over elements as loops over bytes, by what strides and offsets are in bytes; `None` where one of
+/// them is not whole.
 pub(crate) fn loops_in_bytes<'a>(
     steps: impl Iterator<Item = &'a Loop>,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,

@@ -107,6 +107,18 @@ impl Passes {
         };
         before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
+
+    /// Stores past the cache what reads and writes so many bytes or more.
+    pub(crate) fn stream_from(&mut self, bytes: u64) {
+        let stream = |program: &mut Program| program.streaming = program.traffic.moved() >= bytes;
+        match self {
+            Passes::Direct(program) => stream(program),
+            Passes::Staged(StagedPasses { before, last, .. }) => {
+                before.iter_mut().for_each(|pass| stream(&mut pass.program));
+                stream(last);
+            }
+        }
+    }
 }
 
 impl StagedPasses {

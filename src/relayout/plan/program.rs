@@ -40,6 +40,17 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
+    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its nests
+    /// are planned with.
+    pub(crate) fn settings(self, knobs: &Knobs) -> (bool, bool, Knobs) {
+        let streaming = self.moved() >= knobs.streaming_from;
+        let prefetch = self.moved() >= knobs.prefetch_from;
+        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
+        let (joined_up_to, in_l2) = if streaming { (knobs.joined_up_to, 0) } else { (0, knobs.in_l2) };
+        let permuted = knobs.permuted && !streaming && !prefetch && self.moved() > knobs.l1();
+        (streaming, prefetch, Knobs { joined_up_to, in_l2, permuted, ..*knobs })
+    }
+
     /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it is.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
@@ -62,12 +73,7 @@ pub(crate) enum PlannedBox {
 
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
-        let streaming = traffic.moved() >= knobs.streaming_from;
-        let prefetch = traffic.moved() >= knobs.prefetch_from;
-        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
-        let (joined_up_to, in_l2) = if streaming { (knobs.joined_up_to, 0) } else { (0, knobs.in_l2) };
-        let permuted = knobs.permuted && !streaming && !prefetch && traffic.moved() > knobs.l1();
-        let knobs = &Knobs { joined_up_to, in_l2, permuted, ..*knobs };
+        let (streaming, prefetch, ref knobs) = traffic.settings(knobs);
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             let count = usize::try_from(boxes.count()).unwrap_or(0);

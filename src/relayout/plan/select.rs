@@ -28,7 +28,7 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };
-    let (mut source, destination) = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
+    let start = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
     let mut loops = NestLoops::new();
     for step in &copy.loops {
         loops.push(match step {
@@ -45,9 +45,16 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
             ),
         });
     }
-    let run = contiguous_run(&mut loops, in_bytes(1)?);
+    Ok(nest_of(loops, in_bytes(1)?, start, knobs))
+}
+
+/// The nest of loops, in bytes, around elements of `element` bytes. `start` is where the first element is
+/// stored on both sides.
+pub(crate) fn nest_of(mut loops: NestLoops, element: usize, start: (usize, usize), knobs: &Knobs) -> Nest {
+    let (mut source, destination) = start;
+    let run = contiguous_run(&mut loops, element);
     let kernel = micro_kernel(&mut loops, run, &mut source, knobs);
-    Ok(Nest::new(kernel, loops, source, destination))
+    Nest::new(kernel, loops, source, destination)
 }
 
 /// The bytes that lie together on both sides: the loops that are packed on both go into it.

@@ -1,7 +1,7 @@
 //! Boxes that are copied together: whole tiles, and the ragged ones at the end of the same rows.
 //!
-//! One after the other, the second would read and write lines again that the first had in the cache. So both are copied part by part: of the outermost
-//! loops, which both have.
+//! One after the other, the second would read and write lines again that the first had in the cache. So both
+//! are copied part by part: of the outermost loops, which both have.
 
 use std::cmp::Reverse;
 
@@ -89,7 +89,7 @@ impl Cut {
         copy.in_order()
     }
 
-    /// Plans these boxes, which have elements of so many bytes.
+    /// Plans these boxes, which have elements of this many bytes.
     fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>) -> Result<Together, Error> {
         let parts = self.extent.checked_div(self.part).unwrap_or(0);
         let first = parts.saturating_mul(self.part);
@@ -116,7 +116,8 @@ impl Cut {
 /// Plans a box of whole bytes.
 type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Nest, Error>;
 
-/// Groups boxes of elements of so many bytes: each, largest first, with those that fit it, and those that are left.
+/// Groups boxes of elements of this many bytes: each, largest first, with those that fit it, and those that
+/// are left.
 pub(crate) fn grouped(
     mut boxes: Vec<CopyBox>,
     bytes: u64,

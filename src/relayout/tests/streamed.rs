@@ -24,8 +24,8 @@ impl Buffer {
     }
 }
 
-/// Runs a streamed copy with vectors of half a line, compares the bytes with the safe kernels, and returns where
-/// vectors were streamed; `None` if the copy has other boxes than nests.
+/// Runs a streamed copy with vectors of half a line, compares the bytes with the safe kernels, and returns
+/// where vectors were streamed; `None` if the copy has other boxes than nests.
 fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
@@ -48,7 +48,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
 fn broken_lines(streamed: &[usize]) -> usize {
     let (mut broken, mut rest) = (0, streamed);
     while let Some((&start, after)) = rest.split_first() {
-        // A run of vectors, one behind the other.
+        // A run of vectors, one after the other.
         let more = after.iter().zip(1..).take_while(|&(&place, i)| place == start + 32 * i).count();
         let end = start + 32 * (more + 1);
         rest = &after[more..];
@@ -89,7 +89,8 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     assert!(cases > 300 && lines > 100_000, "{cases} cases streamed {lines} lines");
 }
 
-/// Tiles to rows that end inside lines: what two tiles share of a line is stored once, past the cache, and only the ends of rows are not.
+/// Tiles to rows that end inside lines: what two tiles share of a line is stored once, past the cache, and
+/// only the ends of rows are not.
 #[test]
 fn lines_that_two_tiles_share_are_streamed() {
     for pitch in [512, 513, 517, 527] {
@@ -102,7 +103,8 @@ fn lines_that_two_tiles_share_are_streamed() {
     }
 }
 
-/// Transposes to rows that begin anywhere in a line: only the ends of rows are not streamed, and those of short ones side by side are.
+/// Transposes to rows that begin anywhere in a line: only the ends of rows are not streamed, and those of
+/// short ones side by side are.
 #[test]
 fn rows_that_begin_inside_lines_are_streamed() {
     for (sizes, from, to, rows, row) in [

@@ -1,5 +1,5 @@
-//! A program without the standard library that uses the library: it does not build if anything in it links `std`, which has a
-//! panic handler of its own.
+//! A program without the standard library that uses the library: it does not build if anything in it links
+//! `std`, which has a panic handler of its own.
 #![no_std]
 
 extern crate alloc;

@@ -45,7 +45,7 @@ fn dimensions(digits: usize) -> Vec<Vec<Position>> {
     cuts.flat_map(|cuts| orders.iter().map(move |order| cut(order, cuts))).collect()
 }
 
-/// Do the digits in front of `place`, and those from there on, stand in the order of memory each?
+/// Do the digits in front of `place`, and those from there on, sit in the order of memory each?
 fn is_sorted(order: &[Position], place: usize) -> bool {
     let digits = || order.iter().flat_map(|position| &position.digits);
     digits().filter(|&&digit| digit < place).is_sorted() && digits().filter(|&&digit| digit >= place).is_sorted()
@@ -55,7 +55,8 @@ fn in_front(order: &[Position], place: usize) -> usize {
     order.iter().take_while(|position| position.digits.iter().all(|&digit| digit < place)).count()
 }
 
-/// Up to so many dimensions are tried in every order, and each once. The dimension that a tile longer than the rank finds is in front.
+/// Up to this many dimensions are tried in every order, and each once. The dimension that a tile longer than
+/// the rank finds is in front.
 #[test]
 fn all_orders_of_a_few_dimensions_are_tried_once() {
     for live in dimensions(4) {
@@ -84,7 +85,7 @@ fn if_one_tile_can_move_the_digits_the_order_for_it_is_found() {
                 let Some(most) = possible.map(|order| in_front(order, place)).max() else { continue };
                 let order = merged(&live, place).unwrap();
                 assert!(is_sorted(&order, place), "{place}");
-                // In front of the tile stand as many dimensions as can.
+                // In front of the tile are as many dimensions as can.
                 assert_eq!(in_front(&order, place), most, "{place}");
                 assert!(orders.contains(&order));
                 sorted += 1;

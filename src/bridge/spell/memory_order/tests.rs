@@ -23,12 +23,12 @@ fn the_top_digit_fills_the_buffer_or_has_the_values_it_needs() {
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)}", Room::Digits), blocks);
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Buffer)[0], (0, 1, 4));
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Digits), blocks);
-    // A buffer that no number of blocks fills: what is behind them is padding at the end.
+    // A buffer that no number of blocks fills: what is after them is padding at the end.
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(50)}", Room::Buffer), blocks);
 }
 
-/// Blocks that are half full, in which a dimension that counts further in only can be padded: to its two halves. Seen from it,
-/// what lies further out is the higher digit.
+/// Blocks that are half full, in which a dimension that counts further in only can be padded: to its two
+/// halves. Seen from it, what is further out is the higher digit.
 #[test]
 fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
     let [once, twice] = ["u8((2,2),3):((3,12),1)", "u8((2,2,2),4):((4,16,64),1)"];
@@ -41,7 +41,7 @@ fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
 #[test]
 fn strides_that_do_not_fit_each_other_are_named() {
     for (text, stride) in [
-        // 5 is no multiple of 2, and has room for two steps of it; 2 has no room for three steps of 1.
+        // 5 is not a multiple of 2, and has room for two steps of it; 2 has no room for three steps of 1.
         ("u8[2,2]:[5,2]", "a stride of 2 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[2,1]", "a stride of 1 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[4,0]", "dimension 1 is broadcast (stride 0)"),

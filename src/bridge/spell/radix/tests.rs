@@ -4,7 +4,8 @@ use super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 
-/// Views of tiled arrays: whole tiles and partial ones, digits in every order, gaps that are padding, sizes of 1.
+/// Views of tiled arrays: whole tiles and partial ones, digits in every order, gaps that are padding, sizes
+/// of 1.
 fn views() -> Vec<IndexMap> {
     let arrays = [
         "u8[4,6]{1,0:T(2,3)}",
@@ -42,7 +43,7 @@ fn any_order_of_digits_is_reached() {
         for room in [Room::Buffer, Room::Digits] {
             let Ok(memory) = MemoryOrder::new(&map, room) else { continue };
             let (order, tiles) = radix_sort(map.sizes(), &memory).unwrap();
-            // In front and behind all digits nothing else is placed: the elements lie where the map puts them.
+            // In front and after all digits nothing else is placed: the elements are where the map puts them.
             let wanted = Wanted::new(&map);
             let filled = wanted.spelling(&order, &tiles);
             whole += u32::from(filled.is_some());
@@ -69,9 +70,10 @@ fn dimensions_that_only_change_places_need_no_tile() {
     assert_eq!(sorted("u8[2,1,3,1]{1,0,2,3}"), (vec![1, 3, 2, 0], vec![]));
 }
 
-/// Three dimensions a, b, c of two digits each, of which c is padded from 3 to 4. The first tile cuts off the minor digits, the second
-/// the major digit of c from the block that pads it: a1 b1 (1) a0 b0 c0, c1 (1) (1) (1). In memory they are to stand as
-/// a1 b1 c1 a0 b0 c0, so that those at the odd places b1, a0 and c0 move first. What is left of size 1 is joined to its neighbour.
+/// Three dimensions a, b, c of two digits each, of which c is padded from 3 to 4. The first tile cuts off the
+/// minor digits, the second the major digit of c from the block that pads it: a1 b1 (1) a0 b0 c0, c1 (1) (1)
+/// (1). In memory they are to be as a1 b1 c1 a0 b0 c0, so that those at the odd places b1, a0 and c0 move
+/// first. What is left of size 1 is joined to its neighbour.
 #[test]
 fn leftovers_of_size_1_are_swallowed() {
     let (order, tiles) = sorted("u8[4,4,3]{2,1,0:T(2,2,2)}");

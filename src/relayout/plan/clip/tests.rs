@@ -85,7 +85,7 @@ fn loops_that_nest_are_clipped_into_few_boxes() {
         clip(150..650),
         [at(150, 0, &[(30, 1, 1)]), at(200, 50, &[(4, 100, 100), (80, 1, 1)]), at(600, 450, &[(50, 1, 1)])]
     );
-    // From one row to the next; a row alone is no loop; in the gap behind a row.
+    // From one row to the next; a row alone is not a loop; in the gap after a row.
     assert_eq!(clip(200..400), [at(200, 0, &[(2, 100, 100), (80, 1, 1)])]);
     assert_eq!(clip(200..300), [at(200, 0, &[(80, 1, 1)])]);
     assert_eq!(clip(230..231), [at(230, 0, &[])]);
@@ -131,7 +131,8 @@ fn there_is_room_for_so_many_boxes_entries_and_steps() {
         let found = clipped(&rows, &(150..650), &mut room).map(|found| found.len());
         (found, room.boxes, room.entries, room.steps)
     };
-    // Three boxes with four loops, each of which takes as much as two entries; one look at the box and one at either end.
+    // Three boxes with four loops, each of which takes as much as two entries; one look at the box and one at
+    // either end.
     assert_eq!(clip(3, 8, 3), (Some(3), 0, 0, 0));
     assert_eq!(clip(2, 8, 3).0, None);
     assert_eq!(clip(3, 7, 3).0, None);

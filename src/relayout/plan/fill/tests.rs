@@ -34,24 +34,26 @@ fn words(text: &str, pattern: Option<u128>, direct: bool) -> String {
     }
 }
 
-/// Alone in runs of a line on average; with what lies between its runs if they are shorter; everything first if they are everywhere, if elements share bytes,
-/// or in several passes.
+/// Alone in runs of a line on average; with what is between its runs if they are shorter; everything first if
+/// they are everywhere, if elements share bytes, or in several passes.
 #[test]
 fn padding_is_written_alone_where_its_runs_are_long() {
     for (text, pattern, direct, says) in [
         ("f32[3,5]:[8,1]", None, true, "nothing"),
         ("f32[3,5]{1,0}", Some(7), true, "nothing"),
-        // Rows of 84 with 16 floats behind each but the last, which are 64 bytes; or 15.
+        // Rows of 84 with 16 floats after each but the last, which are 64 bytes; or 15.
         ("f32[4,84]:[100,1]", Some(7), true, "48 of 4 bytes in 1 boxes: 7"),
         ("f32[4,85]:[100,1]", Some(7), true, "385 of 32 bits: 7"),
         ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
         ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
         ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
-        // Thirteen of sixteen channels of every pixel, in the second block of channels only; all of a block that has no more.
+        // Thirteen of sixteen channels of every pixel, in the second block of channels only; all of a block
+        // that has no more.
         ("f32[2,19,40,50]:nChw16c", Some(0), true, "63994 of 4 bytes in 1 boxes: 0, first"),
         ("f32[2,19,40,50]:nChw16c", Some(0), false, "128000 of 32 bits: 0"),
         ("f32[2,3,40,50]:nChw16c", Some(0), true, "64000 of 32 bits: 0"),
-        // A byte behind each row, which is long; or not, so that the rows between the first byte and the last are filled.
+        // A byte after each row, which is long; or not, so that the rows between the first byte and the last
+        // are filled.
         ("u8[9,2047]:[2048,1]", Some(0), true, "8 of 1 bytes in 1 boxes: 0, first"),
         ("u8[9,1023]:[1024,1]", Some(0), true, "7169 of 1 bytes in 1 boxes: 0, first"),
         ("u8[3,1023]:[1024,1]", Some(0), true, "1025 of 1 bytes in 1 boxes: 0, first"),

@@ -3,7 +3,7 @@
 use super::super::tests::{copy_box, words, z3, z5};
 use super::*;
 
-/// The nest of a box of elements of so many bytes on Z5.
+/// The nest of a box of elements of this many bytes on Z5.
 fn planned(bytes: u64, loops: &[(u64, i64, u64)]) -> String {
     words(&nest(&copy_box(loops), bytes, &z5()).unwrap())
 }
@@ -96,7 +96,8 @@ fn runs_at_no_stride_are_copied_from_a_table() {
     assert_eq!(words(&nest(&copy, 4, &z5()).unwrap()), "2 places / transpose 100x200 of 4: 800>400");
 }
 
-/// The remedy is for copies inside the L2 cache of lines that would come to one set of the L1 cache, more of them than it has ways.
+/// The remedy is for copies inside the L2 cache of lines that would come to one set of the L1 cache, more of
+/// them than it has ways.
 #[test]
 fn lines_that_meet_in_one_set_are_copied_in_the_order_of_the_destination() {
     for (bytes, loops, plan) in [
@@ -105,7 +106,8 @@ fn lines_that_meet_in_one_set_are_copied_in_the_order_of_the_destination() {
         (96, &[(12, 1, 128), (128, 12, 1)], "transpose 128x12 of 96: 1152>12288"),
         (96, &[(13, 1, 129), (129, 13, 1)], "transpose 129x13 of 96: 1248>12384"),
         (96, &[(13, 1, 1024), (1024, 13, 1)], "transpose 1024x13 of 96: 1248>98304"),
-        // Of a line and of two, there is a kernel that writes a few columns at a time; of less, lines are put together.
+        // Of a line and of two, there is a kernel that writes a few columns at a time; of less, lines are put
+        // together.
         (63, &[(13, 1, 4096), (64, 13, 1)], "transpose 64x13 of 63: 819>258048"),
         (64, &[(13, 1, 64), (64, 13, 1)], "transpose 64x13 of 64: 832>4096"),
         (128, &[(13, 1, 32), (32, 13, 1)], "transpose 32x13 of 128: 1664>4096"),
@@ -134,7 +136,7 @@ fn one_set_is_written_by_the_innermost_loop_of_the_source() {
         (vec![(ways, 64, way)], 64, false),
         (vec![(ways + 1, 64, way + 64)], 64, false),
         (vec![(ways + 1, 64, way / 2)], 64, false),
-        // The one with the smallest stride counts, wherever it stands; a source that stays does not.
+        // The one with the smallest stride counts, wherever it is; a source that stays does not.
         (vec![(ways + 1, 64, way), (4, 2048, 64)], 64, true),
         (vec![(4, 2048, 64), (ways + 1, 64, way)], 64, true),
         (vec![(ways + 1, 2048, way), (4, 64, 64)], 64, false),
@@ -158,7 +160,8 @@ fn plain(rows: (usize, usize), columns: (usize, usize)) -> Plane {
     Plane { unit: 4, columns: Axis::new(columns.0, columns.1), rows: Axis::new(rows.0, rows.1), micro_tile: None }
 }
 
-/// Planes of a few rows or columns that leave two lines in each place are read front to back; interleaved ones only from memory.
+/// Planes of a few rows or columns that leave two lines in each place are read front to back; interleaved
+/// ones only from memory.
 #[test]
 fn a_few_rows_that_leave_long_runs_are_written_in_the_order_of_the_source() {
     let knobs = z5();
@@ -218,7 +221,7 @@ fn short_runs_of_neighbouring_tiles_are_joined_innermost() {
     // The most of them that divide the loop, or all.
     assert_eq!(neighbours(128, PAGE, 12, &knobs), [(2, 6000, 768), (7, 10, few), (6, 1000, 128)]);
     assert_eq!(neighbours(128, PAGE, 11, &knobs), [(7, 10, few), (11, 1000, 128)]);
-    // Runs that are too long, rows that do not lie pages apart, a machine of more ways, nothing to join.
+    // Runs that are too long, rows that do not be pages apart, a machine of more ways, nothing to join.
     let as_it_was = |run| [(8, 1000, run), (7, 10, few)];
     assert_eq!(neighbours(129, PAGE, 8, &knobs), as_it_was(129));
     assert_eq!(neighbours(128, PAGE + 64, 8, &knobs), as_it_was(128));
@@ -240,7 +243,8 @@ fn tiles_of_up_to_16_bytes_are_units_of_a_larger_plane() {
         ([(4, 1, 4), (4, 4, 1)], &[(50, 16, 320), (20, 800, 16)][..], "transpose 20x50 of 16 (4x4 of 1): 800>320"),
         ([(4, 1, 4), (4, 4, 1)], &[(20, 800, 16), (50, 16, 320)], "transpose 20x50 of 16 (4x4 of 1): 800>320"),
         ([(4, 1, 2), (2, 4, 1)], &[(50, 8, 160), (20, 400, 8)], "transpose 20x50 of 8 (2x4 of 1): 400>160"),
-        // 32 bytes, 12 bytes, tiles that follow each other on both sides, no tiles that follow each other on one.
+        // 32 bytes, 12 bytes, tiles that follow each other on both sides, no tiles that follow each other on
+        // one.
         (
             [(8, 1, 4), (4, 8, 1)],
             &[(50, 32, 640), (20, 1600, 32)],
@@ -313,7 +317,8 @@ fn axes_are_fused_until_they_are_long_enough() {
 /// First a line of the source, then long rows of the destination, and what is left goes to the source.
 #[test]
 fn axes_take_turns_at_the_loops_that_continue_both() {
-    // 32 columns of 4 bytes are more than a line, so the loop goes to the rows, which are shorter than MIN_AXIS.
+    // 32 columns of 4 bytes are more than a line, so the loop goes to the rows, which are shorter than
+    // MIN_AXIS.
     let both = |columns: u64| {
         let extent = i64::try_from(columns).unwrap();
         planned(4, &[(10, extent, 40), (columns, 1, 1000), (40, 5000, 1)])

@@ -78,7 +78,7 @@ fn a_few_rows_of_whole_bytes_are_interleaved() {
 #[test]
 fn other_planes_are_not_interleaved() {
     for (bits, loops) in [
-        // Three rows; a gap behind the interleaved row; rows, pitches and loops that end inside bytes; 3 bits.
+        // Three rows; a gap after the interleaved row; rows, pitches and loops that end inside bytes; 3 bits.
         (4, &[(64, 1, 3), (3, 64, 1)][..]),
         (4, &[(64, 1, 10), (8, 64, 1)]),
         (4, &[(8, 1, 64), (64, 10, 1)]),
@@ -100,14 +100,16 @@ fn other_planes_are_not_interleaved() {
     }
 }
 
-/// As rows of bytes are: long runs come in the order of the source, and short ones of neighbouring tiles are joined.
+/// As rows of bytes are: long runs come in the order of the source, and short ones of neighbouring tiles are
+/// joined.
 #[test]
 fn loops_around_interleaved_bits_are_ordered_by_what_they_write() {
     let around = |row: u64| {
         let (i, rows) = (i64::try_from(row).unwrap(), 8);
         [(3, 100 * i, 4000 * row), (5, 1000 * i, 800 * row), (row, 1, rows), (8, i, 1)]
     };
-    // 8 rows of 16 bytes are two lines: in the order of the destination. Longer: the larger stride of the source outside.
+    // 8 rows of 16 bytes are two lines: in the order of the destination. Longer: the larger stride of the
+    // source outside.
     assert_eq!(
         planned(4, &around(32)).unwrap(),
         "3 of 1600>64000 / 5 of 16000>12800 / interleave 8 rows of 16 bytes by 4 bits, 16 apart"

@@ -16,7 +16,8 @@ fn program(from: &str, to: &str) -> Program {
     }
 }
 
-/// For each entry of the plan: how many boxes it has, over how many parts, and how many of them have something left.
+/// For each entry of the plan: how many boxes it has, over how many parts, and how many of them have
+/// something left.
 fn shape(from: &str, to: &str) -> Vec<(usize, u64, usize)> {
     let entry = |planned: &PlannedBox| match planned {
         PlannedBox::Together(boxes) => {
@@ -29,10 +30,12 @@ fn shape(from: &str, to: &str) -> Vec<(usize, u64, usize)> {
 
 #[test]
 fn ragged_ends_of_rows_go_with_their_rows() {
-    // The last tile of each row of tiles with the others of it, two rows of tiles at a time; the last row of tiles is no large box.
+    // The last tile of each row of tiles with the others of it, two rows of tiles at a time; the last row of
+    // tiles is not a large box.
     assert_eq!(shape("f32[4095,4001]{1,0}", "f32[4095,4001]{1,0:T(8,128)}"), [(2, 255, 2), (1, 1, 0), (1, 1, 0)]);
     assert_eq!(shape("f32[4095,4001]{1,0:T(8,128)}", "f32[4095,4001]{1,0}"), [(2, 255, 2), (1, 1, 0), (1, 1, 0)]);
-    // The last three channels of each pixel with the others: 12 times 1024 pixels of each image, and 256 more.
+    // The last three channels of each pixel with the others: 12 times 1024 pixels of each image, and 256
+    // more.
     assert_eq!(shape("f32[32,67,112,112]:NHWC", "f32[32,67,112,112]:nChw16c"), [(2, 32 * 12, 2)]);
     // A divisor leaves nothing.
     assert_eq!(shape("f32[32,67,128,128]:NHWC", "f32[32,67,128,128]:nChw16c"), [(2, 32 * 16, 0)]);
@@ -40,7 +43,7 @@ fn ragged_ends_of_rows_go_with_their_rows() {
 
 #[test]
 fn boxes_that_share_no_rows_stay_apart() {
-    // Channels are planes of their own: nothing lies between those of one image and its next ones.
+    // Channels are planes of their own: nothing is between those of one image and its next ones.
     assert_eq!(shape("f32[32,67,112,112]:NCHW", "f32[32,67,112,112]:nChw8c"), [(1, 1, 0), (1, 1, 0)]);
     // Parts would be a few units long in the destination.
     assert_eq!(shape("f32[4096,4090]{1,0}", "f32[4096,4090]:Ba16b"), [(1, 1, 0), (1, 1, 0)]);

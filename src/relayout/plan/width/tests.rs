@@ -138,7 +138,7 @@ fn words_are_unpacked_and_packed_without_a_stage() {
     let knobs = Knobs { joined_up_to: 128, ..z5() };
     let joined = super::words(&copy_box(&[(8, 512, 64), (64, 8, 1), (8, 1, 8192)]), &change(4, 8), &knobs).unwrap();
     assert_eq!(words(&joined), "8 of 256>64 / unpack 64 words of 4 bits, 8192 apart");
-    // Where the first element lies.
+    // Where the first element is stored.
     let mut copy = copy_box(&[(100, 8, 1), (8, 1, 300)]);
     (copy.source, copy.destination) = (6, 7);
     assert_eq!(
@@ -203,7 +203,8 @@ fn a_box_is_cut_where_a_stage_is_not_filled() {
     assert_eq!(cut(&two, &[2, 2]).unwrap(), [at(40, 2, &[(2, 1, 100)]), copy_box(&[(2, 1, 100), (2, 20, 1)])]);
 }
 
-/// The parts of a box: the loops outside in elements; the rows between the packed side and the stage; the copy of bytes.
+/// The parts of a box: the loops outside in elements; the rows between the packed side and the stage; the
+/// copy of bytes.
 fn parts(from: u32, to: u32, loops: &[(u64, i64, u64)]) -> Vec<String> {
     let planned = WidthBox::new(copy_box(loops), change(from, to), &z5()).unwrap();
     let in_words = |part: &WidthPart| {

@@ -68,12 +68,14 @@ const PLANS: &[(&str, &str)] = &[
     ("nChw16c_to_nchw", "128 of 802816>802816 / transpose 12544x16 of 4: 64>50176"),
     ("nChw8c_to_nChw16c", "128 of 802816>802816 / transpose 2x12544 of 32: 401408>64"),
     ("tile_1d_bf16", "131072 of 512>512 / transpose 2x128 of 2: 256>4"),
-    // From memory, runs of two lines come in the order of the source: rows before tiles. Out of tiles as well.
+    // From memory, runs of two lines come in the order of the source: rows before tiles. Out of tiles as
+    // well.
     ("tile_bf16", "1024 of 65536>65536 / 4 of 16384>512 / 32 of 256>2048 / transpose 2x128 of 2: 8192>4"),
     ("untile_bf16", "1024 of 65536>65536 / 32 of 2048>256 / 4 of 512>16384 / transpose 128x2 of 2: 4>8192"),
     // In the cache, in that of the destination.
     ("small\ttile_bf16", "64 of 4096>4096 / 2 of 256>2048 / 4 of 1024>512 / transpose 2x128 of 2: 512>4"),
-    // An axis shorter than a line is fused with the loop that continues it (rule 1), and so is one that is not long.
+    // An axis shorter than a line is fused with the loop that continues it (rule 1), and so is one that is
+    // not long.
     ("OIhw16i16o_to_oihw", "32 of 294912>294912 / 32 of 9216>576 / transpose 144x16 of 4: 9*1024+16*64>18432"),
     (
         "reverse_6d_f32",
@@ -121,7 +123,8 @@ const PLANS: &[(&str, &str)] = &[
     ("broadcast_rows_f32", "64 of 4>4194304 / copy 4, 1048576 of 0>4"),
     // Blocks at no stride.
     ("blocks_48_to_32", "48 of 3145728>3145728 / copy 64 at 6 places, 8192 of 192>128"),
-    // Outer loops count down at no cost; a plane has its rows in the opposite order; what is packed on both sides is reversed in registers.
+    // Outer loops count down at no cost; a plane has its rows in the opposite order; what is packed on both
+    // sides is reversed in registers.
     ("bottom_up_u8_c3", "from 0>6215040 / 16 of 6220800>6220800 / 1080 of 5760>-5760 / copy 5760"),
     ("nhwc_to_nchw_bgr_u8", "16 of 6220800>6220800 / transpose 2073600x3 of 1: 3>-2073600"),
     ("nchw_to_nhwc_bgr_u8", "16 of 6220800>6220800 / transpose 3x2073600 of 1: -2073600>3"),

@@ -1,0 +1,1 @@
+//! Nothing: the manifest names the engines.

@@ -1,0 +1,196 @@
+//! Copies that are over before a kernel is chosen: a loop nest as nested `for` loops, one run of bytes after
+//! the other.
+
+use crate::destination::Destination;
+
+/// One loop: its iterations, and how far each moves on both sides, in bytes. The source may go backwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlainLoop {
+    /// How many iterations.
+    pub extent: usize,
+    /// How far the source moves.
+    pub source: isize,
+    /// How far the destination moves.
+    pub destination: usize,
+}
+
+impl PlainLoop {
+    /// One iteration.
+    pub const ONCE: PlainLoop = PlainLoop { extent: 1, source: 0, destination: 0 };
+
+    /// Does the loop outside it begin each iteration where this one ends?
+    #[inline]
+    pub fn goes_on_in(&self, outer: &PlainLoop) -> bool {
+        let extent = isize::try_from(self.extent).ok();
+        self.destination.checked_mul(self.extent) == Some(outer.destination)
+            && extent.and_then(|extent| extent.checked_mul(self.source)) == Some(outer.source)
+    }
+}
+
+/// The most loops of a [`PlainNest`].
+pub const MOST_PLAIN_LOOPS: usize = 8;
+
+/// A loop nest around a run of bytes. Its end was computed with checked arithmetic when it was made.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainNest<'a> {
+    run: usize,
+    /// Where the first iteration begins, source and destination.
+    start: (usize, usize),
+    /// Outer to inner.
+    loops: &'a [PlainLoop],
+    /// One past the last byte of both sides.
+    end: (usize, usize),
+}
+
+impl<'a> PlainNest<'a> {
+    /// The nest of these loops, outer to inner. `None` for more than [`MOST_PLAIN_LOOPS`], for one without
+    /// iterations, for an empty run, and for iterations that begin before byte 0 or end after the last
+    /// address.
+    #[inline]
+    pub fn new(run: usize, start: (usize, usize), loops: &'a [PlainLoop]) -> Option<PlainNest<'a>> {
+        let (mut least, mut end) = (start.0, start);
+        for step in loops {
+            let last = step.extent.checked_sub(1)?;
+            let moved = isize::try_from(last).ok()?.checked_mul(step.source)?;
+            if moved < 0 {
+                least = least.checked_add_signed(moved)?;
+            } else {
+                end.0 = end.0.checked_add_signed(moved)?;
+            }
+            end.1 = end.1.checked_add(last.checked_mul(step.destination)?)?;
+        }
+        let end = (end.0.checked_add(run)?, end.1.checked_add(run)?);
+        (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end })
+    }
+
+    /// The bytes of a run.
+    #[must_use]
+    pub fn bytes_of_run(&self) -> usize {
+        self.run
+    }
+
+    /// Where the first iteration begins, source and destination.
+    #[must_use]
+    pub fn start(&self) -> (usize, usize) {
+        self.start
+    }
+
+    /// The loops, outer to inner.
+    #[must_use]
+    pub fn loops(&self) -> &'a [PlainLoop] {
+        self.loops
+    }
+
+    /// How many runs are copied.
+    #[inline]
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.loops.iter().map(|step| step.extent).fold(1, usize::saturating_mul)
+    }
+
+    /// Are all bytes inside buffers of these lengths?
+    #[inline]
+    pub fn is_inside(&self, source: usize, destination: usize) -> bool {
+        self.end.0 <= source && self.end.1 <= destination
+    }
+
+    /// Copies all runs.
+    ///
+    /// # Panics
+    ///
+    /// If it is not [inside](Self::is_inside) the buffers.
+    #[inline]
+    pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
+        assert!(self.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
+        // SAFETY: `new` has checked that no iteration begins before byte 0, and that none ends after `end`,
+        // which is inside both buffers: the source is readable, the destination is writable and nobody
+        // else's, so they do not overlap.
+        unsafe {
+            let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
+            if self.loops.is_empty() {
+                return std::ptr::copy_nonoverlapping(from, to, self.run);
+            }
+            match self.run {
+                1 => self.walk(from, to, |from, to| one::<1>(from, to)),
+                2 => self.walk(from, to, |from, to| one::<2>(from, to)),
+                3 => self.walk(from, to, |from, to| two::<2>(from, to, 3)),
+                4 => self.walk(from, to, |from, to| one::<4>(from, to)),
+                run @ 5..=7 => self.walk(from, to, |from, to| two::<4>(from, to, run)),
+                8 => self.walk(from, to, |from, to| one::<8>(from, to)),
+                run @ 9..=15 => self.walk(from, to, |from, to| two::<8>(from, to, run)),
+                16 => self.walk(from, to, |from, to| one::<16>(from, to)),
+                run @ 17..=32 => self.walk(from, to, |from, to| two::<16>(from, to, run)),
+                run => self.walk(from, to, |from, to| std::ptr::copy_nonoverlapping(from, to, run)),
+            }
+        }
+    }
+
+    /// Calls `copy` with the place of every run.
+    ///
+    /// # Safety
+    ///
+    /// `copy` may be called with all of them.
+    #[inline(always)]
+    unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
+        let (inner, outer) = self.loops.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
+        let (middle, outer) = outer.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
+        let mut begun = [0_usize; MOST_PLAIN_LOOPS];
+        loop {
+            let (mut row_from, mut row_to) = (from, to);
+            for _ in 0..middle.extent {
+                let (mut unit_from, mut unit_to) = (row_from, row_to);
+                for _ in 0..inner.extent {
+                    copy(unit_from, unit_to);
+                    unit_from = unit_from.wrapping_offset(inner.source);
+                    unit_to = unit_to.wrapping_add(inner.destination);
+                }
+                row_from = row_from.wrapping_offset(middle.source);
+                row_to = row_to.wrapping_add(middle.destination);
+            }
+            // The next iteration of the outer loops, the last of them fastest.
+            let mut at = outer.len();
+            loop {
+                let Some(next) = at.checked_sub(1) else { return };
+                at = next;
+                let step = &outer[at];
+                from = from.wrapping_offset(step.source);
+                to = to.wrapping_add(step.destination);
+                begun[at] += 1;
+                if begun[at] < step.extent {
+                    break;
+                }
+                begun[at] = 0;
+                from = from.wrapping_offset(step.source.wrapping_mul(step.extent.cast_signed()).wrapping_neg());
+                to = to.wrapping_sub(step.destination.wrapping_mul(step.extent));
+            }
+        }
+    }
+}
+
+/// Copies `N` bytes.
+///
+/// # Safety
+///
+/// They are readable and writable.
+#[inline(always)]
+unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise; arrays of bytes have no alignment.
+    unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
+}
+
+/// Copies `run` bytes, from `N` to twice as many, as the first and the last `N`.
+///
+/// # Safety
+///
+/// They are readable and writable.
+#[inline(always)]
+unsafe fn two<const N: usize>(from: *const u8, to: *mut u8, run: usize) {
+    // SAFETY: both are inside the run.
+    unsafe {
+        one::<N>(from, to);
+        one::<N>(from.add(run - N), to.add(run - N));
+    }
+}
+
+#[cfg(test)]
+mod tests;

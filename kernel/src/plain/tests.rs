@@ -1,0 +1,71 @@
+use super::*;
+
+/// The safe twin: every run by its own offsets.
+fn literal(run: usize, start: (usize, usize), loops: &[PlainLoop], source: &[u8], destination: &mut [u8]) {
+    let mut places = vec![(start.0.cast_signed(), start.1)];
+    for step in loops {
+        let next = |&(from, to): &(isize, usize)| {
+            (0..step.extent).map(move |i| (from + i.cast_signed() * step.source, to + i * step.destination))
+        };
+        places = places.iter().flat_map(next).collect();
+    }
+    for (from, to) in places {
+        let from = usize::try_from(from).unwrap();
+        destination[to..to + run].copy_from_slice(&source[from..from + run]);
+    }
+}
+
+#[test]
+fn every_run_and_every_number_of_loops_is_copied_as_written() {
+    let source: Vec<u8> = (0..4096_u32).map(|i| (i * 7 + i / 256) as u8).collect();
+    let mut next = 1_u64;
+    let mut random = |below: usize| {
+        next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(next >> 33).unwrap() % below
+    };
+    for run in 1..=40 {
+        for count in 0..=MOST_PLAIN_LOOPS {
+            let mut loops = Vec::new();
+            let mut span = run;
+            for _ in 0..count {
+                let extent = 1 + random(if count > 5 { 2 } else { 4 });
+                let destination = span + random(2);
+                span += (extent - 1) * destination;
+                let source = random(60).cast_signed() - 30;
+                loops.insert(0, PlainLoop { extent, source, destination });
+            }
+            let start = (1500 + random(16), random(16));
+            let Some(nest) = PlainNest::new(run, start, &loops) else { continue };
+            assert_eq!((nest.loops(), nest.start(), nest.bytes_of_run()), (&loops[..], start, run));
+            let length = start.1 + span;
+            let (mut found, mut expected) = (vec![0xee; length + 9], vec![0xee; length + 9]);
+            if !nest.is_inside(source.len(), length) {
+                continue;
+            }
+            assert!(!nest.is_inside(source.len(), length - 1), "the end is exact");
+            nest.run(&source, found.as_mut_slice().into());
+            literal(run, start, &loops, &source, &mut expected);
+            assert_eq!(found, expected, "{run} {start:?} {loops:?}");
+        }
+    }
+}
+
+#[test]
+fn what_leaves_the_addresses_is_no_nest() {
+    let step = |extent, source, destination| PlainLoop { extent, source, destination };
+    assert!(PlainNest::new(0, (0, 0), &[]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(0, 1, 1)]).is_none());
+    assert!(PlainNest::new(1, (4, 0), &[step(6, -1, 1)]).is_none());
+    assert!(PlainNest::new(1, (5, 0), &[step(6, -1, 1)]).is_some());
+    assert!(PlainNest::new(1, (usize::MAX, 0), &[]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(usize::MAX, 2, 0)]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(3, 1, usize::MAX)]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[PlainLoop::ONCE; MOST_PLAIN_LOOPS + 1]).is_none());
+}
+
+#[test]
+#[should_panic(expected = "leaves its buffers")]
+fn a_nest_of_other_buffers_panics() {
+    let nest = PlainNest::new(2, (0, 0), &[]).unwrap();
+    nest.run(&[1, 2], (&mut [0_u8][..]).into());
+}

@@ -1,0 +1,112 @@
+//! `known_as`: the names that a layout has.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::map::{IndexMap, ToIndexMap};
+use crate::strided::BufferTensorDesc;
+
+use super::layout::NamedLayout;
+use super::table::{Row, rows};
+
+/// A name of a layout, perhaps on other axes.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct KnownAs {
+    /// The layout of this name.
+    pub layout: NamedLayout,
+    /// Which axis of the layout that was given each axis of the named one is; `None` if they are the same
+    /// axes.
+    pub axes: Option<Vec<usize>>,
+}
+
+impl fmt::Display for KnownAs {
+    /// `hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.layout.fmt(f)?;
+        let Some(axes) = &self.axes else { return Ok(()) };
+        let axes: Vec<String> = axes.iter().map(usize::to_string).collect();
+        write!(f, " on axes {}", axes.join(","))
+    }
+}
+
+/// Every name in the table that a layout has, those on its own axes first. Layouts are compared, never texts:
+/// type, sizes, the place of every element, and the size of the buffer, unless this buffer ends after its
+/// last element.
+///
+/// What is row-major and packed has no names here: nearly every system has one, and none tells anything.
+///
+/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first:
+/// hipBLASLt's orders are AITER's with rows and columns exchanged.
+///
+/// ```
+/// use tensor_layout::{named::known_as, ArrayShape, ToIndexMap};
+///
+/// let names = |text: &str| -> Result<Vec<String>, tensor_layout::Error> {
+///     Ok(known_as(&text.parse::<ArrayShape>()?.to_index_map()?).iter().map(ToString::to_string).collect())
+/// };
+/// let vectors = names("f16[2,33,3,2]{3,2,1,0:T(16,1,1)}")?;
+/// assert_eq!(vectors[..2], ["tensorrt.kCHW16:f16[2,33,3,2]", "openvino.b_fs_yx_fsv16:f16[2,33,3,2]"]);
+/// let shuffled = names("bf16[32,64]{1,0:T(16,8)}")?;
+/// assert_eq!(shuffled, ["aiter.shuffle_weight_16x16:bf16[32,64]", "hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0"]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
+    let rank = map.sizes().len();
+    let same: Vec<usize> = (0..rank).collect();
+    let mut orders = vec![same.clone()];
+    if let Some(last) = rank.checked_sub(2) {
+        // The last two exchanged; then the first of the last three last, and the last of them first.
+        let exchanged = |turn: fn(&mut [usize]), from: usize| {
+            let mut order = same.clone();
+            order.get_mut(from..).map(turn);
+            order
+        };
+        orders.push(exchanged(|axes| axes.rotate_left(1), last));
+        if let Some(from) = rank.checked_sub(3) {
+            orders.push(exchanged(|axes| axes.rotate_left(1), from));
+            orders.push(exchanged(|axes| axes.rotate_right(1), from));
+        }
+    }
+    let mut known = Vec::new();
+    for order in orders {
+        let Ok(turned) = map.permute(&order) else { continue };
+        if is_row_major(&turned) {
+            continue;
+        }
+        let axes = (order != same).then_some(&order);
+        for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type())) {
+            let named = every_choice(row).into_iter().filter_map(|numbers| same_layout(row, &numbers, &turned).ok()?);
+            known.extend(named.map(|layout| KnownAs { layout, axes: axes.cloned() }));
+        }
+    }
+    known
+}
+
+fn is_row_major(map: &IndexMap) -> bool {
+    let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).and_then(|packed| packed.to_index_map());
+    packed.is_ok_and(|packed| packed == *map)
+}
+
+/// The numbers a name may have, in all combinations.
+pub(super) fn every_choice(row: &Row) -> Vec<Vec<u64>> {
+    row.numbers.iter().fold(vec![Vec::new()], |choices, (_, values)| {
+        let longer =
+            |choice: &Vec<u64>| values.iter().map(|&value| [choice.as_slice(), &[value]].concat()).collect::<Vec<_>>();
+        choices.iter().flat_map(longer).collect()
+    })
+}
+
+/// The layout of the row, if it is this one.
+fn same_layout(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Option<NamedLayout>, Error> {
+    let (data_type, sizes) = (map.data_type(), map.sizes());
+    if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {
+        return Ok(None);
+    }
+    let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
+    let [part] = layout.parts() else { return Ok(None) };
+    let end = map.physical_elements();
+    let ends_alike = part.map.physical_elements() == end || map.min_elements() == end;
+    Ok((ends_alike && part.map.same_layout(map)?).then_some(layout))
+}

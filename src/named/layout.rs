@@ -1,0 +1,265 @@
+//! `NamedLayout`: a name with a type and sizes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::checked::{self, BYTES};
+use crate::cursor::Cursor;
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
+use crate::strided::{BufferTensorDesc, Slice};
+use crate::tiled::ArrayShape;
+use crate::typed_sizes::read_type_and_sizes;
+
+use super::expression::refused;
+use super::memory::{Part, Rule};
+use super::table::{Row, find};
+
+/// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
+///
+/// Its text is the name, the numbers that some names take, the type, and the logical sizes. A name may be
+/// written without its system where that is enough (`kCHW32`); `Display` writes it in full.
+///
+/// ```
+/// use tensor_layout::{named::NamedLayout, ToIndexMap};
+///
+/// let layout: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse()?;
+/// assert_eq!(layout.shape().unwrap().to_string(), "f8e4m3fn[200,10]{1,0:T(128,4)(32,4)(4,1,1,4)}");
+/// let map = layout.to_index_map()?;
+/// assert_eq!((map.offset(&[130, 5])?, map.physical_size_in_bytes()), (2081, 3072));
+///
+/// let error = "aiter.shuffle_weight_16x16:bf16[33,64]".parse::<NamedLayout>().unwrap_err();
+/// assert!(error.to_string().ends_with("aiter.shuffle_weight_16x16 needs N % 16 = 0, and N is 33"), "{error}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NamedLayout {
+    row: &'static Row,
+    numbers: Vec<u64>,
+    data_type: DataType,
+    sizes: Vec<u64>,
+    shape: Option<ArrayShape>,
+    desc: Option<BufferTensorDesc>,
+    parts: Vec<Part>,
+}
+
+impl NamedLayout {
+    /// The layout of this name, such as `ggml.q8_0x4.qs<8>`, for a tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] for a name that is not in the table, or for several; [`Error::NotExpressible`] for a
+    /// type or for sizes that the system does not take; [`Error::Overflow`].
+    pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
+        let (rows, numbers) = read_name(name)?;
+        let (mut refusal, full) = (None, rows.first().map_or("", |row| row.name.as_str()));
+        let all = |cell: fn(&Row) -> &'static str| {
+            let mut cells: Vec<&str> = rows.iter().map(|row| cell(row)).collect();
+            cells.dedup();
+            cells.join(" or ")
+        };
+        for row in &rows {
+            let rank = sizes.len();
+            if !row.has_rank(rank) {
+                let sentence = || format!("{full} has the axes {}, and there are {rank} sizes", all(|row| row.axes));
+                refusal.get_or_insert_with(sentence);
+            } else if !row.is_for(data_type) {
+                refusal = Some(format!(
+                    "{full} is for {} elements, not {data_type}",
+                    all(|row| row.types).replace(' ', " or ")
+                ));
+            } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers))? {
+                refusal = Some(format!("{full} {need}"));
+            } else {
+                return NamedLayout::of_row(row, data_type, sizes, &numbers);
+            }
+        }
+        Err(refused(refusal.unwrap_or_default()))
+    }
+
+    /// The layout of a row that takes this type, these sizes and these numbers.
+    pub(super) fn of_row(
+        row: &'static Row,
+        data_type: DataType,
+        sizes: &[u64],
+        numbers: &[u64],
+    ) -> Result<Self, Error> {
+        let rule = Rule { row, values: row.values(data_type, sizes, numbers), data_type, sizes: sizes.to_vec() };
+        let (shape, desc, parts) = (None, None, Vec::new());
+        let mut layout =
+            NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), shape, desc, parts };
+        if row.tiles == "-" {
+            layout.parts = rule.parts()?;
+            if let [Part { map, .. }] = layout.parts.as_slice()
+                && map.class() == LayoutClass::Affine
+                && !map.is_part()
+                && map.physical_elements() == map.min_elements()
+            {
+                let desc = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
+                let alignment = checked::narrow(row.align, BYTES)?;
+                layout.desc = Some(if alignment > 1 { desc.with_base_offset_alignment(alignment)? } else { desc });
+            }
+        } else {
+            let shape = rule.shape()?;
+            let (slices, map) = (vec![Slice::ALL; sizes.len()], shape.to_index_map()?);
+            (layout.shape, layout.parts) = (Some(shape), vec![Part { slices, map }]);
+        }
+        Ok(layout)
+    }
+
+    /// The row of the table.
+    #[must_use]
+    pub fn row(&self) -> &'static Row {
+        self.row
+    }
+
+    /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        with_numbers(&self.row.name, &self.numbers)
+    }
+
+    /// The layout as XLA's tiles, where these say it.
+    #[must_use]
+    pub fn shape(&self) -> Option<&ArrayShape> {
+        self.shape.as_ref()
+    }
+
+    /// The parts, which hold each index once: one, unless no single map says the layout.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// The name in full that a text means, which may be short: `tensorrt.kCHW32` for `kCHW32`, with its numbers
+/// if it takes any.
+///
+/// # Errors
+///
+/// [`Error::Parse`] for a name that is not in the table, with the nearest one, or for several, with all of
+/// them.
+///
+/// ```
+/// use tensor_layout::named::full_name;
+///
+/// assert_eq!(full_name("kCHW32")?, "tensorrt.kCHW32");
+/// assert!(full_name("kCHW64").unwrap_err().to_string().contains("the nearest is tensorrt.kCHW4"));
+/// assert!(full_name("NC4HW4").unwrap_err().to_string().contains("mnn.C4NHW4 or mnn.NC4HW4_per_batch"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn full_name(name: &str) -> Result<String, Error> {
+    let (rows, numbers) = read_name(name)?;
+    Ok(with_numbers(rows.first().map_or("", |row| row.name.as_str()), &numbers))
+}
+
+fn with_numbers(name: &str, numbers: &[u64]) -> String {
+    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(numbers)) }
+}
+
+/// The rows of a name with numbers, and the numbers.
+fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
+    let wrong = |column: usize, expected: String| {
+        let found = text.get(column..).unwrap_or("").to_owned();
+        Error::Parse { text: text.to_owned(), column: column.saturating_add(1), expected, found: format!("`{found}`") }
+    };
+    let (name, given) = text.split_once('<').unwrap_or((text, ""));
+    let rows = find(name.trim()).map_err(|expected| wrong(0, expected))?;
+    let numbers: Option<Vec<u64>> = match given.trim_end().strip_suffix('>') {
+        Some(given) => given.split(',').map(|number| number.trim().parse().ok()).collect(),
+        None if given.is_empty() => Some(Vec::new()),
+        None => None,
+    };
+    let fitting = |numbers: &Vec<u64>| rows.iter().copied().filter(|row| row.takes(numbers)).collect::<Vec<_>>();
+    match numbers.as_ref().map(fitting) {
+        Some(fitting) if !fitting.is_empty() => Ok((fitting, numbers.unwrap_or_default())),
+        _ => {
+            let takes: Vec<String> = rows.iter().map(|row| row.name_with_numbers()).collect();
+            Err(wrong(name.len(), format!("the numbers that it takes: {}", takes.join(" or "))))
+        }
+    }
+}
+
+impl FromStr for NamedLayout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let colon = text.find(':').ok_or_else(|| Cursor::new(text).error("the name of a layout and `:`"))?;
+        let mut cursor = Cursor::new(text);
+        cursor.move_to(colon.saturating_add(1));
+        let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
+        cursor.end("nothing more")?;
+        let name = text.get(..colon).unwrap_or("").trim();
+        NamedLayout::new(name, data_type, &sizes).map_err(|error| match error {
+            // The columns are those of the name, with which the text begins.
+            Error::Parse { column, expected, found, .. } => {
+                Error::Parse { text: text.to_owned(), column, expected, found }
+            }
+            error => error,
+        })
+    }
+}
+
+impl fmt::Display for NamedLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes))
+    }
+}
+
+impl ToIndexMap for NamedLayout {
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        match self.parts.as_slice() {
+            [part] => Ok(part.map.clone()),
+            parts => {
+                let reason = format!("{self} is stored in {} parts, each with a map of its own", parts.len());
+                Err(Error::NotExpressible { target: "single index map", reason })
+            }
+        }
+    }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        self.desc.as_ref()
+    }
+
+    fn storage_rule(&self) -> StorageRule {
+        StorageRule { alignment: self.row.align, zero_padding: self.row.padding == "must be zero" }
+    }
+}
+
+impl Rule<'_> {
+    /// The tiles of the rule.
+    fn shape(&self) -> Result<ArrayShape, Error> {
+        let inside = self.row.tiles.trim_start_matches('{').trim_end_matches('}');
+        let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));
+        let mut minor_to_major = Vec::new();
+        for word in axes.split(',') {
+            match word {
+                ".." => minor_to_major.extend((0..self.row.leading(self.sizes.len())).rev()),
+                word => minor_to_major.push(self.axis(word)?),
+            }
+        }
+        // The same text with numbers for the expressions.
+        let mut text = String::new();
+        for piece in tiles.split_inclusive(['(', ',', ')']) {
+            match piece.split_at_checked(piece.len().saturating_sub(1)) {
+                Some(("" | "T" | "L" | "*", _)) | None => text.push_str(piece),
+                Some((sum, mark)) => {
+                    text.push_str(&self.values.evaluate(sum)?.to_string());
+                    text.push_str(mark);
+                }
+            }
+        }
+        if self.data_type.bits() < 8 {
+            text.push_str(&format!("E({})", self.data_type.bits()));
+        }
+        let colon = if text.is_empty() { "" } else { ":" };
+        let order: Vec<String> = minor_to_major.iter().map(usize::to_string).collect();
+        format!("{}[{}]{{{}{colon}{text}}}", self.data_type, list(&self.sizes), order.join(",")).parse()
+    }
+}
+
+/// `2,33,3,2`.
+fn list(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}

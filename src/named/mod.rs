@@ -1,0 +1,36 @@
+//! Layouts that devices and libraries have names for: one table, exact.
+//!
+//! A name, a type and logical sizes are a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads that
+//! text, [`Notated`](crate::notation::Notated) reads it as one notation of many, [`known_as`] says which
+//! names a layout has, and [`rows`] is the table itself, which lives in `src/named/layouts.txt`.
+//!
+//! The rules were read in the sources that each row names, and are held against index by index loops written
+//! from them. No library of a vendor was run: see docs/DEVICE_LAYOUTS.md, which says of each name what was
+//! checked.
+//!
+//! ```
+//! use tensor_layout::{named::NamedLayout, relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
+//!
+//! // Block scales of 200 rows: the padding up to 256 x 12 must be zero.
+//! let scales = BufferTensorDesc::packed(DataType::F8E4M3FN, &[200, 10])?;
+//! let swizzled: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse()?;
+//! let copy = Relayout::new(&scales, &swizzled)?.with_padding(Padding::Zero)?;
+//! let mut buffer = vec![0xff; 3072];
+//! copy.run(&[1; 2000], &mut buffer)?;
+//! assert_eq!(buffer.iter().filter(|&&byte| byte == 0).count(), 1072);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod expression;
+mod known;
+mod layout;
+mod memory;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use known::{KnownAs, known_as};
+pub use layout::{NamedLayout, full_name};
+pub use memory::Part;
+pub use table::{Row, rows};

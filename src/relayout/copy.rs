@@ -1,0 +1,251 @@
+//! A copy that is run once: what two strided sides need is a loop nest, which takes less time than a plan.
+
+use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainLoop, PlainNest, WriteOnly};
+
+use super::plan::machine::Machine;
+
+use crate::element::DataType;
+use crate::error::Error;
+use crate::map::ToIndexMap;
+use crate::strided::{BufferTensorDesc, SignedDesc};
+
+use super::exec::once;
+use super::level::KernelLevel;
+use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
+use super::relayout::Relayout;
+
+/// One side of [`copy_strided`]: how far apart neighbours are on each axis, and where index 0 is stored, both
+/// in elements.
+///
+/// ```
+/// use tensor_layout::relayout::Strided;
+///
+/// // The columns of a row-major matrix of 3 columns, the last one first.
+/// let columns = Strided { strides: &[-1, 3], offset: 2 };
+/// # let _ = columns;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strided<'a, T> {
+    /// In elements; negative where an axis runs backwards, 0 where the source repeats one.
+    pub strides: &'a [T],
+    /// Elements from the start of the buffer.
+    pub offset: usize,
+}
+
+/// Copies once what [`Relayout::new`] would plan: every element of one layout to the other, padding left
+/// alone.
+///
+/// Two descriptors of whole bytes need no plan, up to rank 8: packed data is one `memcpy`, rows are a loop,
+/// and a few hundred elements are copied one by one, without an allocation; for more, a kernel is chosen.
+/// Other layouts are planned. Whoever copies the same pair again and again keeps a [`Relayout`], or
+/// [`Plans`](super::Plans).
+///
+/// `to` is a `&mut [u8]`, or memory that holds nothing yet: a `&mut [MaybeUninit<u8>]`, of which only the
+/// elements are written.
+///
+/// # Errors
+///
+/// As for [`Relayout::new`] and [`Relayout::run`]; [`Error::PaddingKept`] as for [`Relayout::run_write_only`]
+/// if `to` holds nothing yet.
+///
+/// ```
+/// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
+///
+/// let nchw = BufferTensorDesc::nchw(DataType::U8, [1, 3, 2, 2])?;
+/// let nhwc = BufferTensorDesc::nhwc(DataType::U8, [1, 3, 2, 2])?;
+/// let mut pixels = [0; 12];
+/// copy(&nchw, &nhwc, b"RRRRGGGGBBBB", &mut pixels[..])?;
+/// assert_eq!(&pixels, b"RGBRGBRGBRGB");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn copy<'a>(
+    source: &impl ToIndexMap,
+    destination: &impl ToIndexMap,
+    from: &[u8],
+    to: impl Into<WriteOnly<'a>>,
+) -> Result<(), Error> {
+    let mut to = to.into().into_memory();
+    if let (Some(a), Some(b)) = (source.as_descriptor(), destination.as_descriptor())
+        && a.data_type() == b.data_type()
+        && a.sizes() == b.sizes()
+        && !destination.storage_rule().zero_padding
+        && let Some(element) = whole_bytes(a.data_type())
+    {
+        let sizes = a.sizes().iter().map(|&size| usize::try_from(size).ok());
+        let stride = |&stride: &u64| isize::try_from(stride).ok();
+        let strides = a.strides().iter().map(stride).zip(b.strides().iter().map(stride));
+        let (first, second) = (usize::try_from(a.base_offset()).ok(), usize::try_from(b.base_offset()).ok());
+        if let (Some(first), Some(second)) = (first, second)
+            && run(element, sizes.zip(strides), (first, second), from, to.reborrow())
+        {
+            return Ok(());
+        }
+    }
+    Relayout::new(source, destination)?.run_memory(from, to)
+}
+
+/// As [`copy`], over sizes and strides of the integer types that the caller has; strides may be negative on
+/// both sides. Describing the two sides takes longer than a small copy.
+///
+/// # Errors
+///
+/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`Error::Negative`] if
+/// an axis that runs backwards reaches past the start of its buffer.
+///
+/// ```
+/// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};
+///
+/// // A token of two heads of three appended to a cache [2, 4, 3] at position 1.
+/// let (token, cache) = (Strided { strides: &[3_usize, 3, 1], offset: 0 }, Strided { strides: &[12_usize, 3, 1], offset: 3 });
+/// let mut memory = [b'.'; 24];
+/// copy_strided(DataType::U8, &[2_usize, 1, 3], token, b"abcdef", cache, &mut memory[..])?;
+/// assert_eq!(&memory, b"...abc.........def......");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn copy_strided<'a, S, T, U>(
+    data_type: DataType,
+    sizes: &[S],
+    source: Strided<'_, T>,
+    from: &[u8],
+    destination: Strided<'_, U>,
+    to: impl Into<WriteOnly<'a>>,
+) -> Result<(), Error>
+where
+    S: Copy + TryInto<usize> + TryInto<i128>,
+    T: Copy + TryInto<isize> + TryInto<i128>,
+    U: Copy + TryInto<isize> + TryInto<i128>,
+{
+    let mut to = to.into().into_memory();
+    let (strides, others) = (source.strides, destination.strides);
+    if strides.len() == sizes.len()
+        && others.len() == sizes.len()
+        && let Some(element) = whole_bytes(data_type)
+    {
+        let strides = strides.iter().map(|&stride| stride.try_into().ok());
+        let both = strides.zip(others.iter().map(|&stride| stride.try_into().ok()));
+        let sizes = sizes.iter().map(|&size| size.try_into().ok());
+        if run(element, sizes.zip(both), (source.offset, destination.offset), from, to.reborrow()) {
+            return Ok(());
+        }
+    }
+    let [source, destination] = [
+        described(BufferTensorDesc::from_signed(data_type, sizes, source.strides)?, source.offset)?,
+        described(BufferTensorDesc::from_signed(data_type, sizes, destination.strides)?, destination.offset)?,
+    ];
+    // An axis that both sides walk backwards is walked forwards.
+    let one_side = |(a, b): (&[usize], &[usize])| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
+    let (first, second) = (source.reversed.as_slice(), destination.reversed.as_slice());
+    let axes: Vec<usize> =
+        [(first, second), (second, first)].into_iter().flat_map(one_side as fn(_) -> Vec<_>).collect();
+    Relayout::reversing(&source.desc, &destination.desc, &axes)?.run_memory(from, to)
+}
+
+/// A side with index 0 at `offset`, all of it inside the buffer.
+fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
+    let offset = u64::try_from(offset).unwrap_or(u64::MAX);
+    match side.reversed.first() {
+        Some(&axis) if side.first > offset => Err(Error::Negative { what: "offsets of the axes", axis }),
+        _ => side.with_first(offset),
+    }
+}
+
+/// The bytes of an element, if it is whole bytes.
+fn whole_bytes(data_type: DataType) -> Option<usize> {
+    let bits = usize::try_from(data_type.bits()).ok()?;
+    bits.is_multiple_of(8).then_some(bits.div_euclid(8))
+}
+
+/// One axis: its size and the strides of both sides, in elements, where they fit.
+type Axis = (Option<usize>, (Option<isize>, Option<isize>));
+
+/// Copies without a plan. `false`, and nothing is written, for whatever a plan has to decide or an error has
+/// to name.
+#[inline]
+fn run(
+    element: usize,
+    axes: impl DoubleEndedIterator<Item = Axis>,
+    start: (usize, usize),
+    from: &[u8],
+    to: Destination<'_>,
+) -> bool {
+    let mut list = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
+    match nest(element, axes, start, &mut list) {
+        Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
+            if is_plain(&nest, MOST_PLAIN_RUNS) {
+                nest.run(from, to);
+            } else {
+                let knobs = &Machine::this().knobs;
+                once::run(&nest, (KernelLevel::available_in_use(), knobs), from, to);
+            }
+            true
+        }
+        Some(None) => true,
+        _ => false,
+    }
+}
+
+/// The loop nest of a copy: loops by falling stride of the destination, which runs forwards, those that
+/// continue each other merged, and what is packed on both sides as one run. `Some(None)` without elements;
+/// `None` if some number does not fit, or if two indices of the destination may share a place.
+#[inline]
+fn nest(
+    element: usize,
+    axes: impl DoubleEndedIterator<Item = Axis>,
+    start: (usize, usize),
+    list: &mut [PlainLoop; MOST_PLAIN_LOOPS],
+) -> Option<Option<PlainNest<'_>>> {
+    let unit = isize::try_from(element).ok()?;
+    // Outer to inner, at the end of the list.
+    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
+    let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
+    let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
+    for (extent, (source, destination)) in axes.rev() {
+        let extent = extent?;
+        if extent <= 1 {
+            empty |= extent == 0;
+            continue;
+        }
+        let (mut source, mut destination) = (source?.checked_mul(unit)?, destination?.checked_mul(unit)?);
+        if destination < 0 {
+            let last = isize::try_from(extent.checked_sub(1)?).ok()?;
+            start.0 = start.0.checked_add(source.checked_mul(last)?)?;
+            start.1 = start.1.checked_add(destination.checked_mul(last)?)?;
+            (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
+        }
+        let step = PlainLoop { extent, source, destination: destination.unsigned_abs() };
+        // Inserted where it belongs: axes are few, and nearly always in order.
+        first = first.checked_sub(1)?;
+        let mut place = first;
+        while let Some(&inner) = list.get(place.checked_add(1)?)
+            && inner.destination > step.destination
+        {
+            *list.get_mut(place)? = inner;
+            place = place.checked_add(1)?;
+        }
+        *list.get_mut(place)? = step;
+    }
+    if empty {
+        return Some(None);
+    }
+    // Merged from the innermost outwards, in place: what was merged is never longer than what was looked at.
+    let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
+    for place in (first..MOST_PLAIN_LOOPS).rev() {
+        let step = *list.get(place)?;
+        if step.destination < span {
+            return None;
+        }
+        span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(step.destination)?)?;
+        match list.get_mut(outermost) {
+            None if step.destination == run && step.source == isize::try_from(run).ok()? => {
+                run = run.checked_mul(step.extent)?;
+            }
+            Some(inner) if inner.goes_on_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
+            _ => {
+                outermost = outermost.checked_sub(1)?;
+                *list.get_mut(outermost)? = step;
+            }
+        }
+    }
+    let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
+    PlainNest::new(run, start, list.get(outermost..)?).map(Some)
+}

@@ -1,0 +1,28 @@
+//! What is known of the memory that a copy writes.
+
+/// Whether the destination is in the cache when a copy begins, which decides how it is stored to. It changes
+/// how fast a copy is, never what it writes.
+///
+/// Non-temporal stores go past the cache: right for memory that is not in it, as an ordinary store reads its
+/// line first; wrong for memory that an allocator handed back a moment ago.
+///
+/// ```
+/// use tensor_layout::{relayout::{DestinationMemory, Relayout}, ArrayShape};
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+/// let relayout = Relayout::new(&rows, &columns)?.with_destination(DestinationMemory::Reused);
+/// # let _ = relayout;
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DestinationMemory {
+    /// Nothing is known: as [`Fresh`](Self::Fresh).
+    #[default]
+    Unknown,
+    /// It was never written, or not for long: copies store past the cache from 8 MiB on, read and written
+    /// together.
+    Fresh,
+    /// It was written a moment ago, as what an allocator hands back: copies store through the cache up to
+    /// 16 MiB, read and written together, half of a common L3 cache.
+    Reused,
+}

@@ -1,0 +1,35 @@
+//! A loop nest that belongs to no program: the kernel for it, and how it is stored.
+
+use super::super::plan::machine::Knobs;
+use super::call::Call;
+use strided_copy::nest::{NestLoop, NestLoops, Stride};
+use strided_copy::{Available, Destination, PlainNest, StreamFence};
+
+use super::super::plan::program::Traffic;
+use super::super::plan::select;
+
+/// Copies with the kernel that a plan would choose.
+#[inline(never)]
+pub(crate) fn run(
+    nest: &PlainNest<'_>,
+    (level, knobs): (Available, &Knobs),
+    source: &[u8],
+    destination: Destination<'_>,
+) {
+    let mut loops = NestLoops::new();
+    let mut once = 1_u64;
+    for step in nest.loops() {
+        let stride = Stride { extent: step.extent, source: step.source.unsigned_abs(), destination: step.destination };
+        loops.push(if step.source < 0 { NestLoop::Reversed(stride) } else { NestLoop::Strided(stride) });
+        // What is repeated stays in the cache.
+        if step.source != 0 {
+            once = once.saturating_mul(u64::try_from(step.extent).unwrap_or(u64::MAX));
+        }
+    }
+    let bytes = |runs: u64| runs.saturating_mul(u64::try_from(nest.bytes_of_run()).unwrap_or(u64::MAX));
+    let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
+    let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(knobs);
+    let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
+    let fence = (streaming || destination.is_write_only()).then(|| StreamFence::new(level));
+    Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs: &knobs }.run(&planned);
+}

@@ -1,0 +1,75 @@
+//! Copies that are over before a kernel is chosen: as a loop nest, one run after the other.
+
+use smallvec::SmallVec;
+use strided_copy::nest::MicroKernel;
+use strided_copy::{PlainLoop, PlainNest};
+
+use crate::map::Loop;
+
+use super::program::{PlannedBox, Program};
+
+/// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
+pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
+    nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
+}
+
+/// Bytes up to which that is so: past them, prefetch and non-temporal stores are to be decided. Not tuned.
+const MOST_PLAIN_BYTES: usize = 1 << 18;
+
+/// Runs up to which that is so of a copy that is run once, and of one whose kernel was chosen when it was
+/// planned. By trial (Z3).
+pub(crate) const MOST_PLAIN_RUNS: usize = 512;
+pub(crate) const MOST_PLANNED_RUNS: usize = 64;
+
+/// A whole copy that is small, as a plain nest that is made again for each run.
+#[derive(Debug, Clone)]
+pub(crate) struct Plain {
+    run: usize,
+    start: (usize, usize),
+    loops: SmallVec<[PlainLoop; 4]>,
+}
+
+impl Plain {
+    /// The one box of a program, if it is small and of whole bytes.
+    pub(crate) fn new(program: &Program) -> Option<Plain> {
+        let bits = program.widths.source;
+        let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
+        if other || program.boxes.count() != 1 {
+            return None;
+        }
+        let element = usize::try_from(bits.div_euclid(8)).ok()?;
+        let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element);
+        let copy = program.boxes.iter().next()?;
+        let (mut run, mut loops) = (element, SmallVec::new());
+        for step in copy.loops().iter().rev() {
+            let (extent, source, destination, sign) = match *step {
+                Loop::Strided { extent, source, destination } => (extent, source, destination, 1),
+                Loop::Reversed { extent, source, destination } => (extent, source, destination, -1),
+                Loop::Table(_) => return None,
+            };
+            let extent = usize::try_from(extent).ok()?;
+            let source = isize::try_from(bytes(source)?).ok()?.checked_mul(sign)?;
+            let destination = bytes(destination)?;
+            // The loops are in order of the destination: only the last can be packed on both sides.
+            if loops.is_empty() && destination == run && source == isize::try_from(run).ok()? {
+                run = run.checked_mul(extent)?;
+            } else {
+                loops.insert(0, PlainLoop { extent, source, destination });
+            }
+        }
+        let plain = Plain { run, start: (bytes(copy.source())?, bytes(copy.destination())?), loops };
+        // A kernel that transposes is chosen already; one that copies runs has nothing on few of them.
+        let copies = program
+            .prepared
+            .iter()
+            .flat_map(PlannedBox::nests)
+            .all(|nest| matches!(nest.kernel(), MicroKernel::Copy { .. }));
+        let most = if copies { MOST_PLAIN_RUNS } else { MOST_PLANNED_RUNS };
+        plain.nest().is_some_and(|nest| is_plain(&nest, most)).then_some(plain)
+    }
+
+    #[inline]
+    pub(crate) fn nest(&self) -> Option<PlainNest<'_>> {
+        PlainNest::new(self.run, self.start, &self.loops)
+    }
+}

@@ -1,0 +1,43 @@
+//! Descriptors as the keys of a table: told apart in a few cycles.
+
+use super::BufferTensorDesc;
+
+impl BufferTensorDesc {
+    /// Are all fields the same? Two that are not may still be equal.
+    #[inline]
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        let fields = |desc: &Self| {
+            (desc.data_type, desc.flags, desc.base_offset, desc.larger_total, desc.base_offset_alignment, desc.sliced)
+        };
+        fields(self) == fields(other) && self.axes.is_identical(&other.axes)
+    }
+
+    /// A hash of type, sizes, strides and base in a few cycles, for a table that compares what it finds.
+    #[inline]
+    pub(crate) fn quick_hash(&self) -> u64 {
+        // A sum of products: none waits for another. Axes after the eighth are left to the comparison.
+        let numbers = self.sizes().iter().zip(self.strides()).zip(&HASH_FACTORS);
+        let sum = numbers.fold(self.base_offset, |sum, ((&size, &stride), &(first, second))| {
+            sum.wrapping_add(size.wrapping_mul(first)).wrapping_add(stride.wrapping_mul(second))
+        });
+        let sum = sum.wrapping_add(u64::from(self.data_type.bits())).wrapping_mul(HASH_FACTORS[0].1);
+        sum ^ sum.wrapping_shr(29)
+    }
+}
+
+/// Odd numbers without a pattern: those of SplitMix64.
+const HASH_FACTORS: [(u64, u64); 8] = {
+    let (mut factors, mut state, mut place) = ([(0, 0); 8], 0_u64, 0);
+    while place < 16 {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state.wrapping_shr(30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed.wrapping_shr(27)).wrapping_mul(0x94d0_49bb_1331_11eb) | 1;
+        if place % 2 == 0 {
+            factors[place / 2].0 = mixed;
+        } else {
+            factors[place / 2].1 = mixed;
+        }
+        place += 1;
+    }
+    factors
+};

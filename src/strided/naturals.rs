@@ -1,0 +1,19 @@
+//! Sizes and strides of any integer type.
+
+use crate::checked::{self, Dims};
+use crate::error::Error;
+
+/// The numbers as `u64`: the only integers that do not fit an `i128` are too large for a `u64` as well.
+#[inline]
+pub(super) fn naturals<T: Copy + TryInto<i128>>(
+    what: &'static str,
+    one_of_them: &'static str,
+    numbers: &[T],
+) -> Result<Dims, Error> {
+    let natural = |(axis, &number): (usize, &T)| match number.try_into() {
+        Ok(number) if number < 0_i128 => Err(Error::Negative { what, axis }),
+        Ok(number) => checked::narrow(number, one_of_them),
+        Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
+    };
+    numbers.iter().enumerate().map(natural).collect()
+}

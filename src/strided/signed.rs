@@ -1,0 +1,126 @@
+//! Descriptors of tensors some of whose axes run backwards in memory.
+
+use alloc::vec::Vec;
+
+use crate::checked::{self, Dims, OFFSET};
+use crate::element::DataType;
+use crate::error::Error;
+
+use super::desc::BufferTensorDesc;
+use super::naturals::naturals;
+
+/// A tensor that has negative strides: its elements from the lowest address on, and the axes that run
+/// backwards.
+///
+/// A [`BufferTensorDesc`] has no direction. [`Relayout::reversing`](crate::relayout::Relayout::reversing)
+/// takes the axes beside it and copies in the order of the indices.
+///
+/// ```
+/// use tensor_layout::{relayout::Relayout, strided::SignedDesc, BufferTensorDesc, DataType};
+///
+/// // Two rows of three, the last one first: index [0,0] is stored three elements after the lowest address.
+/// let rows: SignedDesc = BufferTensorDesc::from_signed(DataType::U8, &[2_usize, 3], &[-3_isize, 1])?;
+/// assert_eq!((rows.desc.to_string(), rows.first), ("u8[2,3]:[3,1]".into(), 3));
+/// assert_eq!(rows.reversed, [0]);
+///
+/// let mut turned = [0; 6];
+/// Relayout::reversing(&rows.desc, &BufferTensorDesc::packed(DataType::U8, &[2, 3])?, &rows.reversed)?.run(b"abcdef", &mut turned)?;
+/// assert_eq!(&turned, b"defabc");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SignedDesc {
+    /// The elements from the lowest address on: the strides without their signs.
+    pub desc: BufferTensorDesc,
+    /// The axes longer than 1 whose stride is negative, ascending.
+    pub reversed: Vec<usize>,
+    /// Where index 0 of all axes is stored, in elements from the start of the buffer of [`desc`](Self::desc).
+    /// That buffer begins as many elements before a pointer to the first element.
+    pub first: u64,
+}
+
+impl BufferTensorDesc {
+    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let (shape, strides, start): (&[usize], &[usize], u64) = (&[2, 3], &[1, 2], 6);
+    /// let desc = BufferTensorDesc::from_usize(DataType::F32, shape, strides)?.with_base_offset(start)?;
+    /// assert_eq!(desc.to_string(), "f32[2,3]:[1,2]+6");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn from_usize(data_type: DataType, sizes: &[usize], strides: &[usize]) -> Result<Self, Error> {
+        Self::from_integers(data_type, sizes, Some(strides))
+    }
+
+    /// From strides that may be negative, of any integer types: the descriptor from the lowest address on,
+    /// and the axes that run backwards. The stride of an axis that has no second index is not looked at, and
+    /// is 0 if it is negative.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Negative`] for a negative size; and
+    /// as for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let bgr = BufferTensorDesc::from_signed(DataType::F32, &[4_i64, 3], &[3_i64, -1])?;
+    /// assert_eq!((bgr.desc.strides(), bgr.reversed, bgr.first), (&[3, 1][..], vec![1], 2));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn from_signed<S, T>(data_type: DataType, sizes: &[S], strides: &[T]) -> Result<SignedDesc, Error>
+    where
+        S: Copy + TryInto<i128>,
+        T: Copy + TryInto<i128>,
+    {
+        const STRIDES: &str = "one of the strides";
+        if strides.len() != sizes.len() {
+            return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });
+        }
+        let sizes = naturals("sizes", "one of the sizes", sizes)?;
+        let (mut distances, mut reversed) = (Dims::new(), Vec::new());
+        for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+            let stride: i128 = stride.try_into().map_err(|_| Error::Overflow { quantity: STRIDES, bits: 64 })?;
+            if stride < 0 && size > 1 {
+                reversed.push(axis);
+            }
+            let used = if size > 1 { stride.unsigned_abs() } else { stride.max(0).unsigned_abs() };
+            distances.push(checked::narrow(used, STRIDES)?);
+        }
+        let desc = Self::new(data_type, &sizes, Some(&distances))?;
+        let mut first = 0;
+        if desc.logical_elements() > 0 {
+            for &axis in &reversed {
+                let last = sizes.get(axis).copied().unwrap_or(1).saturating_sub(1);
+                let stride = distances.get(axis).copied().unwrap_or(0);
+                first = checked::add(first, checked::mul(last, stride, OFFSET)?, OFFSET)?;
+            }
+        }
+        Ok(SignedDesc { desc, reversed, first })
+    }
+}
+
+impl SignedDesc {
+    /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins
+    /// at that pointer, or at the lowest address where that is before it.
+    pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
+        let desc = self.desc.with_base_offset(first.saturating_sub(self.first))?;
+        Ok(SignedDesc { desc, first: self.first.max(first), ..self })
+    }
+
+    /// The descriptor, if no axis runs backwards.
+    #[cfg(any(feature = "dlpack", feature = "pjrt"))]
+    pub(crate) fn forwards(self) -> Result<BufferTensorDesc, Error> {
+        match self.reversed.first() {
+            Some(&axis) => Err(Error::Negative { what: "strides", axis }),
+            None => Ok(self.desc),
+        }
+    }
+}
