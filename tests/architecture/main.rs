@@ -111,6 +111,17 @@ fn unsafe_stays_where_it_belongs() {
     }
 }
 
+/// Plans decide: what depends on the machine is in the schedule that kernels are given.
+#[test]
+fn kernels_read_no_trait_of_the_machine() {
+    for (path, text) in files("kernel/src").into_iter().filter(|(path, _)| path.starts_with("kernel/src/simd/")) {
+        let program = without_tests(&code(&text));
+        for word in ["Traits", "Knobs", "machine", "cpuid"] {
+            assert!(!program.split(|c| !is_word(c)).any(|other| other == word), "{path} uses `{word}`");
+        }
+    }
+}
+
 #[test]
 fn mapped_files_are_not_written() {
     for (path, text) in files("cli/src") {
