@@ -29,7 +29,7 @@ fn own() -> Vec<String> {
     let packed = || BufferTensorDesc::packed(DataType::F32, black_box(&SIZES)).unwrap();
     let strided = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, black_box(&SIZES), Some(strides)).unwrap();
     let (desc, padded) = (packed(), strided(&PADDED));
-    let limits = Limits::by_name("directml").unwrap();
+    let limits = Limits::directml();
     let buffer = Buffer::new(1 << 30, 4096, Role::Output);
 
     add("construct packed", measure::measure(packed));

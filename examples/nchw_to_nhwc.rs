@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(turned[to + 1], images[place(&nchw, &[1, 1, 2, 3])?]);
 
     // Would DirectML accept this buffer, 256 bytes into a heap of 1 KiB?
-    let report = validate(&nhwc, &Buffer::new(1024, 256, Role::Input), &Limits::by_name("directml")?)?;
+    let report = validate(&nhwc, &Buffer::new(1024, 256, Role::Input), &Limits::directml())?;
     println!("\n{report}");
     Ok(())
 }

@@ -15,6 +15,64 @@ pub(crate) const BYTES: &str = "the size in bytes";
 pub(crate) const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
+/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has
+/// checked them. A debug build panics if the invariant is broken; a release build stops at the limit of the
+/// type.
+pub(crate) trait Exact: PrimInt {
+    #[track_caller]
+    fn plus(self, other: Self) -> Self {
+        exact(self.checked_add(&other), Self::max_value())
+    }
+
+    #[track_caller]
+    fn minus(self, other: Self) -> Self {
+        exact(self.checked_sub(&other), Self::min_value())
+    }
+
+    #[track_caller]
+    fn times(self, other: Self) -> Self {
+        exact(self.checked_mul(&other), Self::max_value())
+    }
+
+    /// The quotient, rounded towards zero; `divisor` is not 0.
+    #[track_caller]
+    fn divided_by(self, divisor: Self) -> Self {
+        exact(self.checked_div(&divisor), Self::zero())
+    }
+
+    /// The remainder; `divisor` is not 0.
+    #[track_caller]
+    fn modulo(self, divisor: Self) -> Self {
+        exact((!divisor.is_zero()).then(|| self % divisor), Self::zero())
+    }
+}
+
+impl<T: PrimInt> Exact for T {}
+
+/// A value that an invariant says there is; `broken` without it, in a release build.
+#[track_caller]
+#[inline]
+pub(crate) fn exact<T>(value: Option<T>, broken: T) -> T {
+    debug_assert!(value.is_some(), "an invariant is broken");
+    value.unwrap_or(broken)
+}
+
+/// The number at `position` of a list that is known to have one.
+#[track_caller]
+pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
+    exact(list.get(position).copied(), T::zero())
+}
+
+/// A length as a size.
+pub(crate) fn count(length: usize) -> u64 {
+    exact(u64::try_from(length).ok(), u64::MAX)
+}
+
+/// The product of sizes whose product a constructor has checked.
+pub(crate) fn element_count(sizes: &[u64]) -> u64 {
+    sizes.iter().fold(1, |product: u64, &size| product.times(size))
+}
+
 #[cold]
 fn overflow(quantity: &'static str, bits: u32) -> Error {
     Error::Overflow { quantity, bits }
@@ -28,12 +86,24 @@ pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> 
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// The greatest common divisor; of a number and 0 the number.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
+/// The greatest common divisor; of a number and 0 the number. It has the sign of one of them.
+pub(crate) fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
+    while !b.is_zero() {
+        (a, b) = (b, a.modulo(b));
     }
     a
+}
+
+/// The next index in row-major order; false after the last, which is followed by the first. No size is 0.
+pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
+    for (i, &size) in index.iter_mut().zip(sizes).rev() {
+        *i = i.plus(T::one());
+        if *i < size {
+            return true;
+        }
+        *i = T::zero();
+    }
+    false
 }
 
 /// The least common multiple, if it fits; `None` for two zeros.
@@ -70,7 +140,7 @@ fn bits_of<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
 }
 
-/// Where each of `rank` axes stands in `order`, which names every axis once.
+/// Where each of `rank` axes is in `order`, which names every axis once.
 pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
     if order.len() != rank {
         return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
@@ -80,7 +150,7 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
         match place_of.get_mut(axis) {
             None => return Err(Error::AxisOutOfRange { axis, rank }),
             Some(place) if *place != usize::MAX => {
-                return Err(Error::NotAPermutation { what: "the order", position, axis });
+                return Err(Error::not_a_permutation("the order", position, axis));
             }
             Some(place) => *place = position,
         }

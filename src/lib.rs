@@ -23,18 +23,23 @@ pub mod map;
 #[cfg(feature = "named")]
 pub mod named;
 pub mod notation;
+pub mod plan;
 #[cfg(feature = "relayout")]
 pub mod relayout;
 pub mod strided;
 pub mod tiled;
 pub mod upload;
 
+pub use bridge::lower;
 pub use dims::Dims;
 pub use element::DataType;
-pub use error::{Error, ErrorKind, ModelFault};
+pub use error::{ArgumentRule, DeviceRule, Error, ErrorKind, ModelFault};
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
+#[cfg(feature = "relayout")]
+pub use relayout::Relayout;
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
 pub use tiled::{ArrayShape, Shape};
+pub use upload::{Buffer, Limits, Role, validate};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

@@ -29,11 +29,9 @@ pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) 
     product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
 }
 
-/// XLA prints type names in lower case; its documents also write them in upper case.
+/// Any name that a data type is read by: `f32`, `F32`, `i32`, `int32`.
 pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let name = cursor.word();
-    let lower = name.to_ascii_lowercase();
-    let spelling = if name == name.to_ascii_uppercase() { &lower } else { name };
-    DataType::from_xla_name(spelling).ok_or_else(|| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
+    name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }

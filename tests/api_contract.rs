@@ -1,8 +1,9 @@
-//! What holds across the whole interface: the same mistake has the same code in both models, one slice type and one
-//! text for it, errors sorted into kinds.
+//! What holds across the whole interface: the same mistake has the same code in both models, one slice type
+//! and one text for it, errors sorted into kinds.
 
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::{Blocks, Slice, Slices};
+use tensor_layout::plan::Blocks;
+use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ErrorKind, ToIndexMap};
 
 fn desc(text_sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {

@@ -1,5 +1,5 @@
-//! Every public type can be sent to another thread and shared between threads, except the C structures that point to lists of
-//! others. Errors travel in a `Box<dyn Error>`.
+//! Every public type can be sent to another thread and shared between threads, except the C structures that
+//! point to lists of others. Errors travel in a `Box<dyn Error>`.
 
 use std::error::Error as StdError;
 use std::path::Path;
@@ -28,19 +28,19 @@ fn public_types_are_send_and_sync() {
     shared::<Shape>();
     shared::<TensorFlags>();
     shared::<element::ElementKind>();
-    shared::<strided::BlockIter>();
-    shared::<strided::Blocks>();
+    shared::<plan::BlockIter>();
+    shared::<plan::Blocks>();
     shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
-    shared::<strided::ManyBlocks>();
-    shared::<strided::MemoryOrder>();
-    shared::<strided::Offsets>();
+    shared::<plan::ManyBlocks>();
+    shared::<plan::MemoryOrder>();
+    shared::<plan::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
-    shared::<strided::UniformBlocks>();
+    shared::<plan::UniformBlocks>();
     shared::<tiled::Extent>();
     shared::<tiled::Layout>();
     shared::<tiled::SplitConfig>();
@@ -48,23 +48,23 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::TileSize>();
     shared::<tiled::TpuGeneration>();
     shared::<tiled::UnboundedArray>();
-    shared::<map::BufferBoxes>();
-    shared::<map::Chain>();
-    shared::<map::Component>();
-    shared::<map::CopyBox>();
-    shared::<map::Digit>();
-    shared::<map::DigitPlace>();
-    shared::<map::Loop>();
-    shared::<map::OffsetBox>();
-    shared::<map::TileGroup>();
-    shared::<map::TileLevel>();
-    shared::<map::TileLevels>();
-    shared::<map::RowAccess>();
+    shared::<plan::BufferBoxes>();
+    shared::<plan::Chain>();
+    shared::<plan::Component>();
+    shared::<plan::CopyBox>();
+    shared::<plan::Digit>();
+    shared::<plan::DigitPlace>();
+    shared::<plan::Loop>();
+    shared::<plan::OffsetBox>();
+    shared::<plan::TileGroup>();
+    shared::<plan::TileLevel>();
+    shared::<plan::TileLevels>();
+    shared::<plan::RowAccess>();
     shared::<bridge::Lowering>();
     shared::<bridge::Raised>();
     shared::<bridge::Split>();
-    shared::<relayout::CopyPass<'_>>();
-    shared::<relayout::DescriptorPair>();
+    shared::<plan::CopyPass<'_>>();
+    shared::<plan::DescriptorPair>();
     shared::<relayout::KernelLevel>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
@@ -104,13 +104,15 @@ fn public_types_are_send_and_sync() {
     error::<upload::Errors>();
 }
 
-/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them (`LentTensor`,
-/// `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`: they can be filled by anyone, and
-/// nothing says which thread may read what they point to. What owns the lists can be sent, and lends them anew.
+/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them
+/// (`LentTensor`, `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`:
+/// they can be filled by anyone, and nothing says which thread may read what they point to. What owns the
+/// lists can be sent, and lends them anew.
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
 macro_rules! pinned {
     ($($kind:ty),* $(,)?) => {$({
-        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not compile.
+        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not
+        // compile.
         trait Fits<Which: ?Sized> {
             fn once() {}
         }

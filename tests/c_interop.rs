@@ -285,7 +285,7 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
         let all: &'static [i64] = Vec::leak(vec![3, stride, 1]);
         let desc = fields(&[2, 1, 3], all).to_desc().unwrap();
         assert!(desc.same_layout(&BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()));
-        // Neither is a byte stride that is no whole number of elements.
+        // Neither is a byte stride that is not a whole number of elements.
         let AnyLayout::Strided(desc) =
             PjrtFields::Strides(&[24, stride / 2, 8]).to_layout(DataType::F64, &[2, 1, 3]).unwrap()
         else {

@@ -245,7 +245,7 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
     for (sizes, strides) in [(vec![4, 3], vec![3, 4]), (vec![3, 1 << 40, 3], vec![5, 0, 3])] {
         let map = strided(&sizes, &strides).to_index_map().unwrap();
         let boxes = map.buffer_boxes().unwrap();
-        let places = |list: &[tensor_layout::map::OffsetBox]| -> BTreeSet<u64> {
+        let places = |list: &[tensor_layout::plan::OffsetBox]| -> BTreeSet<u64> {
             list.iter().flat_map(|found| found.runs()).flat_map(|(start, length)| start..start + length).collect()
         };
         let (elements, padding) = (places(&boxes.elements), places(&boxes.padding));

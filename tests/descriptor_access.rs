@@ -5,7 +5,8 @@ mod cases;
 
 use cases::cases;
 use proptest::prelude::*;
-use tensor_layout::strided::{Blocks, IndexWidth, UniformBlocks};
+use tensor_layout::plan::{Blocks, UniformBlocks};
+use tensor_layout::strided::IndexWidth;
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {

@@ -17,7 +17,7 @@ fn assert_free<T>(what: &str, operation: impl FnOnce() -> T) -> T {
 fn nothing_up_to_rank_8_allocates() {
     let sizes = [2, 3, 1, 4, 5, 2, 3, 8];
     let strides = [11520, 3840, 7, 960, 192, 96, 32, 1];
-    let limits = Limits::by_name("directml").unwrap();
+    let limits = Limits::directml();
     for rank in 0..=8 {
         let (sizes, strides) = (&sizes[..rank], &strides[..rank]);
         let packed = assert_free("packed", || BufferTensorDesc::packed(DataType::F32, sizes).unwrap());

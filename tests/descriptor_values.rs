@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use tensor_layout::strided::{Blocks, Side, Slice, Slices, coalesce_all};
+use tensor_layout::plan::Blocks;
+use tensor_layout::strided::{Side, Slice, Slices, coalesce_all};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error};
 
 fn packed(sizes: &[u64]) -> BufferTensorDesc {

@@ -64,7 +64,7 @@ fn a_slice_hands_its_base_to_the_binding() {
 #[test]
 fn a_binding_begins_and_ends_where_the_check_said() {
     let desc = BufferTensorDesc::packed(DataType::F16, &[3]).unwrap();
-    let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml(FeatureLevel::LATEST)).unwrap();
+    let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml()).unwrap();
     let mut resource = 0_u8;
     let pointer = (&raw mut resource).cast();
     let binding = buffer_binding(pointer, &report);

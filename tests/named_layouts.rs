@@ -1,5 +1,6 @@
-//! Every layout with a name, against the cases that were made from the sources' own loops (tests/data/named_layouts.jsonl): every
-//! sampled place, the size, the inverse, there and back through the copies.
+//! Every layout with a name, against the cases that were made from the sources' own loops
+//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, there and back through the
+//! copies.
 #![cfg(feature = "named")]
 
 use serde_json::Value;
@@ -173,7 +174,8 @@ fn there_and_back() {
     }
 }
 
-/// Bias values, scales and sums that are stored beside the elements are left alone, and padding of others is set.
+/// Bias values, scales and sums that are stored beside the elements are left alone, and padding of others is
+/// set.
 #[test]
 fn what_is_stored_beside_the_elements_stays() {
     let layout: NamedLayout = "ggml.q8_0x4.qs<4>:s8[4,32]".parse().unwrap();

@@ -208,7 +208,7 @@ fn what_has_no_text_has_the_form_of_its_table() {
 #[test]
 fn named_limits_read_back() {
     let named = Limits::NAMES.iter().map(|name| Limits::by_name(name).unwrap());
-    for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml(level))) {
+    for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml_level(level))) {
         reads_back(&limits);
     }
     let json = reads_back(&Limits::by_name("cuda-tensor-map:64").unwrap());

@@ -19,21 +19,21 @@ fn tiles_are_bytes_to_a_shader_and_no_tensor_of_directml() {
     assert_eq!((report.logical_elements, report.span_elements), (6000, 32 * 256));
     assert_eq!((report.exact_bytes, report.bound.clone()), (16384, 256..256 + 16384));
     assert_eq!(report.gap_bits, (32 * 256 - 6000) * 16);
-    let errors = validate_description(&tiled, &Limits::by_name("directml").unwrap()).unwrap_err();
+    let errors = validate_description(&tiled, &Limits::directml()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_data_type", "not_expressible"]);
     assert_eq!(
         errors.iter().nth(1).unwrap().to_string(),
         "no strided tensor describes this layout: its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
     );
     let joined = shape("f32[5,7]{1,0:T(*,4)(3,2)}");
-    let errors = validate_description(&joined, &Limits::by_name("directml").unwrap()).unwrap_err();
+    let errors = validate_description(&joined, &Limits::directml()).unwrap_err();
     assert_eq!(errors.codes(), ["not_expressible"]);
     assert!(errors.to_string().ends_with("copy it to a layout of strides"), "{errors}");
 }
 
 #[test]
 fn a_shape_without_tiles_has_strides_to_check() {
-    let directml = Limits::by_name("directml").unwrap();
+    let directml = Limits::directml();
     let columns = shape("f32[4,6]{0,1}");
     assert!(validate(&columns, &Buffer::new(96, 0, Role::Input), &directml).is_ok());
     let mut narrow = directml;
@@ -44,7 +44,7 @@ fn a_shape_without_tiles_has_strides_to_check() {
 #[test]
 fn an_element_as_wide_as_another_type_is_no_tensor_of_its_own() {
     let bytes = shape("s4[6,7]{1,0:E(8)}");
-    let errors = validate_description(&bytes, &Limits::by_name("directml").unwrap()).unwrap_err();
+    let errors = validate_description(&bytes, &Limits::directml()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_element_bits"]);
     assert_eq!(errors.to_string(), "elements of 8 bits cannot be handled here, only those as wide as their type");
     assert_eq!(validate_description(&bytes, &Limits::webgpu()).unwrap().exact_bytes, 42);
@@ -95,7 +95,7 @@ fn windows_of_a_slice_begin_in_front_of_it() {
     let whole = BufferTensorDesc::packed(DataType::F16, &[64, 100]).unwrap();
     let rows = whole.slice_axis(0, 3..60).unwrap();
     // DirectML binds the first element, at byte 600; a shader is given where it is stored.
-    let window = windows_of(&rows, 512, &Limits::by_name("directml").unwrap()).unwrap().next().unwrap();
+    let window = windows_of(&rows, 512, &Limits::directml()).unwrap().next().unwrap();
     assert_eq!((window.bound.clone(), window.base()), (1104..12512, 8));
     let window = windows_of(&rows, 512, &Limits::webgpu()).unwrap().next().unwrap();
     assert_eq!((window.bound.clone(), window.base()), (512..12512, 0));

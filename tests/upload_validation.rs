@@ -19,7 +19,7 @@ fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
 }
 
 fn directml() -> Limits {
-    Limits::directml(FeatureLevel::LATEST)
+    Limits::directml()
 }
 
 /// In a buffer that is large enough, at its start.
@@ -71,7 +71,7 @@ fn the_report_reads_as_a_table() {
 fn ranks_by_feature_level() {
     for &level in FeatureLevel::ALL {
         let accepted: Vec<usize> = (0..=9)
-            .filter(|&rank| input(&packed(DataType::F32, &vec![1; rank]), &Limits::directml(level)).is_ok())
+            .filter(|&rank| input(&packed(DataType::F32, &vec![1; rank]), &Limits::directml_level(level)).is_ok())
             .collect();
         let expected = if level < FeatureLevel::V3_0 { vec![4, 5] } else { (1..=8).collect() };
         assert_eq!(accepted, expected, "{level}");
@@ -81,7 +81,7 @@ fn ranks_by_feature_level() {
 #[test]
 fn data_types_by_feature_level() {
     let accepted = |level| {
-        let limits = Limits::directml(level);
+        let limits = Limits::directml_level(level);
         DataType::ALL.iter().filter(|&&t| input(&packed(t, &[1, 1, 1, 8]), &limits).is_ok()).count()
     };
     assert_eq!([accepted(FeatureLevel::V2_1), accepted(FeatureLevel::V3_0), accepted(FeatureLevel::V6_3)], [8, 11, 13]);

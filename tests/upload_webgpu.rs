@@ -6,17 +6,16 @@ mod cases;
 use cases::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, Buffer, FeatureLevel, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings,
-    validate_description,
+    Binding, Buffer, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings, validate_description,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{BufferTensorDesc, DataType, DeviceRule, Error};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
 }
 
 fn directml() -> Limits {
-    Limits::directml(FeatureLevel::LATEST)
+    Limits::directml()
 }
 
 fn bound(desc: &BufferTensorDesc, offset: u64, role: Role) -> Binding<'_> {
@@ -79,7 +78,7 @@ fn outputs_that_share_a_byte_are_refused() {
         let results = validate_bindings(&outputs, &[], &limits);
         let shared = results[1].as_ref().unwrap_err().iter().next();
         let byte = if limits.write_unit == 1 { 1 } else { 0 };
-        assert_eq!(shared, Some(&Error::BindingsOverlap { first: 0, second: 1, byte }));
+        assert_eq!(shared, Some(&Error::BindingConflict { first: 0, second: 1, byte: Some(byte) }));
     }
     // Rows of four are whole bytes, but still in one word.
     let whole = packed(DataType::U4, &[2, 4]);
@@ -114,7 +113,7 @@ fn a_slice_as_output_says_what_lies_between_its_elements() {
     ));
     let report = at(&left, Role::Output, &Limits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));
-    // A base that is not part of the binding's offset lies in the binding, and belongs to others too.
+    // A base that is not part of the binding's offset is in the binding, and belongs to others too.
     let right = whole.slice_axis(3, 32..).unwrap();
     assert_eq!(at(&right, Role::Output, &Limits::webgpu()).gap_bits, 8 * 32 * 32);
     assert_eq!(at(&right, Role::Output, &directml()).gap_bits, 7 * 32 * 32);
@@ -154,7 +153,7 @@ fn packed_buffers_know_the_largest_binding() {
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
         pack_buffer([&bias, &larger], &limits),
-        Err(Error::BindingLimit { size: 136_923_600, max: limits.max_binding })
+        Err(DeviceRule::BindingLimit.by(136_923_600, limits.max_binding))
     );
     // Its pieces fit.
     let pieces: Vec<BufferTensorDesc> = pieces_along(&larger, 0, &limits).unwrap().map(|piece| piece.desc).collect();
@@ -187,7 +186,7 @@ fn a_large_binding_is_cut_into_whole_rows() {
         }
         assert_eq!(next, 51865);
     }
-    // What fits is one piece, though no other could begin behind its last row.
+    // What fits is one piece, though no other could begin after its last row.
     let whole = packed(DataType::F32, &[41, 9]);
     let mut pieces = pieces_along(&whole, 0, &directml()).unwrap();
     assert_eq!((pieces.number(), pieces.next().unwrap().indices), (1, 0..41));

@@ -4,7 +4,8 @@ mod literal;
 
 use literal::{any_shape, cases, indices, offsets, physical, strided_offsets};
 use proptest::prelude::*;
-use tensor_layout::map::{OffsetBox, same_layout};
+use tensor_layout::map::same_layout;
+use tensor_layout::plan::OffsetBox;
 use tensor_layout::strided::Slice;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 

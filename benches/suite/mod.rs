@@ -231,7 +231,7 @@ fn destinations() {
             let mut times = [f64::INFINITY; 4];
             for _ in 0..15 {
                 for (place, plan) in plans.iter().enumerate() {
-                    // Large blocks of zeros are pages that nobody has touched.
+                    // Large blocks of zeros are pages that no one has touched.
                     let mut fresh = vec![0_u8; length.max(64 << 20)];
                     let fresh = &mut fresh[..length];
                     let seconds = time(1, || plan.run(buffers.source.bytes(), fresh).unwrap());

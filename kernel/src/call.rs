@@ -1,4 +1,5 @@
-//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its buffers.
+//! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its
+//! buffers.
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
@@ -37,7 +38,8 @@ impl Call<'_> {
         unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), (nest.reach(), schedule)) }
     }
 
-    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and
+    /// destination.
     ///
     /// # Panics
     ///
@@ -96,8 +98,8 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
     use super::level::Level;
 
     let nest = simd::RunNest { kernel, walk };
-    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are conditions of this function.
-    // The CPU has the features: that is what an `Available` level says.
+    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are
+    // conditions of this function. The CPU has the features: that is what an `Available` level says.
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
@@ -115,8 +117,9 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
     }
 }
 
-/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a copy, errors
-/// and panics included, other threads then see the destination as they would after ordinary stores. (NEON stores are ordinary.)
+/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a
+/// copy, errors and panics included, other threads then see the destination as they would after ordinary
+/// stores. (NEON stores are ordinary.)
 #[must_use]
 pub struct StreamFence {
     /// Only kernels over vectors stream.

@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 
 /// The bytes that a copy writes.
 ///
-/// They may be uninitialised, or memory that is not to be read, such as a mapped GPU buffer. So they can be written through this type, and
-/// read only where it was made of a `&mut [u8]`. Whatever is written is initialised.
+/// They may be uninitialised, or memory that is not to be read, such as a mapped GPU buffer. So they can be
+/// written through this type, and read only where it was made of a `&mut [u8]`. Whatever is written is
+/// initialised.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
@@ -26,7 +27,8 @@ enum Kind {
     WriteOnly,
 }
 
-/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or hold nothing yet.
+/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or hold nothing
+/// yet.
 ///
 /// Bytes of one's own are such memory too, by `From`, initialised or not.
 ///
@@ -87,7 +89,8 @@ impl<'a> WriteOnly<'a> {
     }
 }
 
-// SAFETY: it is the only access to its bytes, which have no owner that is bound to a thread, as `&mut [u8]` is.
+// SAFETY: it is the only access to its bytes, which have no owner that is bound to a thread, as `&mut [u8]`
+// is.
 unsafe impl Send for WriteOnly<'_> {}
 
 // SAFETY: a shared one tells its length and nothing else.
@@ -130,6 +133,11 @@ impl<'a> Destination<'a> {
         self.length
     }
 
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// Is it memory that every line is to be stored to once, past the cache?
     pub fn is_write_only(&self) -> bool {
         self.kind == Kind::WriteOnly
@@ -137,8 +145,8 @@ impl<'a> Destination<'a> {
 
     /// Its bytes, if they are initialised and may be read.
     pub fn readable(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is here; what has been written
-        // since is initialised.
+        // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is
+        // here; what has been written since is initialised.
         (self.kind == Kind::Initialised)
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
     }
@@ -157,10 +165,10 @@ impl<'a> Destination<'a> {
         Destination { memory: PhantomData, ..*self }
     }
 
-    /// Some of the bytes; `None` if they lie outside.
+    /// Some of the bytes; `None` if they are outside.
     pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
-        // SAFETY: the range begins inside the bytes, or right behind them.
+        // SAFETY: the range begins inside the bytes, or right after them.
         let start = unsafe { self.start.add(range.start) };
         Some(Destination { start, length, kind: self.kind, memory: PhantomData })
     }
@@ -172,16 +180,17 @@ impl<'a> Destination<'a> {
 
     /// Its bytes as safe Rust may write them, and not read them. Only initialised bytes are to be written.
     pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: it was made of as many writable bytes, which are borrowed for longer than `self` is here, or which nothing else
-        // accesses so long. `MaybeUninit` promises nothing about their contents.
+        // SAFETY: it was made of as many writable bytes, which are borrowed for longer than `self` is here,
+        // or which nothing else accesses so long. `MaybeUninit` promises nothing about their contents.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length) }
     }
 
-    /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits to zero.
+    /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits
+    /// to zero.
     ///
     /// # Panics
     ///
-    /// If they lie outside.
+    /// If they are outside.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
         let bytes = &mut self.bytes()[range];
         let pattern = pattern.to_le_bytes();

@@ -8,11 +8,12 @@ use crate::nest::{NestLoop, Stride};
 
 /// The offsets of all iterations in order, source and destination, in bytes.
 ///
-/// The two innermost loops are counted by additions; the offset of the loops outside them is computed anew whenever the middle one
-/// has run out.
+/// The two innermost loops are counted by additions; the offset of the loops outside them is computed anew
+/// whenever the middle one has run out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Iterations<'a> {
-    /// All loops but the two innermost, outer to inner, how many iterations of them have begun, and how many there are.
+    /// All loops but the two innermost, outer to inner, how many iterations of them have begun, and how many
+    /// there are.
     outer: &'a [NestLoop],
     outer_begun: usize,
     outer_count: usize,
@@ -68,7 +69,7 @@ impl<'a> Iterations<'a> {
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
-        // Past the last iteration this may lie outside the buffers, and is not used.
+        // Past the last iteration this may be outside the buffers, and is not used.
         self.next_middle = (
             self.next_middle.0.wrapping_add(self.middle.source),
             self.next_middle.1.wrapping_add(self.middle.destination),
@@ -90,14 +91,16 @@ impl<'a> Iterations<'a> {
     }
 }
 
-/// How many iterations some loops have: a function of its own, as few nests have more than two, and every kernel makes its iterations in line.
+/// How many iterations some loops have: a function of its own, as few nests have more than two, and every
+/// kernel makes its iterations in line.
 #[inline(never)]
 fn count(loops: &[NestLoop]) -> usize {
     loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul)
 }
 
-/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was handed the iterator itself would keep it in
-/// memory, where a load of two words that were stored one by one waits.
+/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was
+/// handed the iterator itself would keep it in memory, where a load of two words that were stored one by one
+/// waits.
 #[inline(never)]
 fn offset_at(loops: &[NestLoop], number: usize, start: (usize, usize)) -> (usize, usize) {
     let (mut offset, mut rest) = (start, number);

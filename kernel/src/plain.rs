@@ -103,7 +103,7 @@ impl<'a> PlainNest<'a> {
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
         // SAFETY: `new` has checked that no iteration begins before byte 0, and that none ends after `end`,
-        // which is inside both buffers: the source is readable, the destination is writable and nobody
+        // which is inside both buffers: the source is readable, the destination is writable and no one
         // else's, so they do not overlap.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));

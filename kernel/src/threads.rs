@@ -11,8 +11,9 @@ use crate::schedule::Schedule;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Walk;
 
-/// Which loop of a nest has enough iterations for so many threads: the outermost with several `parts` for each, or with two at least.
-/// `None` if there is none, if iterations may write the same bytes, or if the level has no vectors.
+/// Which loop of a nest has enough iterations for this many threads: the outermost with several `parts` for
+/// each, or with two at least. `None` if there is none, if iterations may write the same bytes, or if the
+/// level has no vectors.
 #[must_use]
 pub fn loop_to_share(nest: &Nest, level: Available, threads: usize, parts: usize) -> Option<usize> {
     let extent_from = |least: usize| {
@@ -38,10 +39,12 @@ pub struct Part<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: a part is the only access to the bytes it writes, for as long as it lives: `parts` borrows the destination, and shows that parts are disjoint.
+// SAFETY: a part is the only access to the bytes it writes, for as long as it lives: `parts` borrows the
+// destination, and shows that parts are disjoint.
 unsafe impl Send for Part<'_> {}
 
-/// The parts of a nest for so many threads, several for each if there are as many iterations; none if [`loop_to_share`] names no loop.
+/// The parts of a nest for this many threads, several for each if there are as many iterations; none if
+/// [`loop_to_share`] names no loop.
 ///
 /// # Panics
 ///
@@ -84,9 +87,11 @@ impl Part<'_> {
             let walk = Walk { start: (from, to), loops: &loops, streaming, schedule };
             // A fence orders the stores of its own thread.
             let _fence = streaming.then(|| StreamFence::new(level));
-            // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was asserted: they read inside `source` and
-            // write inside the destination, both of which are borrowed until all parts are done, and which do not overlap, the latter being
-            // nobody else's. `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one byte.
+            // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was
+            // asserted: they read inside `source` and write inside the destination, both of which are
+            // borrowed until all parts are done, and which do not overlap, the latter being no one else's.
+            // `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one
+            // byte.
             unsafe { run_at_level(nest.kernel(), &walk, level) };
         }
     }

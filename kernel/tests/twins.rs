@@ -37,7 +37,7 @@ impl Random {
         }
     }
 
-    /// A pitch of rows of so many bytes: dense, or with a gap, or a multiple of a line, of pages.
+    /// A pitch of rows of this many bytes: dense, or with a gap, or a multiple of a line, of pages.
     fn pitch(&mut self, row: usize) -> usize {
         match self.below(6) {
             0 | 1 => row,

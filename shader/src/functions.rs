@@ -85,8 +85,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// What [`ToIndexMap::to_index_map`] refuses; [`Error::ElementLimit`] if an offset does not fit 32 bits,
-    /// and [`Error::SizeLimit`] if an index does not.
+    /// What [`ToIndexMap::to_index_map`] refuses; [`ElementLimit`](tensor_layout::DeviceRule) if an offset
+    /// does not fit 32 bits, and [`SizeLimit`](tensor_layout::DeviceRule) if an index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, 0)?;
@@ -191,8 +191,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that is joined with others after it (`*`),
-    /// which have no strides along it.
+    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that
+    /// is joined with others after it (`*`), which have no strides along it.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -231,7 +231,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that is none.
+    /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that
+    /// is none.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -397,7 +398,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::OffsetOutOfRange`] past the last word; [`Error::UnsupportedElementBits`] as [`with_access`](IndexFunctions::with_access).
+    /// [`Error::OffsetOutOfRange`] past the last word; [`Error::UnsupportedElementBits`] as
+    /// [`with_access`](IndexFunctions::with_access).
     pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
         let offset = self.check_words(words.len(), offset)?;
         let load = match &self.access {

@@ -4,7 +4,7 @@ use alloc::format;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, PHYSICAL};
+use crate::checked::{self, Exact, PHYSICAL};
 use crate::error::Error;
 use crate::map::{IndexMap, TileEntries, ToIndexMap};
 use crate::strided::BufferTensorDesc;
@@ -16,7 +16,7 @@ impl ToIndexMap for BufferTensorDesc {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         let bits = self.data_type().bits();
         let physical = if self.total_tensor_size_in_bytes() > self.min_size_in_bytes() {
-            let total = u128::from(self.total_tensor_size_in_bytes()).saturating_mul(8);
+            let total = u128::from(self.total_tensor_size_in_bytes()).times(8);
             checked::narrow(total.div_euclid(bits.into()), PHYSICAL)?
         } else {
             self.min_elements()
@@ -32,8 +32,8 @@ impl ToIndexMap for BufferTensorDesc {
 }
 
 impl ToIndexMap for ArrayShape {
-    /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that divides a
-    /// dimension among memories (`SC(..)`) lies in several buffers and is refused.
+    /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that
+    /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         if let Some(split) = self.layout().split_configs().first() {
             let reason = format!("SC{split} divides it among several memories, so it lies in several buffers");

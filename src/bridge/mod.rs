@@ -26,4 +26,9 @@ mod spell;
 
 pub use lower::{Lowering, Split, lower, lower_map};
 pub use raise::{Raised, raise};
-pub use spell::{SPELLING_SEARCH_LIMIT, spell, spell_view};
+pub use spell::{spell, spell_view};
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::spell::SPELLING_SEARCH_LIMIT;
+}

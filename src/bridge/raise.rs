@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::BufferTensorDesc;
@@ -16,7 +16,7 @@ use super::spell::spell;
 /// A strided tensor as a tiled shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raised {
-    /// The tiled shape: every element lies where the strides put it.
+    /// The tiled shape: every element is where the strides put it.
     pub shape: ArrayShape,
     /// How many bytes the tiled buffer is longer than DirectML's minimum size for the strided one: XLA
     /// counts the padding after the last row, DirectML does not.
@@ -25,18 +25,18 @@ pub struct Raised {
 
 /// Finds the tiled layout that puts every element where the descriptor's strides put it.
 ///
-/// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide each other
-/// and each ratio is at least the size it steps over. Strides that are just right need no tile, a row pitch
-/// is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`. The spelling is the
-/// one that [`spell`](super::spell) finds for the same places.
+/// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide
+/// each other and each ratio is at least the size it steps over. Strides that are just right need no tile, a
+/// row pitch is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`. The
+/// spelling is the one that [`spell`](super::spell) finds for the same places.
 ///
-/// A total size that was set above DirectML's minimum becomes the size of the tiled buffer, so that raising what
-/// [`lower`](super::lower) made of a tiled shape gives a shape of the same size.
+/// A total size that was set above DirectML's minimum becomes the size of the tiled buffer, so that raising
+/// what [`lower`](super::lower) made of a tiled shape gives a shape of the same size.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with the axis and the strides that stand in the way, or for a base offset; [`Error::Overflow`] if the
-/// tiled buffer, which has padding after its last row too, passes 64 bits.
+/// [`Error::NotExpressible`] with the axis and the strides that are in the way, or for a base offset;
+/// [`Error::Overflow`] if the tiled buffer, which has padding after its last row too, passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::raise, BufferTensorDesc, DataType};
@@ -93,11 +93,12 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     let layout = Layout::new(&order)?.with_tiles(&tiles).with_element_bits(desc.data_type().bits());
     let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
-    Ok(Raised { shape, bytes_past_minimum: tiled_size.saturating_sub(desc.min_size_in_bytes()) })
+    Ok(Raised { shape, bytes_past_minimum: tiled_size.minus(desc.min_size_in_bytes()) })
 }
 
-/// The shortest spelling of a shape that puts the elements where the descriptor's strides put them: with the total size
-/// of the descriptor, if that is more than its minimum and a layout says it, else with the size of the shape.
+/// The shortest spelling of a shape that puts the elements where the descriptor's strides put them: with the
+/// total size of the descriptor, if that is more than its minimum and a layout says it, else with the size of
+/// the shape.
 fn shortest(desc: &BufferTensorDesc, shape: ArrayShape) -> Result<ArrayShape, Error> {
     if desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes()
         && let Ok(whole) = spell(&desc.to_index_map()?)

@@ -22,7 +22,8 @@ use wanted::Wanted;
 /// be.
 ///
 /// ```
-/// use tensor_layout::bridge::{spell, SPELLING_SEARCH_LIMIT};
+/// use tensor_layout::bridge::spell;
+/// use tensor_layout::plan::SPELLING_SEARCH_LIMIT;
 /// use tensor_layout::{ArrayShape, ToIndexMap};
 ///
 /// // Two digits to place: far below the limit.

@@ -1,5 +1,6 @@
 //! `Picture`: what there is to draw, whatever it is drawn with.
 
+use crate::checked::{self, Exact};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -52,7 +53,7 @@ const ROW_CHARACTERS: u64 = 120;
 pub struct Picture {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
-    pub(super) memory: Vec<Place>,
+    pub(super) memory: Vec<Cell>,
     /// The offset of the first of these places.
     pub(super) start: u64,
     /// The cells of one row of the memory.
@@ -64,7 +65,7 @@ pub struct Picture {
 }
 
 /// What of a layout is shown.
-struct Part {
+struct Corner {
     /// The extents of all dimensions.
     extents: Vec<Extent>,
     /// The places in memory.
@@ -109,7 +110,7 @@ impl Panel {
 
 /// A cell of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Cell {
     /// The index of the element that lies here, as text; `None` for padding.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
@@ -133,7 +134,7 @@ impl Picture {
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
-        Picture::of(map, caption, &Part { extents: extents(map), places: 0..map.physical_elements() })
+        Picture::of(map, caption, &Corner { extents: extents(map), places: 0..map.physical_elements() })
     }
 
     /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line that says what is left
@@ -157,7 +158,7 @@ impl Picture {
             return Picture::new(map, caption);
         }
         let places = map.base()..map.base().saturating_add(CORNER_PLACES).min(map.physical_elements());
-        let part = Part { extents: corner(&extents(map)), places };
+        let part = Corner { extents: corner(&extents(map)), places };
         let mut picture = Picture::of(map, caption, &part)?;
         let slices: Vec<String> = part.extents.iter().map(|extent| format!("0:{}", extent.size)).collect();
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
@@ -170,16 +171,16 @@ impl Picture {
         Ok(picture)
     }
 
-    fn of(map: &IndexMap, caption: &str, part: &Part) -> Result<Picture, Error> {
+    fn of(map: &IndexMap, caption: &str, part: &Corner) -> Result<Picture, Error> {
         let mut memory = Vec::new();
         for offset in part.places.clone() {
             let index = map.inverse(offset)?;
             let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
-            memory.push(Place { index: index.as_deref().map(comma_list), colour });
+            memory.push(Cell { index: index.as_deref().map(comma_list), colour });
         }
         let labels = memory.iter().filter_map(|place| place.index.as_ref());
         let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
-        let fitting = ROW_CHARACTERS.div_euclid(longest.saturating_add(2)).min(ROW);
+        let fitting = ROW_CHARACTERS.div_euclid(longest.plus(2)).min(ROW);
         Ok(Picture {
             caption: caption.to_owned(),
             panels: panels(map, &part.extents)?,
@@ -198,7 +199,7 @@ impl Picture {
 
     /// The offset of a place, counted among those shown.
     pub(super) fn offset_of(&self, place: usize) -> u64 {
-        self.start.saturating_add(u64::try_from(place).unwrap_or(u64::MAX))
+        self.start.plus(checked::count(place))
     }
 
     /// The greatest offset that is shown.
@@ -232,7 +233,7 @@ fn corner(extents: &[Extent]) -> Vec<Extent> {
         let most = if dim < leading { matrices } else { CORNER };
         let size = extent.size.min(most);
         if dim < leading {
-            matrices = matrices.checked_div(size.max(1)).unwrap_or(1).max(1);
+            matrices = matrices.divided_by(size.max(1)).max(1);
         }
         let padded = if size < extent.size { size } else { extent.padded.min(most.max(size)) };
         shown.push(Extent { size, padded, tile: extent.tile });
@@ -246,8 +247,8 @@ fn plural(count: u64, word: &str) -> String {
 }
 
 /// What a whole picture shows, in a line.
-fn summary(logical: u64, memory: &[Place]) -> String {
-    let places = u64::try_from(memory.len()).unwrap_or(u64::MAX);
+fn summary(logical: u64, memory: &[Cell]) -> String {
+    let places = checked::count(memory.len());
     let elements = plural(logical, "element");
     match memory.iter().filter(|place| place.index.is_none()).count() {
         0 if logical > places => format!("{elements} in {}: some are shared", plural(places, "place")),
@@ -266,10 +267,10 @@ pub(super) fn count(number: u64) -> usize {
 fn colour(sizes: &[u64], index: &[u64]) -> usize {
     let number = |dims: usize| {
         let pairs = index.iter().zip(sizes).take(dims);
-        pairs.fold(0, |number: u64, (&i, &size)| number.saturating_mul(size).saturating_add(i))
+        pairs.fold(0, |number: u64, (&i, &size)| number.times(size).plus(i))
     };
     let panels: u64 = sizes.iter().rev().skip(2).product();
-    let dims = if panels > 1 { sizes.len().saturating_sub(2) } else { sizes.len().saturating_sub(1) };
+    let dims = if panels > 1 { sizes.len().minus(2) } else { sizes.len().saturating_sub(1) };
     count(number(dims))
 }
 
@@ -295,8 +296,8 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     for panel in 0..number {
         let mut rest = panel;
         for (slot, extent) in index.iter_mut().zip(leading).rev() {
-            *slot = rest.checked_rem(extent.size).unwrap_or(0);
-            rest = rest.checked_div(extent.size).unwrap_or(0);
+            *slot = rest.modulo(extent.size);
+            rest = rest.divided_by(extent.size);
         }
         let mut rows = Vec::new();
         for r in 0..row.padded.min(MAX_ELEMENTS) {
@@ -338,7 +339,7 @@ fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     for (dim, &i) in index.iter().enumerate() {
         match own_component(map, dim) {
             Some(component) => match component.chain().offset(i) {
-                Ok(moved) => offset = offset.saturating_add(moved),
+                Ok(moved) => offset = offset.plus(moved),
                 Err(_) => return Spot::Nothing,
             },
             None if i == 0 => {}

@@ -1,6 +1,7 @@
 //! A picture in SVG.
 #![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
 
+use crate::checked::Exact;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,11 +38,12 @@ const DIGIT: usize = 8;
 const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
-    /// The picture as an SVG document: the tensor with the place of each element, below it the memory. Elements
-    /// of one row (of one matrix, if there are several) share a colour, padding is hatched.
+    /// The picture as an SVG document: the tensor with the place of each element, below it the memory.
+    /// Elements of one row (of one matrix, if there are several) share a colour, padding is hatched.
     ///
-    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an element have its index as
-    /// `data-index`. So a script can pair the cells of the tensor with those of the memory.
+    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an
+    /// element have its index as `data-index`. So a script can pair the cells of the tensor with those of the
+    /// memory.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -113,7 +115,7 @@ impl Picture {
 
 /// Where a cell begins, from the start of its row.
 fn place(number: usize, width: usize, tile: usize) -> usize {
-    let boundaries = if tile > 1 { number.saturating_sub(1).checked_div(tile).unwrap_or(0) } else { 0 };
+    let boundaries = if tile > 1 { number.saturating_sub(1).divided_by(tile) } else { 0 };
     number * (width + GAP) + boundaries * TILE_GAP
 }
 
@@ -125,7 +127,7 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
         page.text(left + NAMES, y, "title", &panel.title);
     }
     let start_of = |number: usize, size: usize, tile: usize| {
-        place(number, size, 0) + if tile > 1 { number.checked_div(tile).unwrap_or(0) * TILE_GAP } else { 0 }
+        place(number, size, 0) + if tile > 1 { number.divided_by(tile) * TILE_GAP } else { 0 }
     };
     if panel.has_columns {
         y += 16;
@@ -186,10 +188,10 @@ impl Page {
         self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
     }
 
-    /// A cell with a label and what scripts are told of it; no colour is padding.
+    /// A cell with a label and what scripts are given of it; no colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
-            Some(colour) => format!("c{}", colour.checked_rem(COLOURS.len()).unwrap_or(0)),
+            Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),
             None => "p".to_owned(),
         };
         self.push(format_args!(

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::picture::{Panel, Picture, Spot};
+use crate::checked::Exact;
 
 /// What a place of padding looks like.
 const PADDING: &str = "··";
@@ -14,13 +15,13 @@ const PADDING: &str = "··";
 impl Picture {
     /// The picture for a terminal: the tensor with the place of each element, then the memory row by row.
     ///
-    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars stand
+    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars are
     /// between tiles.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
         lines.push("the tensor: where each element lies".into());
-        let width = decimal_width(self.last_offset()).saturating_add(2);
+        let width = decimal_width(self.last_offset()).plus(2);
         for panel in &self.panels {
             lines.push(String::new());
             if !panel.title.is_empty() {
@@ -43,11 +44,11 @@ impl Picture {
         let name = decimal_width(self.last_offset()).max(3);
         let mut lines = Vec::new();
         for (number, row) in labels.chunks(self.row.max(1)).enumerate() {
-            let start = number.saturating_mul(self.row);
+            let start = number.times(self.row);
             let first = self.offset_of(start);
             let mut line = format!("{first:>name$} │");
             for (position, label) in row.iter().enumerate() {
-                if position > 0 && begins_tile(start.saturating_add(position), self.tile) {
+                if position > 0 && begins_tile(start.plus(position), self.tile) {
                     line.push_str(" │");
                 }
                 line.push_str(&format!(" {label:>width$}"));

@@ -4,12 +4,14 @@
 //! the low half of its byte. That is the order of ONNX, WebNN, DLPack and XLA's CPU backend;
 //! DirectML's pages do not name one.
 
+use crate::checked::Exact;
+
 /// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
 ///
-/// `None` if the field does not lie inside `bytes` or is wider than 128 bits.
+/// `None` if the field does not be inside `bytes` or is wider than 128 bits.
 ///
 /// ```
-/// use tensor_layout::element::read_bits;
+/// use tensor_layout::plan::read_bits;
 ///
 /// assert_eq!(read_bits(&[0x21, 0x43], 4, 4), Some(2));
 /// assert_eq!(read_bits(&[0x21, 0x43], 4, 8), Some(0x32));
@@ -29,10 +31,10 @@ pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.
 ///
-/// `None`, and nothing written, if the field does not lie inside `bytes` or is wider than 128 bits.
+/// `None`, and nothing written, if the field does not be inside `bytes` or is wider than 128 bits.
 ///
 /// ```
-/// use tensor_layout::element::write_bits;
+/// use tensor_layout::plan::write_bits;
 ///
 /// let mut bytes = [0xff, 0xff];
 /// assert_eq!(write_bits(&mut bytes, 4, 4, 0x2), Some(()));
@@ -53,10 +55,10 @@ pub fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Opti
 
 /// A mask of `count` low bits, `count <= 128`.
 fn mask(count: u32) -> u128 {
-    u128::MAX.checked_shr(128_u32.saturating_sub(count)).unwrap_or(0)
+    u128::MAX.checked_shr(128_u32.minus(count)).unwrap_or(0)
 }
 
-/// Where a bit field lies: the byte it starts in, the bit in that byte, and its width.
+/// Where a bit field is stored: the byte it starts in, the bit in that byte, and its width.
 struct Field {
     first: usize,
     low: u32,
@@ -83,10 +85,10 @@ impl Field {
             if done >= width {
                 return None;
             }
-            let count = 8_u32.saturating_sub(low).min(width.saturating_sub(done));
+            let count = 8_u32.minus(low).min(width.minus(done));
             let part = (low, count, done);
             low = 0;
-            done = done.saturating_add(count);
+            done = done.plus(count);
             Some(part)
         })
     }

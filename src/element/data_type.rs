@@ -203,7 +203,7 @@ impl DataType {
         }
     }
 
-    /// The data type behind a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
+    /// The data type after a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
     /// values DirectML does not define.
     ///
     /// ```
@@ -293,9 +293,18 @@ impl fmt::Display for DataType {
 impl FromStr for DataType {
     type Err = Error;
 
-    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's. They do
-    /// not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
+    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's, and `i32` for
+    /// `s32`. They do not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
     /// is XLA's `f8e4m3fn`.)
+    ///
+    /// ```
+    /// use tensor_layout::DataType;
+    ///
+    /// for name in ["s32", "S32", "i32", "I32", "int32", "INT32"] {
+    ///     assert_eq!(name.parse::<DataType>()?, DataType::S32);
+    /// }
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::from_xla_name(name)
             .or_else(|| Self::from_directml_name(name))
@@ -304,7 +313,11 @@ impl FromStr for DataType {
                 let all_upper = !name.chars().any(|c| c.is_ascii_lowercase());
                 all_upper.then(|| Self::from_xla_name(&name.to_ascii_lowercase())).flatten()
             })
-            .ok_or_else(|| Error::UnknownDataType { name: name.to_owned() })
+            .or_else(|| {
+                let bits = name.strip_prefix(['i', 'I'])?;
+                Self::find(|row| row.xla.strip_prefix('s') == Some(bits))
+            })
+            .ok_or_else(|| Error::unknown_data_type(name.to_owned()))
     }
 }
 

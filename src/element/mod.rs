@@ -1,7 +1,8 @@
 //! What one element is: its data type, the bits it takes, and how it is inside a byte.
 //!
 //! ```
-//! use tensor_layout::element::{read_bits, write_bits, DataType, ElementKind};
+//! use tensor_layout::element::{DataType, ElementKind};
+//! use tensor_layout::plan::{read_bits, write_bits};
 //!
 //! let s4 = DataType::S4;
 //! assert_eq!((s4.bits(), s4.kind()), (4, ElementKind::Signed));
@@ -15,5 +16,11 @@
 mod bits;
 mod data_type;
 
-pub use bits::{read_bits, write_bits};
 pub use data_type::{DataType, ElementKind};
+
+pub(crate) use plan::*;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::bits::{read_bits, write_bits};
+}

@@ -2,7 +2,8 @@
 
 use super::Error;
 
-/// What sort of error it is, for callers that do not match every variant: new variants fall into the same few kinds.
+/// What sort of error it is, for callers that do not match every variant: new variants fall into the same few
+/// kinds.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ErrorKind};
@@ -26,7 +27,8 @@ pub enum ErrorKind {
     Overflow,
     /// A data type or a width that cannot be handled here.
     Unsupported,
-    /// A sensible question with the answer no: there is no such view, description or copy. Move the data instead.
+    /// A sensible question with the answer no: there is no such view, description or copy. Move the data
+    /// instead.
     NotExpressible,
     /// A search that was stopped at its work limit.
     Undecided,
@@ -45,29 +47,15 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Parse { .. }
-            | Error::UnknownDataType { .. }
-            | Error::BadAxisOrder { .. }
-            | Error::UnknownLimits { .. } => ErrorKind::Parse,
-            Error::RankMismatch { .. }
-            | Error::NotAPermutation { .. }
-            | Error::NotAscending { .. }
-            | Error::BadPointer { .. }
+            Error::Parse { .. } | Error::UnknownName { .. } => ErrorKind::Parse,
+            Error::InvalidArgument { .. }
+            | Error::RankMismatch { .. }
             | Error::SizeMismatch { .. }
             | Error::ElementCountMismatch { .. }
             | Error::DataTypeMismatch { .. }
             | Error::ElementBitsMismatch { .. }
-            | Error::ZeroSize { .. }
-            | Error::ZeroTile { .. }
-            | Error::TrailingCombine { .. }
-            | Error::ZeroTailAlignment
-            | Error::TotalSizeTooSmall { .. }
-            | Error::TotalSizeUnaligned { .. }
-            | Error::BadAlignment { .. }
             | Error::FillTooWide { .. }
-            | Error::PaddingKept { .. }
-            | Error::PaddingOfPart { .. }
-            | Error::Negative { .. } => ErrorKind::InvalidArgument,
+            | Error::PaddingKept { .. } => ErrorKind::InvalidArgument,
             Error::AxisOutOfRange { .. }
             | Error::IndexOutOfRange { .. }
             | Error::OffsetOutOfRange { .. }
@@ -79,29 +67,8 @@ impl Error {
             }
             Error::TooHard { .. } => ErrorKind::Undecided,
             Error::BufferTooShort { .. } | Error::BindingOutsideBuffer { .. } => ErrorKind::Buffer,
-            Error::OverlappingDestination { .. }
-            | Error::BindingsOverlap { .. }
-            | Error::BufferReadAndWritten { .. } => ErrorKind::Overlap,
-            Error::RankLimit { .. }
-            | Error::SizeLimit { .. }
-            | Error::StrideLimit { .. }
-            | Error::ElementLimit { .. }
-            | Error::InnerStride { .. }
-            | Error::StrideUnaligned { .. }
-            | Error::StrideOrder { .. }
-            | Error::StrideNotPacked { .. }
-            | Error::SizeUnaligned { .. }
-            | Error::BoxLimit { .. }
-            | Error::BoxUnaligned { .. }
-            | Error::OffsetNotZero { .. }
-            | Error::OffsetUnaligned { .. }
-            | Error::OffsetInsideByte { .. }
-            | Error::BindingUnaligned { .. }
-            | Error::BindingTooSmall { .. }
-            | Error::BindingLimit { .. }
-            | Error::BufferLimit { .. }
-            | Error::OwnedOutput
-            | Error::NoPieces { .. } => ErrorKind::DeviceLimit,
+            Error::OverlappingDestination { .. } | Error::BindingConflict { .. } => ErrorKind::Overlap,
+            Error::DeviceLimit { .. } => ErrorKind::DeviceLimit,
             Error::Model(_) => ErrorKind::Model,
         }
     }

@@ -1,5 +1,6 @@
 //! The stable codes of the errors, and their sentences.
 
+use crate::checked::Exact;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
@@ -17,61 +18,29 @@ impl Error {
             Error::AxisOutOfRange { .. } => "axis_out_of_range",
             Error::IndexOutOfRange { .. } => "index_out_of_range",
             Error::OffsetOutOfRange { .. } => "offset_out_of_range",
-            Error::NotAPermutation { .. } => "not_a_permutation",
-            Error::NotAscending { .. } => "not_ascending",
             Error::SizeMismatch { .. } => "size_mismatch",
-            Error::ZeroSize { .. } => "zero_size",
-            Error::UnknownDataType { .. } => "unknown_data_type",
             Error::UnsupportedDataType { .. } => "unsupported_data_type",
             Error::DataTypeMismatch { .. } => "data_type_mismatch",
             Error::ElementBitsMismatch { .. } => "element_bits_mismatch",
             Error::UnsupportedElementBits { .. } => "unsupported_element_bits",
             Error::Parse { .. } => "parse",
-            Error::BadAxisOrder { .. } => "bad_axis_order",
-            Error::ZeroTile { .. } => "zero_tile",
-            Error::TrailingCombine { .. } => "trailing_combine",
-            Error::ZeroTailAlignment => "zero_tail_alignment",
-            Error::TotalSizeTooSmall { .. } => "total_size_too_small",
-            Error::TotalSizeUnaligned { .. } => "total_size_unaligned",
-            Error::BadAlignment { .. } => "bad_alignment",
             Error::BufferTooShort { .. } => "buffer_too_short",
-            Error::BadPointer { .. } => "bad_pointer",
             Error::OverlappingDestination { .. } => "overlapping_destination",
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
-            Error::PaddingOfPart { .. } => "padding_of_part",
             Error::PaddingKept { .. } => "padding_kept",
             Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
             Error::ElementCountMismatch { .. } => "element_count_mismatch",
-            Error::Negative { .. } => "negative",
-            Error::RankLimit { .. } => "rank_limit",
-            Error::SizeLimit { .. } => "size_limit",
-            Error::StrideLimit { .. } => "stride_limit",
-            Error::ElementLimit { .. } => "element_limit",
-            Error::InnerStride { .. } => "inner_stride",
-            Error::StrideUnaligned { .. } => "stride_unaligned",
-            Error::StrideOrder { .. } => "stride_order",
-            Error::StrideNotPacked { .. } => "stride_not_packed",
-            Error::SizeUnaligned { .. } => "size_unaligned",
-            Error::BoxLimit { .. } => "box_limit",
-            Error::BoxUnaligned { .. } => "box_unaligned",
-            Error::OffsetNotZero { .. } => "offset_not_zero",
-            Error::OffsetUnaligned { .. } => "offset_unaligned",
-            Error::OffsetInsideByte { .. } => "offset_inside_byte",
-            Error::BindingUnaligned { .. } => "binding_unaligned",
-            Error::BindingTooSmall { .. } => "binding_too_small",
-            Error::BindingLimit { .. } => "binding_limit",
-            Error::BufferLimit { .. } => "buffer_limit",
             Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
-            Error::OwnedOutput => "owned_output",
-            Error::BindingsOverlap { .. } => "bindings_overlap",
-            Error::BufferReadAndWritten { .. } => "buffer_read_and_written",
-            Error::NoPieces { .. } => "no_pieces",
             Error::Model(fault) => fault.code(),
-            Error::UnknownLimits { .. } => "unknown_limits",
+            Error::UnknownName { code, .. } => code,
+            Error::InvalidArgument { rule, .. } => rule.code(),
+            Error::DeviceLimit { rule, .. } => rule.code(),
+            Error::BindingConflict { byte: Some(_), .. } => "bindings_overlap",
+            Error::BindingConflict { byte: None, .. } => "buffer_read_and_written",
         }
     }
 
@@ -95,7 +64,7 @@ impl Error {
 
 /// Two lines for a terminal: the text, and a caret under the column of a parse error.
 pub(crate) fn caret(text: &str, column: usize) -> String {
-    let before = column.saturating_sub(1);
+    let before = column.minus(1);
     format!("{text}\n{:before$}^", "")
 }
 
@@ -129,20 +98,8 @@ impl fmt::Display for Error {
             Error::OffsetOutOfRange { offset, elements } => {
                 write!(f, "offset {offset} is out of range: the layout spans {elements} elements")
             }
-            Error::NotAPermutation { what, position, axis } => {
-                write!(f, "{what} names axis {axis} a second time, at position {position}")
-            }
-            Error::NotAscending { what, position, axis, before } => {
-                write!(f, "{what} must ascend, but names axis {axis} at position {position}, behind axis {before}")
-            }
             Error::SizeMismatch { axis, expected, found } => {
                 write!(f, "axis {axis} has size {found}, but size {expected} was expected")
-            }
-            Error::ZeroSize { axis } => {
-                write!(f, "axis {axis} has size 0, but every size must be at least 1 here")
-            }
-            Error::UnknownDataType { name } => {
-                write!(f, "`{name}` is no data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn")
             }
             Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
             Error::DataTypeMismatch { expected, found } => {
@@ -157,32 +114,8 @@ impl fmt::Display for Error {
             Error::Parse { text, column, expected, found } => {
                 write!(f, "column {column} of `{text}`: expected {expected}, found {found}")
             }
-            Error::BadAxisOrder { order, reason } => write!(f, "`{order}` is no axis order here: {reason}"),
-            Error::ZeroTile { tile, entry } => {
-                write!(f, "entry {entry} of tile {tile} is 0, but a tile spans at least one element")
-            }
-            Error::TrailingCombine { tile } => write!(
-                f,
-                "the last entry of tile {tile} is `*`, which joins a dimension to the next one, and there is none"
-            ),
-            Error::ZeroTailAlignment => {
-                write!(f, "the tail alignment is 0 elements, but it must be at least 1")
-            }
-            Error::TotalSizeTooSmall { total, min } => {
-                write!(f, "a total size of {total} bytes is too small: the sizes and strides reach {min} bytes")
-            }
-            Error::TotalSizeUnaligned { total } => {
-                write!(f, "a total size of {total} bytes is not a multiple of 4 bytes")
-            }
-            Error::BadAlignment { alignment, min } => write!(
-                f,
-                "a base offset alignment of {alignment} bytes is not 0 or a power of two of at least {min} bytes"
-            ),
             Error::BufferTooShort { what, needed, found } => {
                 write!(f, "the {what} holds {found} bytes, but its layout needs {needed}")
-            }
-            Error::BadPointer { what, alignment } => {
-                write!(f, "the pointer to {what} is null or not a multiple of {alignment} bytes")
             }
             Error::OverlappingDestination { first, second, offset } => write!(
                 f,
@@ -195,11 +128,6 @@ impl fmt::Display for Error {
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
             }
-            Error::PaddingOfPart { base_offset } => write!(
-                f,
-                "the destination is a part of a larger buffer, from element {base_offset} on, so its gaps may hold what is not its own: \
-                 keep them, or ask for them to be overwritten, with `with_padding_everywhere`"
-            ),
             Error::PaddingKept { reason } => {
                 write!(
                     f,
@@ -216,92 +144,23 @@ impl fmt::Display for Error {
             Error::ElementCountMismatch { expected, found } => {
                 write!(f, "the new sizes hold {found} elements, but there are {expected}")
             }
-            Error::Negative { what, axis } => {
-                write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
-            }
-            Error::RankLimit { rank, min, max } => {
-                write!(f, "the tensor has rank {rank}, but the device takes ranks {min} to {max}")
-            }
-            Error::SizeLimit { axis, size, max } => {
-                write!(f, "axis {axis} has size {size}, but the device counts to {max}")
-            }
-            Error::StrideLimit { axis, stride, max } => {
-                write!(f, "axis {axis} has stride {stride}, but the device counts to {max}")
-            }
-            Error::ElementLimit { elements, max } => {
-                write!(f, "the tensor spans {elements} elements, but the device addresses at most {max}")
-            }
-            Error::InnerStride { axis, stride } => {
-                write!(f, "axis {axis} is the innermost and has stride {stride}, but the device wants 1 there")
-            }
-            Error::StrideUnaligned { axis, stride, bits, multiple } => write!(
-                f,
-                "axis {axis} has a stride of {stride} elements of {bits} bits, which is not a multiple of {multiple} bytes"
-            ),
-            Error::StrideOrder { axis, stride, least } => write!(
-                f,
-                "axis {axis} has stride {stride}, but the axis inside it takes {least} elements, and the device wants axes in their order"
-            ),
-            Error::StrideNotPacked { axis, stride, packed } => write!(
-                f,
-                "axis {axis} has stride {stride}, but the device wants it packed there, with a stride of {packed}"
-            ),
-            Error::SizeUnaligned { axis, size, multiple } => {
-                write!(f, "axis {axis} has size {size}, which is not a multiple of {multiple}")
-            }
-            Error::BoxLimit { axis, size, max } => {
-                write!(f, "the box has size {size} on axis {axis}, but the device copies 1 to {max}")
-            }
-            Error::BoxUnaligned { axis, size, bits, multiple } => write!(
-                f,
-                "the box has rows of {size} elements of {bits} bits on axis {axis}, which are not a multiple of {multiple} bytes"
-            ),
-            Error::OffsetNotZero { offset } => {
-                write!(f, "the tensor begins at byte {offset}, but the device takes a buffer from its beginning")
-            }
-            Error::OffsetUnaligned { offset, alignment } => {
-                write!(f, "the binding begins at byte {offset}, which is not a multiple of {alignment}")
-            }
-            Error::OffsetInsideByte { base_offset, bits } => write!(
-                f,
-                "the tensor begins at element {base_offset} of {bits} bits, inside a byte, where no binding can begin"
-            ),
-            Error::BindingUnaligned { size, multiple } => {
-                write!(f, "the binding takes {size} bytes, which is not a multiple of {multiple}")
-            }
-            Error::BindingTooSmall { size, min } => {
-                write!(f, "the binding takes {size} bytes, but the device wants at least {min}")
-            }
-            Error::BindingLimit { size, max } => {
-                write!(f, "the binding takes {size} bytes, but the device binds at most {max}")
-            }
-            Error::BufferLimit { len, max } => {
-                write!(f, "the buffer holds {len} bytes, but the device makes buffers of at most {max}")
-            }
             Error::BindingOutsideBuffer { offset, size, len } => write!(
                 f,
                 "the binding takes {size} bytes from byte {offset}, which passes the end of the buffer at {len}"
             ),
-            Error::OwnedOutput => {
-                write!(f, "the tensor is an output, but only inputs can be owned by DirectML")
+            Error::Model(fault) => fault.fmt(f),
+            Error::UnknownName { name, reason, .. } => write!(f, "`{name}` {reason}"),
+            Error::InvalidArgument { rule, what, axis, value, limit } => rule.sentence(f, what, *axis, *value, *limit),
+            Error::DeviceLimit { rule, axis, value, least, limit, bits } => {
+                rule.sentence(f, *axis, *value, [*least, *limit], *bits)
             }
-            Error::BindingsOverlap { first, second, byte } => write!(
+            Error::BindingConflict { first, second, byte: Some(byte) } => write!(
                 f,
                 "bindings {first} and {second} share byte {byte} of their buffer, and at least one of them is written"
             ),
-            Error::BufferReadAndWritten { first, second } => write!(
+            Error::BindingConflict { first, second, byte: None } => write!(
                 f,
                 "bindings {first} and {second} read and write one buffer in one dispatch, which the device refuses however far apart they are"
-            ),
-            Error::NoPieces { max, alignment } => write!(
-                f,
-                "a piece of at most {max} bytes cannot be followed by one that begins at a multiple of {alignment}"
-            ),
-            Error::Model(fault) => fault.fmt(f),
-            Error::UnknownLimits { name } => write!(
-                f,
-                "`{name}` names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
-                 vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn or none"
             ),
         }
     }

@@ -145,7 +145,7 @@ impl DlDataType {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`], with code and bits.
+    /// [`Error::UnknownName`](crate::Error::UnknownName), with code and bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -158,7 +158,7 @@ impl DlDataType {
         let all = TYPES.iter().chain([&FLOAT4]);
         let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
         let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
-        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::UnknownDataType { name: name() })
+        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::unknown_data_type(name()))
     }
 }
 
@@ -192,7 +192,8 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`to_signed`](Self::to_signed), and [`Error::Negative`] for an axis that runs backwards.
+    /// As for [`to_signed`](Self::to_signed), and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
+    /// for an axis that runs backwards.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -217,10 +218,11 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::OutOfLimits`] for zero lanes; [`Error::RankMismatch`] for another
-    /// number of strides than of sizes; [`Error::Negative`] for a negative size; [`Error::NotExpressible`]
-    /// for a byte offset that is no whole number of elements, and a type below a byte that is padded to one;
-    /// [`Error::Overflow`].
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes;
+    /// [`Error::RankMismatch`] for another number of strides than of sizes;
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size;
+    /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and a type below a
+    /// byte that is padded to one; [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, DataType};
@@ -277,8 +279,9 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`Error::BadPointer`] for a shape that is null, and for a shape
-    /// or strides that are not aligned, unless there are no axes.
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64;
+    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a
+    /// shape or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///
@@ -330,13 +333,14 @@ impl DlTensor {
 ///
 /// # Safety
 ///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not change.
+/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not
+/// change.
 unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Result<&'a [i64], Error> {
     if length == 0 {
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what, alignment: align_of::<i64>() });
+        return Err(Error::bad_pointer(what, align_of::<i64>()));
     }
     // SAFETY: neither null nor unaligned; the rest is the caller's promise.
     Ok(unsafe { slice::from_raw_parts(start, length) })
@@ -356,7 +360,8 @@ impl DlLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a
+    /// byte.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
@@ -402,7 +407,7 @@ impl DlLayout {
         let tensor = DlTensor {
             data,
             device,
-            // A descriptor's rank fits: its sizes lie in memory.
+            // A descriptor's rank fits: its sizes are in memory.
             ndim: i32::try_from(self.shape.len()).unwrap_or(i32::MAX),
             dtype: self.dtype,
             shape: self.shape.as_ptr().cast_mut(),

@@ -1,5 +1,5 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the offsets of a
-//! layout as an array.
+//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the
+//! offsets of a layout as an array.
 //!
 //! ```
 //! use tensor_layout::interop::ndarray::{array_from_bytes, view_bytes, view_bytes_mut};
@@ -25,8 +25,8 @@ use alloc::vec::Vec;
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, OFFSET, narrow};
-use crate::error::Error;
+use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -42,7 +42,8 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`Error::Negative`] for a reversed axis: DirectML's strides are unsigned. [`describe_reversed`] names such axes beside the descriptor.
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are
+/// unsigned. [`describe_reversed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -60,8 +61,9 @@ pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Resul
     BufferTensorDesc::from_integers(A::DATA_TYPE, &to_isize(array.shape())?, Some(&strides))
 }
 
-/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest address on, which
-/// [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the array.
+/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest
+/// address on, which [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the
+/// array.
 ///
 /// # Errors
 ///
@@ -125,7 +127,7 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
 ///
 /// # Errors
 ///
-/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not lie in `buffer`.
+/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not be in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};
@@ -146,7 +148,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let desc = desc.with_base_offset(offset)?;
-    if desc.min_elements() > elements { Err(outside(desc.min_elements().saturating_sub(1))) } else { Ok(desc) }
+    if desc.min_elements() > elements { Err(outside(desc.min_elements().minus(1))) } else { Ok(desc) }
 }
 
 /// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
@@ -154,7 +156,8 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit `isize`.
+/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit
+/// `isize`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
@@ -206,7 +209,8 @@ pub fn view_reversed<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`Error::OffsetUnaligned`] if the bytes do not begin aligned for the element type.
+/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do
+/// not begin aligned for the element type.
 pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
     view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
 }
@@ -264,7 +268,8 @@ pub fn view_bytes_mut<'a, A: NativeElement>(
     view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
 }
 
-/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8 bytes an element.
+/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8
+/// bytes an element.
 ///
 /// # Errors
 ///
@@ -284,18 +289,11 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let count: usize = narrow(map.logical_elements(), ELEMENTS)?;
     let mut index = vec![0_u64; sizes.len()];
     let mut offsets = Vec::new();
-    // A layout may describe more than any memory holds: that is no reason to end the process.
+    // A layout may describe more than any memory holds: that is not a reason to end the process.
     offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
-        // The next index in row-major order.
-        for (i, &size) in index.iter_mut().zip(map.sizes()).rev() {
-            *i = i.saturating_add(1);
-            if *i < size {
-                break;
-            }
-            *i = 0;
-        }
+        next_index(&mut index, map.sizes());
     }
     ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
         .map_err(|error| Error::NotExpressible { target: "array of offsets", reason: error.to_string() })
@@ -315,7 +313,7 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
     }
     let found: u64 = narrow(length, ELEMENTS)?;
     if desc.min_elements() > found {
-        let in_bytes = |elements: u64| elements.saturating_mul(u64::from(desc.data_type().bits()).div_euclid(8));
+        let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
         return Err(Error::BufferTooShort {
             what: "buffer",
             needed: in_bytes(desc.min_elements()),
@@ -346,10 +344,10 @@ fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
 /// The bytes of as many whole elements as there are.
 fn whole<A>(bytes: &[u8]) -> &[u8] {
     let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
-    bytes.get(..bytes.len().saturating_sub(rest)).unwrap_or_default()
+    bytes.get(..bytes.len().minus(rest)).unwrap_or_default()
 }
 
 fn unaligned<A>(bytes: &[u8]) -> Error {
-    let offset = u64::try_from(bytes.as_ptr().addr()).unwrap_or(u64::MAX);
-    Error::OffsetUnaligned { offset, alignment: u64::try_from(align_of::<A>()).unwrap_or(u64::MAX) }
+    let offset = count(bytes.as_ptr().addr());
+    DeviceRule::OffsetUnaligned.by(offset, count(align_of::<A>()))
 }

@@ -1,8 +1,8 @@
 //! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions both ways.
 //!
 //! PJRT has two ways to say a layout: a dimension order with tiles, and byte strides. Neither has words for
-//! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*` as
-//! `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
+//! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*`
+//! as `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
 //!
 //! ```
 //! use tensor_layout::interop::pjrt::{BorrowedPjrtLayout, PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
@@ -56,7 +56,7 @@ pub struct PjrtTiledLayout {
     pub minor_to_major: *const i64,
     /// `minor_to_major_size`: how many numbers that are.
     pub minor_to_major_size: usize,
-    /// `tile_dims`: the entries of all tiles, one tile behind the other.
+    /// `tile_dims`: the entries of all tiles, one tile after the other.
     pub tile_dims: *const i64,
     /// `tile_dim_sizes`: how many entries each tile has.
     pub tile_dim_sizes: *const usize,
@@ -136,7 +136,7 @@ pub enum PjrtFields<'a> {
     Tiled {
         /// The dimensions, the fastest first.
         minor_to_major: &'a [i64],
-        /// The entries of all tiles, one tile behind the other; `i64::MIN` is `*`.
+        /// The entries of all tiles, one tile after the other; `i64::MIN` is `*`.
         tile_dims: &'a [i64],
         /// How many entries each tile has.
         tile_dim_sizes: &'a [usize],
@@ -151,9 +151,11 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`Error::NotAPermutation`] for a wrong dimension order;
-    /// [`Error::ZeroTile`]; [`Error::TrailingCombine`]; [`Error::Negative`] for a negative byte stride, which
-    /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is no whole number of
+    /// [`Error::AxisOutOfRange`] and [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation)
+    /// for a wrong dimension order; [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile);
+    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine);
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative byte stride, which
+    /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is not a whole number of
     /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64
     /// bits.
     ///
@@ -229,14 +231,15 @@ impl PjrtMemoryLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists of more than
-    /// 65,536 numbers; [`Error::BadPointer`] for a list that is null or not aligned.
+    /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists
+    /// of more than 65,536 numbers; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a list
+    /// that is null or not aligned.
     ///
     /// # Safety
     ///
-    /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the member of the union that it names must be
-    /// initialised. Each list of that member must be valid for reads of the length beside it (`tile_dims`: of the sum of
-    /// `tile_dim_sizes`) unless that is 0, and must not change for `'a`.
+    /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the member of the union that it
+    /// names must be initialised. Each list of that member must be valid for reads of the length beside it
+    /// (`tile_dims`: of the sum of `tile_dim_sizes`) unless that is 0, and must not change for `'a`.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, BufferTensorDesc};
@@ -262,8 +265,8 @@ impl PjrtMemoryLayout {
                     )
                 };
                 let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
-                // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not change. A sum that
-                // saturates is longer than `list` reads.
+                // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not
+                // change. A sum that saturates is longer than `list` reads.
                 let tile_dims = unsafe { list(tiled.tile_dims, entries)? };
                 Ok(PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes })
             }
@@ -306,21 +309,22 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
 
 /// # Safety
 ///
-/// If it is neither null nor unaligned nor empty, the list must be valid for reads of `length` numbers, which do not change as long
-/// as the slice lives.
+/// If it is neither null nor unaligned nor empty, the list must be valid for reads of `length` numbers, which
+/// do not change as long as the slice lives.
 unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> {
     if length == 0 {
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::BadPointer { what: "a list of a PJRT layout", alignment: align_of::<T>() });
+        return Err(Error::bad_pointer("a list of a PJRT layout", align_of::<T>()));
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";
         let (value, max) = (checked::narrow(length, what)?, checked::narrow(MAX_LENGTH, what)?);
         return Err(Error::OutOfLimits { what, value, min: 0, max });
     }
-    // SAFETY: not null, aligned, and `length` is at most `MAX_LENGTH`, so its bytes fit an `isize`; the caller promises the rest.
+    // SAFETY: not null, aligned, and `length` is at most `MAX_LENGTH`, so its bytes fit an `isize`; the
+    // caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
@@ -341,8 +345,8 @@ impl PjrtLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a sparse array;
-    /// [`Error::Overflow`] for a tile size past `i64`.
+    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a
+    /// sparse array; [`Error::Overflow`] for a tile size past `i64`.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
@@ -374,7 +378,7 @@ impl PjrtLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] for a base offset, and where a stride is no whole number of bytes;
+    /// [`Error::NotExpressible`] for a base offset, and where a stride is not a whole number of bytes;
     /// [`Error::Overflow`] for one past `i64`.
     pub fn strides(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
         let refuse = |reason| Err(Error::NotExpressible { target: "PJRT layout", reason });

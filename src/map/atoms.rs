@@ -10,8 +10,8 @@
     reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"
 )]
 
+use crate::checked::{Exact, at, gcd};
 use alloc::vec::Vec;
-
 use smallvec::SmallVec;
 
 use super::index_map::IndexMap;
@@ -108,7 +108,7 @@ impl<'a> Atoms<'a> {
         let mut digits = Vec::with_capacity(self.digits.len() + 1);
         for (place, digit) in self.digits.into_iter().enumerate() {
             if place == cut.digit {
-                let (weight, range) = (digit.weight.saturating_mul(cut.at), digit.range.div_ceil(cut.at.max(1)));
+                let (weight, range) = (digit.weight.times(cut.at), digit.range.div_ceil(cut.at.max(1)));
                 digits.push(DimDigit { weight, range, ..digit });
                 digits.push(DimDigit { range: cut.at, ..digit });
             } else {
@@ -157,7 +157,7 @@ impl<'a> Atoms<'a> {
     }
 
     fn size(&self, dim: usize) -> u64 {
-        self.sizes.get(dim).copied().unwrap_or(1)
+        at(&self.sizes, dim)
     }
 
     /// The index of a dimension as the sum of its digits.
@@ -240,7 +240,7 @@ impl<'a> Atoms<'a> {
         // Digits of one dimension at a common scale are at most its last index together.
         let mut dims: SmallVec<[(usize, i128, i128); 4]> = SmallVec::new();
         for &(atom, weight) in &form.0 {
-            let most = weight * self.most.get(atom).copied().unwrap_or(0);
+            let most = weight * at(&self.most, atom);
             let Some(digit) = self.digits.get(atom) else {
                 sum += most;
                 continue;
@@ -252,16 +252,8 @@ impl<'a> Atoms<'a> {
                 _ => sum += most,
             }
         }
-        dims.iter()
-            .fold(sum, |sum, &(dim, scale, most)| sum + most.min(scale * i128::from(self.size(dim).saturating_sub(1))))
+        dims.iter().fold(sum, |sum, &(dim, scale, most)| sum + most.min(scale * i128::from(self.size(dim).minus(1))))
     }
-}
-
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

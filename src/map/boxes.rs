@@ -8,6 +8,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
 )]
 
+use crate::checked::{Exact, count, next_index};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::num::NonZeroU64;
@@ -26,7 +27,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together copy each element once.
 ///
 /// ```
-/// use tensor_layout::{map::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
 ///
 /// // Rows of three, packed and then four apart.
 /// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
@@ -87,7 +88,7 @@ impl CopyBox {
     #[must_use]
     pub fn elements(&self) -> u64 {
         // Cannot saturate: each is an element of one tensor, whose number was checked.
-        self.loops.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent()))
+        self.loops.iter().fold(1, |product: u64, step| product.times(step.extent()))
     }
 
     /// The elements of the source from the first that the box reads to one past the last; none for a box without iterations.
@@ -165,7 +166,7 @@ impl BoxGroups {
         let before = self.segments.list.len();
         refine(extent, source, destination, &mut self.segments)?;
         if reversed {
-            let last = extent.saturating_sub(1);
+            let last = extent.minus(1);
             let added = self.segments.list.iter_mut().skip(before);
             if counts_down(source, extent) {
                 added.for_each(|segment| source_reversed(segment, source.at(last)));
@@ -179,9 +180,9 @@ impl BoxGroups {
         Some(())
     }
 
-    /// How many boxes there are.
+    /// How many boxes there are, or the largest number: it is compared with a limit.
     pub(crate) fn count(&self) -> u64 {
-        self.groups.iter().fold(1, |count: u64, &group| count.saturating_mul(u64::try_from(group).unwrap_or(u64::MAX)))
+        self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
     }
 
     /// How many entries the tables of all boxes have.
@@ -191,11 +192,11 @@ impl BoxGroups {
             let (own, after) = rest.split_at_checked(group).unwrap_or((&[], &[]));
             rest = after;
             let entries = own.iter().flat_map(|segment| &segment.loops).fold(0, |sum: u64, step| match step {
-                Loop::Table(entries) => sum.saturating_add(u64::try_from(entries.len()).unwrap_or(u64::MAX)),
+                Loop::Table(entries) => sum.saturating_add(count(entries.len())),
                 Loop::Strided { .. } | Loop::Reversed { .. } => sum,
             });
             // Each segment of a group is in as many boxes as the other groups have choices.
-            let others = self.count().checked_div(u64::try_from(group).unwrap_or(u64::MAX)).unwrap_or(0);
+            let others = self.count().checked_div(count(group)).unwrap_or(0);
             entries.saturating_mul(others)
         });
         groups.fold(0, u64::saturating_add)
@@ -226,23 +227,11 @@ impl BoxGroups {
                 result.destination += segment.destination;
                 result.loops.extend(segment.loops.iter().cloned());
             }
-            done = !advance(&mut choice, &self.groups);
+            done = !next_index(&mut choice, &self.groups);
             result.loops = simplified(result.loops);
             Some(result)
         })
     }
-}
-
-/// The next choice, the last group fastest.
-fn advance(choice: &mut [usize], groups: &[usize]) -> bool {
-    for (chosen, &group) in choice.iter_mut().zip(groups).rev() {
-        *chosen += 1;
-        if *chosen < group {
-            return true;
-        }
-        *chosen = 0;
-    }
-    false
 }
 
 /// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged into it.

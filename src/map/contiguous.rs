@@ -1,25 +1,24 @@
-//! Which parts of a tensor lie in one piece.
+//! Which parts of a tensor are in one piece.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, next_index};
 use crate::error::Error;
 use crate::strided::Slice;
 
 use super::digits::{Digit, reach, whole_blocks};
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
-use super::levels::next_index;
 
 /// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
-/// How the slices along one axis, such as the rows of a matrix, lie in the buffer.
+/// How the slices along one axis, such as the rows of a matrix, are in the buffer.
 ///
 /// ```
-/// use tensor_layout::{map::RowAccess, ArrayShape, ToIndexMap};
+/// use tensor_layout::{plan::RowAccess, ArrayShape, ToIndexMap};
 ///
 /// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
 /// let RowAccess { in_one_piece, stride, .. } = rows("f32[16,256]{1,0}")?;
@@ -30,7 +29,7 @@ const SEARCH_LIMIT: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RowAccess {
-    /// Does every slice lie in one piece?
+    /// Does every slice sit in one piece?
     pub in_one_piece: bool,
     /// How far it is from each slice to the next, in elements, if that is always the same.
     pub stride: Option<u64>,
@@ -43,15 +42,15 @@ impl IndexMap {
     /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
     /// If so, the offsets it takes, in elements.
     ///
-    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions, overlapping
-    /// strides), the answer is `None`. Decided exactly: from the smallest and the largest offset where the strides nest (all
-    /// tiled layouts), else element by element.
+    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions,
+    /// overlapping strides), the answer is `None`. Decided exactly: from the smallest and the largest offset
+    /// where the strides nest (all tiled layouts), else element by element.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`] for an end before
-    /// its start, or [`Error::TooHard`] for a part of more than a million elements of a Fused or Irreducible
-    /// layout, or of one whose strides do not nest.
+    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`]
+    /// for an end before its start, or [`Error::TooHard`] for a part of more than a million elements of a
+    /// Fused or Irreducible layout, or of one whose strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -65,7 +64,7 @@ impl IndexMap {
     /// ```
     pub fn contiguous_part(&self, ranges: &[Range<u64>]) -> Result<Option<Range<u64>>, Error> {
         self.check_ranges(ranges)?;
-        let lengths: Dims = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        let lengths: Dims = ranges.iter().map(|range| range.end.minus(range.start)).collect();
         let elements = checked::product(&lengths, OFFSET)?;
         if elements == 0 {
             return Ok(Some(0..0));
@@ -75,8 +74,7 @@ impl IndexMap {
         if separable {
             let (reach, varying) = self.extremes_by_digits(ranges)?;
             let repeats = varying.iter().filter_map(|component| component.chain().digits().last());
-            if reach.end.saturating_sub(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride() == 0)
-            {
+            if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride() == 0) {
                 return Ok(None);
             }
             // Elements that share a place would leave another one free.
@@ -87,8 +85,8 @@ impl IndexMap {
         self.part_by_search(ranges, &lengths, elements)
     }
 
-    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which it has more
-    /// than one number.
+    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which
+    /// it has more than one number.
     fn extremes_by_digits(&self, ranges: &[Range<u64>]) -> Result<(Range<u64>, Vec<&Component>), Error> {
         let (mut low, mut high) = (self.base(), self.base());
         let mut varying = Vec::new();
@@ -98,7 +96,7 @@ impl IndexMap {
             let digits = component.chain().digits();
             let (least, most) = extremes(digits, &whole_blocks(digits), start, end);
             (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
-            if end.saturating_sub(start) > 1 {
+            if end.minus(start) > 1 {
                 varying.push(component);
             }
         }
@@ -118,7 +116,7 @@ impl IndexMap {
         let (mut low, mut high) = (u64::MAX, 0);
         self.each_offset(ranges, lengths, |offset| (low, high) = (low.min(offset), high.max(offset)));
         let end = checked::add(high, 1, OFFSET)?;
-        if end.saturating_sub(low) != elements {
+        if end.minus(low) != elements {
             return Ok(None);
         }
         let mut taken = vec![false; checked::narrow(elements, OFFSET)?];
@@ -144,7 +142,7 @@ impl IndexMap {
     fn each_offset(&self, ranges: &[Range<u64>], lengths: &[u64], mut take: impl FnMut(u64)) {
         let mut inside: Dims = lengths.iter().map(|_| 0).collect();
         loop {
-            let index: Dims = inside.iter().zip(ranges).map(|(i, range)| range.start.saturating_add(*i)).collect();
+            let index: Dims = inside.iter().zip(ranges).map(|(i, range)| range.start.plus(*i)).collect();
             take(self.offset_inside(&index));
             if !next_index(&mut inside, lengths) {
                 return;
@@ -152,7 +150,7 @@ impl IndexMap {
         }
     }
 
-    /// How the slices along `axis` lie: which rows can be handed on as a pointer and a length.
+    /// How the slices along `axis` are stored: which rows can be handed on as a pointer and a length.
     ///
     /// # Errors
     ///
@@ -173,7 +171,7 @@ impl IndexMap {
         let Some(&size) = self.sizes().get(axis) else { return Err(Error::AxisOutOfRange { axis, rank }) };
         let slice = |index: u64| -> Vec<Range<u64>> {
             let whole = self.sizes().iter().enumerate();
-            whole.map(|(dim, &size)| if dim == axis { index..index.saturating_add(1) } else { 0..size }).collect()
+            whole.map(|(dim, &size)| if dim == axis { index..index.plus(1) } else { 0..size }).collect()
         };
         let bits = u64::from(self.element_bits());
         let own = self.components().iter().find(|component| component.dims() == [axis]);
@@ -192,7 +190,7 @@ impl IndexMap {
             let in_one_piece = size == 0 || self.contiguous_part(&slice(0))?.is_some();
             return Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? });
         }
-        let work = checked::mul(size, self.logical_elements().checked_div(size).unwrap_or(0), OFFSET)?;
+        let work = checked::mul(size, self.logical_elements().divided_by(size), OFFSET)?;
         if work > SEARCH_LIMIT {
             return Err(Error::TooHard { question: "whether rows lie in one piece", work: SEARCH_LIMIT });
         }
@@ -210,21 +208,22 @@ impl IndexMap {
     }
 }
 
-/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the [`whole_blocks`] of its digits.
+/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the
+/// [`whole_blocks`] of its digits.
 ///
 /// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
     let (divisor, stride) = (digit.divisor(), digit.stride());
-    let last = end.saturating_sub(1);
-    let split = |number: u64| (number.checked_div(divisor).unwrap_or(0), number.checked_rem(divisor).unwrap_or(0));
+    let last = end.minus(1);
+    let split = |number: u64| (number.divided_by(divisor), number.modulo(divisor));
     let ((first_block, from), (last_block, to)) = (split(start), split(last));
     // None of these can saturate: invariant 1.
     let at = |block: u64, (low, high): (u64, u64)| {
-        let moved = block.saturating_mul(stride);
-        (moved.saturating_add(low), moved.saturating_add(high))
+        let moved = block.times(stride);
+        (moved.plus(low), moved.plus(high))
     };
-    let past_to = to.saturating_add(1);
+    let past_to = to.plus(1);
     if first_block == last_block {
         return at(first_block, extremes(below, inner, from, past_to));
     }
@@ -234,7 +233,7 @@ pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -
     let mut found = at(first_block, first);
     let mut include = |(low, high): (u64, u64)| found = (found.0.min(low), found.1.max(high));
     include(at(last_block, (0, reach(below, inner, past_to))));
-    let (next, previous) = (first_block.saturating_add(1), last_block.saturating_sub(1));
+    let (next, previous) = (first_block.plus(1), last_block.minus(1));
     if next <= previous {
         include(at(next, whole));
         include(at(previous, whole));

@@ -1,10 +1,10 @@
 //! Where two chains first differ, from their digits alone: the extent does not matter.
 //!
-//! With its top digit counting on, a chain of boundary p repeats: `f(u + p) = f(u) + s`. The steps `f(u + 1) - f(u)` are
-//! then a word of period p, and Fine and Wilf's theorem applies: words of periods p and q that agree in their first
-//! `p + q - gcd(p, q)` letters agree everywhere. That leaves one block of the larger boundary, where the other chain is
-//! compared with itself, shifted; and a chain against its own shift falls into two such questions about the
-//! digits below its top one.
+//! With its top digit counting on, a chain of boundary p repeats: `f(u + p) = f(u) + s`. The steps
+//! `f(u + 1) - f(u)` are then a word of period p, and Fine and Wilf's theorem applies: words of periods p and
+//! q that agree in their first `p + q - gcd(p, q)` letters agree everywhere. That leaves one block of the
+//! larger boundary, where the other chain is compared with itself, shifted; and a chain against its own shift
+//! falls into two such questions about the digits below its top one.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: values of chains fit 64 bits, and their sums and differences 128; divisors are not zero"
@@ -17,9 +17,9 @@ use super::digits::{Chain, Digit};
 
 /// How many steps a comparison of two layouts takes before it gives up.
 ///
-/// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent: two to four digits are usual. Only
-/// where `*` joined digits that do not line up (an Irreducible layout) are combinations of those digits tried, and
-/// only of those that both spellings do not have in common.
+/// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent: two to four digits
+/// are usual. Only where `*` joined digits that do not line up (an Irreducible layout) are combinations of
+/// those digits tried, and only of those that both spellings do not have in common.
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
 pub(super) fn too_hard() -> Error {
@@ -30,8 +30,8 @@ pub(super) fn too_hard() -> Error {
 ///
 /// # Errors
 ///
-/// [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of practice have
-/// two to four.
+/// [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of
+/// practice have two to four.
 pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
     Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)
 }

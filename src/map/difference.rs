@@ -9,9 +9,9 @@
     reason = "values of atoms are below products of 64-bit bounds that were checked; coefficients are checked"
 )]
 
+use crate::checked::{Exact, at, count};
 use alloc::vec;
 use alloc::vec::Vec;
-
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -132,7 +132,7 @@ impl<'a> Difference<'a> {
             return Ok(None);
         }
         let needed = self.needed(&own);
-        let work = u64::try_from(needed.len()).unwrap_or(u64::MAX);
+        let work = count(needed.len());
         let mut values = vec![0_i128; self.atoms.atoms.len()];
         let mut index = vec![0; sizes.len()];
         while self.advance(members, sizes, &mut values, &mut index) {
@@ -171,8 +171,8 @@ impl<'a> Difference<'a> {
                 return true;
             }
             // Back to 0: the index loses what the digit had put in.
-            let had = u64::try_from(*value).unwrap_or(0).saturating_mul(digit.weight);
-            *at = at.saturating_sub(had);
+            let had = u64::try_from(*value).unwrap_or(0).times(digit.weight);
+            *at = at.minus(had);
             *value = 0;
         }
         false
@@ -180,7 +180,7 @@ impl<'a> Difference<'a> {
 
     fn value(&self, own: &[usize], needed: &[usize], values: &mut [i128]) -> Option<i128> {
         let sum = |form: &Form, values: &[i128]| {
-            form.terms().iter().map(|&(atom, weight)| weight * values.get(atom).copied().unwrap_or(0)).sum::<i128>()
+            form.terms().iter().map(|&(atom, weight)| weight * at(&values, atom)).sum::<i128>()
         };
         for &place in needed {
             let value = match self.atoms.atoms.get(place)? {

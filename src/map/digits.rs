@@ -8,7 +8,7 @@ use core::num::NonZeroU64;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::checked::{self, OFFSET};
+use crate::checked::{self, Exact, OFFSET};
 use crate::error::Error;
 
 /// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
@@ -215,7 +215,7 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
 ///
 /// Either the top digit is as large as it gets and the rest must stay within what is left, or it is one less and the rest is free.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
-    let (mut most, mut above, mut last) = (0, 0, extent.saturating_sub(1));
+    let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {
         let top = last / digit.divisor;
         if top > 0 {

@@ -4,20 +4,21 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::{next_index, unfuse};
+use super::levels::unfuse;
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Only sizes and offsets count:
     /// [`same_layout`](Self::same_layout) compares the types as well.
     ///
-    /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by index.
+    /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by
+    /// index.
     ///
     /// # Errors
     ///
@@ -42,8 +43,8 @@ impl IndexMap {
         }
     }
 
-    /// Do both maps put elements of the same type, in the same number of bits, at the same places? The physical
-    /// sizes may differ, which `==` compares too.
+    /// Do both maps put elements of the same type, in the same number of bits, at the same places? The
+    /// physical sizes may differ, which `==` compares too.
     ///
     /// # Errors
     ///
@@ -69,9 +70,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all may be known
-    /// ([`same_places`](Self::same_places)) where the first such index is not: dimensions that are fused in another order than
-    /// that of the indices are searched.
+    /// [`Error::TooHard`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all
+    /// may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions that
+    /// are fused in another order than that of the indices are searched.
     pub fn first_difference(&self, other: &IndexMap) -> Result<Option<Vec<u64>>, Error> {
         if self.sizes != other.sizes {
             return Ok(None);
@@ -95,7 +96,7 @@ impl IndexMap {
         let Some(groups) = groups.flatten() else { return by_atoms(self, other) };
         for dims in groups {
             let bounds: Dims = dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
-            let extent = bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound));
+            let extent = bounds.iter().fold(1, |product: u64, &bound| product.times(bound));
             let chain = |map: &IndexMap| joined_chain(&map.components, &dims, &self.sizes, extent);
             let (Some(a), Some(b)) = (chain(self), chain(other)) else { return by_atoms(self, other) };
             match first_deviation(&a, &b, extent) {
@@ -166,11 +167,11 @@ impl Hash for IndexMap {
     }
 }
 
-/// Do two layouts, in whatever notation, put elements of the same type at the same places? Physical sizes, flags and
-/// alignment do not matter, nor do strides that are never used.
+/// Do two layouts, in whatever notation, put elements of the same type at the same places? Physical sizes,
+/// flags and alignment do not matter, nor do strides that are never used.
 ///
-/// This is [`BufferTensorDesc::same_layout`](crate::BufferTensorDesc::same_layout) for layouts of any kind. Where types do
-/// not matter, compare the maps with [`IndexMap::same_places`].
+/// This is [`BufferTensorDesc::same_layout`](crate::BufferTensorDesc::same_layout) for layouts of any kind.
+/// Where types do not matter, compare the maps with [`IndexMap::same_places`].
 ///
 /// # Errors
 ///

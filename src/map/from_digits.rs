@@ -6,7 +6,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, OFFSET};
+use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -50,7 +50,7 @@ impl IndexMap {
                 // A size-1 digit says nothing; a size of 0 empties the tensor.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
                     minor_first.push(Digit::new(divisor, stride));
-                    let largest = checked::mul(size.saturating_sub(1), stride, OFFSET)?;
+                    let largest = checked::mul(size.minus(1), stride, OFFSET)?;
                     last = checked::add(last, largest, OFFSET)?;
                 }
                 extent = checked::mul(extent, size, ELEMENTS)?;

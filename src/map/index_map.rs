@@ -7,7 +7,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims};
+use crate::checked::{self, Dims, Exact, at};
 use crate::cursor::one_of;
 use crate::element::DataType;
 use crate::error::Error;
@@ -57,9 +57,9 @@ impl Component {
     /// The number that the indices of the component's dimensions form.
     pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
         self.dims.iter().fold(0, |number: u64, &dim| {
-            let (size, i) = (sizes.get(dim).copied().unwrap_or(1), index.get(dim).copied().unwrap_or(0));
+            let (size, i) = (at(&sizes, dim), at(&index, dim));
             // Cannot saturate for an index inside the sizes: the extent was checked.
-            number.saturating_mul(size).saturating_add(i)
+            number.times(size).plus(i)
         })
     }
 }
@@ -267,7 +267,7 @@ impl IndexMap {
     #[must_use]
     pub fn logical_elements(&self) -> u64 {
         // Cannot saturate: every constructor starts from sizes whose product was checked.
-        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+        checked::element_count(&self.sizes)
     }
 
     /// The number of elements of the buffer, padding and tail included.
@@ -372,11 +372,11 @@ impl IndexMap {
     /// The offset of an index that is known to lie inside the sizes.
     pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
         if let Some(levels) = &self.levels {
-            return self.base.saturating_add(levels.offset(index));
+            return self.base.plus(levels.offset(index));
         }
         let parts = self.components.iter().map(|component| component.chain.at(component.number(index, &self.sizes)));
         // Cannot saturate: invariant 1.
-        parts.fold(self.base, u64::saturating_add)
+        parts.fold(self.base, u64::plus)
     }
 
     /// One past the largest offset of an index; 0 for an empty tensor.
@@ -392,7 +392,7 @@ impl IndexMap {
         }
         let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
         // Cannot saturate: invariant 1.
-        largest.fold(self.base, u64::saturating_add).saturating_add(1)
+        largest.fold(self.base, u64::plus).plus(1)
     }
 
     /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.

@@ -1,5 +1,6 @@
 //! Does every index have an offset of its own?
 
+use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -23,7 +24,7 @@ impl IndexMap {
             Overlap::No => Ok(()),
             Overlap::TooHard => Err(too_hard()),
             Overlap::Yes { first, second, offset } => {
-                Err(Error::OverlappingDestination { first, second, offset: offset.saturating_add(self.base) })
+                Err(Error::OverlappingDestination { first, second, offset: offset.plus(self.base) })
             }
         }
     }
@@ -44,7 +45,7 @@ pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component
     let mut largest = 0_u64;
     digits.into_iter().all(|(stride, values)| {
         let above = stride > largest;
-        largest = largest.saturating_add(stride.saturating_mul(values.saturating_sub(1)));
+        largest = largest.saturating_add(stride.saturating_mul(values.minus(1)));
         above
     })
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact};
 use crate::error::Error;
 
 use super::index_map::{Component, IndexMap};
@@ -13,7 +13,7 @@ use super::levels::unfuse;
 pub const INVERSE_WORK_LIMIT: u64 = 100_000;
 
 impl IndexMap {
-    /// The index that lies at `offset`, or `None` for padding. If several do (broadcast, overlap),
+    /// The index that is stored at `offset`, or `None` for padding. If several do (broadcast, overlap),
     /// one of them; a broadcast axis has index 0 in it.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         for (place, component) in components.iter().enumerate() {
             let mut extent = component.extent;
             for digit in component.chain.digits() {
-                let most = extent.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
+                let most = extent.minus(1).divided_by(digit.divisor());
                 if digit.stride() > 0 {
                     unknowns.push(Unknown { component: place, divisor: digit.divisor(), stride: digit.stride(), most });
                 }
@@ -94,9 +94,10 @@ impl<'a> Search<'a> {
             }
         }
         unknowns.sort_by_key(|unknown| core::cmp::Reverse(unknown.stride));
-        let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().saturating_add(1));
+        let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().plus(1));
         let mut sum = 0_u64;
         for (unknown, slot) in unknowns.iter().zip(&mut largest).rev() {
+            // An upper bound: digits of a ragged chain are not all at their largest at once.
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
             *slot = sum;
         }
@@ -108,8 +109,8 @@ impl<'a> Search<'a> {
         let Some(&Unknown { component, divisor, stride, most }) = self.unknowns.get(depth) else {
             return Ok(rest == 0 && self.is_found());
         };
-        let below = self.largest.get(depth.saturating_add(1)).copied().unwrap_or(0);
-        let high = rest.checked_div(stride).unwrap_or(0).min(most);
+        let below = self.largest.get(depth.plus(1)).copied().unwrap_or(0);
+        let high = rest.divided_by(stride).min(most);
         let low = rest.saturating_sub(below).div_ceil(stride);
         let mut value = high;
         while value >= low {
@@ -119,9 +120,9 @@ impl<'a> Search<'a> {
                 .ok_or(Error::TooHard { question: "which index lies at an offset", work: INVERSE_WORK_LIMIT })?;
             // None of these can saturate: the value is at most `most`, so the number stays in its extent
             // (a partial top block aside, which the last test refuses).
-            let (part, moved) = (value.saturating_mul(divisor), value.saturating_mul(stride));
+            let (part, moved) = (value.times(divisor), value.times(stride));
             self.add(component, part);
-            if self.solve(depth.saturating_add(1), rest.saturating_sub(moved))? {
+            if self.solve(depth.plus(1), rest.minus(moved))? {
                 return Ok(true);
             }
             self.subtract(component, part);
@@ -133,17 +134,17 @@ impl<'a> Search<'a> {
 
     fn add(&mut self, component: usize, part: u64) {
         if let Some(number) = self.numbers.get_mut(component) {
-            *number = number.saturating_add(part);
+            *number = number.plus(part);
         }
     }
 
     fn subtract(&mut self, component: usize, part: u64) {
         if let Some(number) = self.numbers.get_mut(component) {
-            *number = number.saturating_sub(part);
+            *number = number.minus(part);
         }
     }
 
-    /// Do the numbers that were put together exist, and do they lie at the offset?
+    /// Do the numbers that were put together exist, and do they sit at the offset?
     ///
     /// In a ragged chain (and in a partial top block) not every combination of digits is a number. All
     /// combinations that are one get here, so nothing is missed, and what passes is right.
@@ -153,7 +154,7 @@ impl<'a> Search<'a> {
             let inside = number < component.extent;
             if inside {
                 // Cannot saturate: invariant 1.
-                offset = offset.saturating_add(component.chain.at(number));
+                offset = offset.plus(component.chain.at(number));
             }
             inside
         }) && offset == self.target

@@ -1,14 +1,14 @@
 //! Tiles as XLA defines them: level by level, combine, pad, split, counts first.
 //!
 //! The page *Tiled layout*: each tile acts on the minor-most dimensions of the shape so far. A `*` joins its
-//! dimension with the next; each dimension is padded to a multiple of its tile size; then it
-//! becomes a count of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
+//! dimension with the next; each dimension is padded to a multiple of its tile size; then it becomes a count
+//! of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
 
 use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, PHYSICAL};
+use crate::checked::{self, Dims, Exact, PHYSICAL, at};
 use crate::error::Error;
 
 /// The entries of one tile, major to minor; `None` is `*`. The last is never `None`.
@@ -21,7 +21,8 @@ pub struct TileGroup {
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// Their product.
     pub(crate) bound: u64,
-    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it cut.
+    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it
+    /// cut.
     pub(crate) ranges: SmallVec<[u64; 2]>,
     /// How many values the joined number takes, counted to its largest.
     pub(crate) range: u64,
@@ -51,8 +52,8 @@ impl TileGroup {
         self.bound
     }
 
-    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier tile was
-    /// larger than what it cut.
+    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier
+    /// tile was larger than what it cut.
     #[must_use]
     pub fn range(&self) -> u64 {
         self.range
@@ -89,7 +90,7 @@ impl TileLevel {
         let mut places = false;
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
-            // A count behind a place of an earlier dimension was moved in front of it.
+            // A count after a place of an earlier dimension was moved in front of it.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved
@@ -97,15 +98,18 @@ impl TileLevel {
     }
 }
 
-/// All tiles of a layout, applied to its sizes one after the other: [`IndexMap::levels`](super::IndexMap::levels).
+/// All tiles of a layout, applied to its sizes one after the other:
+/// [`IndexMap::levels`](super::IndexMap::levels).
 ///
 /// An index is put in [`order`](Self::order) first. Each [level](Self::levels) puts
-/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on as its
-/// [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before all remainders. The
-/// offset is the row-major number of what the last level leaves in [`bounds`](Self::bounds).
+/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on
+/// as its [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before
+/// all remainders. The offset is the row-major number of what the last level leaves in
+/// [`bounds`](Self::bounds).
 ///
 /// ```
-/// use tensor_layout::map::{LayoutClass, TileGroup, TileLevel, TileLevels, ToIndexMap};
+/// use tensor_layout::map::{LayoutClass, ToIndexMap};
+/// use tensor_layout::plan::{TileGroup, TileLevel, TileLevels};
 /// use tensor_layout::ArrayShape;
 ///
 /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
@@ -194,7 +198,7 @@ impl TileLevels {
 
     /// The offset of an index inside the sizes, straight from the definition.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
-        let mut at: Dims = self.order.iter().map(|&axis| index.get(axis).copied().unwrap_or(0)).collect();
+        let mut at: Dims = self.order.iter().map(|&axis| at(&index, axis)).collect();
         for level in &self.levels {
             at.insert_many(0, core::iter::repeat_n(0, level.new_axes));
             let tiled: Dims = at.drain(level.prefix..).collect();
@@ -207,7 +211,7 @@ impl TileLevels {
         fuse(at.iter(), &self.bounds)
     }
 
-    /// The index that lies at an offset, or `None` for padding.
+    /// The index that is stored at an offset, or `None` for padding.
     pub(super) fn inverse(&self, offset: u64) -> Option<Dims> {
         if offset >= self.elements {
             return None;
@@ -244,7 +248,7 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
             let (bounds, ranges) = (core::mem::take(&mut joined), core::mem::take(&mut taken));
             let bound = checked::product(&bounds, PHYSICAL)?;
             let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
-            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).saturating_add(1) };
+            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).plus(1) };
             groups.push(TileGroup { bounds, bound, ranges, range, tile });
         }
     }
@@ -254,29 +258,17 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
 /// The row-major number that the next indices form, one for each bound.
 pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> u64 {
     // Cannot saturate for indices within the bounds, whose product was checked.
-    bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.saturating_mul(bound).saturating_add(i))
+    bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.times(bound).plus(i))
 }
 
 /// Appends the indices that form a row-major number.
 pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
     for &bound in bounds.iter().rev() {
-        index.push(number.checked_rem(bound).unwrap_or(0));
-        number = number.checked_div(bound).unwrap_or(0);
+        index.push(number.modulo(bound));
+        number = number.divided_by(bound);
     }
     if let Some(added) = index.get_mut(start..) {
         added.reverse();
     }
-}
-
-/// The next index in row-major order; false after the last.
-pub(super) fn next_index(index: &mut [u64], sizes: &[u64]) -> bool {
-    for (i, &size) in index.iter_mut().zip(sizes).rev() {
-        *i = i.saturating_add(1);
-        if *i < size {
-            return true;
-        }
-        *i = 0;
-    }
-    false
 }

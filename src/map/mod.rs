@@ -20,7 +20,8 @@
 //!    is the product of the sizes of its dimensions, which do not separate. An empty tensor has no components, and lies at 0.
 //!
 //! ```
-//! use tensor_layout::map::{LayoutClass, ToIndexMap, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
+//! use tensor_layout::map::{LayoutClass, ToIndexMap};
+//! use tensor_layout::plan::{EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
 //! use tensor_layout::ArrayShape;
 //!
 //! let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
@@ -67,19 +68,25 @@ mod storage_rule;
 mod tests;
 mod view;
 
-pub use boxes::CopyBox;
-pub use contiguous::RowAccess;
-pub use deviation::EQUALITY_WORK_LIMIT;
-pub use digits::{Chain, Digit};
 pub use equality::same_layout;
-pub use index_map::{Component, IndexMap, LayoutClass, ToIndexMap};
-pub use inverse::INVERSE_WORK_LIMIT;
-pub use levels::{TileGroup, TileLevel, TileLevels};
-pub use padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
-pub use places::DigitPlace;
-pub use refine::Loop;
+pub use index_map::{IndexMap, LayoutClass, ToIndexMap};
 pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::TileEntries;
+pub(crate) use plan::*;
 pub(crate) use refine::{Loops, MAX_REFINED};
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::boxes::CopyBox;
+    pub use super::contiguous::RowAccess;
+    pub use super::deviation::EQUALITY_WORK_LIMIT;
+    pub use super::digits::{Chain, Digit};
+    pub use super::index_map::Component;
+    pub use super::inverse::INVERSE_WORK_LIMIT;
+    pub use super::levels::{TileGroup, TileLevel, TileLevels};
+    pub use super::padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
+    pub use super::places::DigitPlace;
+    pub use super::refine::Loop;
+}

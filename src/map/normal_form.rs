@@ -5,6 +5,7 @@
 //! number that `*` had joined is cut again where its chain allows it. Where it does not, the dimensions
 //! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
 
+use crate::checked::Exact;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -54,7 +55,7 @@ fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
     for &bound in bounds.iter().rev() {
         positions.push(Position { bound, chain: Chain::strided(stride, bound) });
         // Cannot saturate: the product of the bounds was checked.
-        stride = stride.saturating_mul(bound);
+        stride = stride.times(bound);
     }
     positions.reverse();
     positions
@@ -150,15 +151,15 @@ impl<'a> Joined<'a> {
     fn range(self) -> u64 {
         let last = self.bounds.iter().zip(self.ranges).fold(0, |number: u64, (&bound, &range)| {
             // Cannot saturate: below the product of the bounds.
-            number.saturating_mul(bound).saturating_add(range.saturating_sub(1))
+            number.times(bound).plus(range.saturating_sub(1))
         });
-        last.saturating_add(1)
+        last.plus(1)
     }
 }
 
 /// The product of bounds that `TileLevels` has multiplied before.
 fn product(bounds: &[u64]) -> u64 {
-    bounds.iter().fold(1, |product: u64, &bound| product.saturating_mul(bound))
+    bounds.iter().fold(1, |product: u64, &bound| product.times(bound))
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, count, next_index};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
-use super::levels::next_index;
+use crate::strided::Offsets;
 
 /// Offsets at regular distances: `base`, and from there any number of steps of each loop.
 ///
@@ -53,7 +53,7 @@ impl OffsetBox {
     #[must_use]
     pub fn elements(&self) -> u64 {
         // Cannot saturate: the offsets are different places of one buffer.
-        self.loops.iter().fold(1, |product: u64, &(extent, _)| product.saturating_mul(extent))
+        self.loops.iter().fold(1, |product: u64, &(extent, _)| product.times(extent))
     }
 
     /// Every contiguous run of offsets: where it begins, and how long it is.
@@ -62,31 +62,14 @@ impl OffsetBox {
             Some((&(extent, 1), outer)) => (outer, extent),
             _ => (self.loops.as_slice(), 1),
         };
-        let mut counters: SmallVec<[u64; 4]> = SmallVec::from_elem(0, outer.len());
-        let mut at = Some(self.base);
-        core::iter::from_fn(move || {
-            let current = at?;
-            let mut next = current;
-            at = None;
-            // None of these can saturate: every offset lies inside the buffer.
-            for (counter, &(extent, stride)) in counters.iter_mut().zip(outer).rev() {
-                *counter = counter.saturating_add(1);
-                if *counter < extent {
-                    at = Some(next.saturating_add(stride));
-                    break;
-                }
-                next = next.saturating_sub(stride.saturating_mul(extent.saturating_sub(1)));
-                *counter = 0;
-            }
-            Some((current, run))
-        })
+        Offsets::new(outer.iter().copied(), self.base).map(move |start| (start, run))
     }
 }
 
 /// What a buffer holds where.
 ///
 /// ```
-/// use tensor_layout::{map::BufferBoxes, ArrayShape, ToIndexMap};
+/// use tensor_layout::{plan::BufferBoxes, ArrayShape, ToIndexMap};
 ///
 /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
 /// let boxes: BufferBoxes = map.buffer_boxes()?;
@@ -125,7 +108,7 @@ impl IndexMap {
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
     ///
     /// let boxes = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?.buffer_boxes()?;
-    /// let count = |boxes: &[tensor_layout::map::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
+    /// let count = |boxes: &[tensor_layout::plan::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
     /// assert_eq!((count(&boxes.elements), count(&boxes.padding)), (15, 9));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -133,7 +116,7 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
         }
-        match Places::new(self) {
+        match MixedRadix::new(self) {
             Some(places) => places.boxes(self, MAX_BOXES),
             None => self.boxes_by_search(),
         }
@@ -144,7 +127,7 @@ impl IndexMap {
         if self.logical_elements() == 0 {
             return Some(line(0, self.physical_elements));
         }
-        let boxes = Places::new(self)?.boxes(self, most).ok()?;
+        let boxes = MixedRadix::new(self)?.boxes(self, most).ok()?;
         (boxes.padding.len() <= most).then_some(boxes.padding)
     }
 
@@ -156,11 +139,11 @@ impl IndexMap {
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
         let mut start = 0_u64;
         for run in holds.chunk_by(|a, b| a == b) {
-            let end = start.saturating_add(checked::narrow(run.len(), OFFSET)?);
+            let end = start.plus(checked::narrow(run.len(), OFFSET)?);
             let list = if run.first() == Some(&true) { &mut boxes.elements } else { &mut boxes.padding };
             list.extend(line(start, end));
             start = end;
-            check_boxes(boxes.elements.len().saturating_add(boxes.padding.len()))?;
+            check_boxes(boxes.elements.len().plus(boxes.padding.len()))?;
         }
         Ok(boxes)
     }
@@ -174,7 +157,7 @@ impl IndexMap {
         };
         let sizes: Dims =
             self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
-        if sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size)) > PADDING_SEARCH_LIMIT {
+        if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
             return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
         }
         let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
@@ -196,12 +179,12 @@ fn check_boxes(number: usize) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    Error::TooHard { question: "where the padding lies", work: u64::try_from(MAX_BOXES).unwrap_or(u64::MAX) }
+    Error::TooHard { question: "where the padding lies", work: count(MAX_BOXES) }
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.
 fn line(start: u64, end: u64) -> Vec<OffsetBox> {
-    match end.saturating_sub(start) {
+    match end.minus(start) {
         0 => Vec::new(),
         1 => vec![OffsetBox { base: start, loops: SmallVec::new() }],
         length => vec![OffsetBox { base: start, loops: SmallVec::from_slice(&[(length, 1)]) }],
@@ -211,7 +194,7 @@ fn line(start: u64, end: u64) -> Vec<OffsetBox> {
 /// A range of digits for each place, the largest place first.
 type Ranges = SmallVec<[(u64, u64); 8]>;
 
-struct Place {
+struct Digits {
     stride: u64,
     /// How many digits there are at this place.
     range: u64,
@@ -224,14 +207,14 @@ struct Number {
     digits: SmallVec<[(usize, u64); 4]>,
 }
 
-struct Places {
-    places: SmallVec<[Place; 8]>,
+struct MixedRadix {
+    places: SmallVec<[Digits; 8]>,
     numbers: SmallVec<[Number; 6]>,
 }
 
-impl Places {
+impl MixedRadix {
     /// `None` if the strides of the map do not nest.
-    fn new(map: &IndexMap) -> Option<Places> {
+    fn new(map: &IndexMap) -> Option<MixedRadix> {
         if map.levels().is_some() {
             return None;
         }
@@ -259,7 +242,7 @@ impl Places {
             all.push((1, 0, numbers.len(), 1));
             numbers.push(Number { extent: 1, digits: SmallVec::new() });
         }
-        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
+        let mut places: SmallVec<[Digits; 8]> = SmallVec::new();
         let mut above = None;
         for (stride, largest, number, divisor) in all {
             let span = above.unwrap_or(map.physical_elements().checked_sub(map.base())?);
@@ -269,13 +252,13 @@ impl Places {
                 return None;
             }
             numbers.get_mut(number)?.digits.push((places.len(), divisor));
-            places.push(Place { stride, range });
+            places.push(Digits { stride, range });
             above = Some(stride);
         }
         for number in &mut numbers {
             number.digits.sort_by_key(|&(_, divisor)| core::cmp::Reverse(divisor));
         }
-        Some(Places { places, numbers })
+        Some(MixedRadix { places, numbers })
     }
 
     /// The boxes, with at most about `most` of padding.
@@ -297,7 +280,7 @@ impl Places {
             elements = products(&elements, &divided.inside).collect();
         }
         // The topmost place may reach past the end of the buffer.
-        let length = map.physical_elements().saturating_sub(map.base());
+        let length = map.physical_elements().minus(map.base());
         let mut inside_buffer = Vec::new();
         self.below(length, 0, &full, &mut inside_buffer);
         if inside_buffer.len() > 1 {
@@ -319,8 +302,8 @@ impl Places {
             divided.inside.push(within.clone());
             return divided.count();
         };
-        let (whole, rest) = (extent.checked_div(divisor).unwrap_or(0), extent.checked_rem(divisor).unwrap_or(0));
-        let used = whole.saturating_add(u64::from(rest > 0));
+        let (whole, rest) = (extent.divided_by(divisor), extent.modulo(divisor));
+        let used = whole.plus(u64::from(rest > 0));
         let restrict = |from, to| {
             let mut ranges = within.clone();
             if let Some(range) = ranges.get_mut(place) {
@@ -345,8 +328,8 @@ impl Places {
     /// The offsets below `length`, as ranges.
     fn below(&self, length: u64, from: usize, within: &Ranges, found: &mut Vec<Ranges>) {
         let Some(place) = self.places.get(from) else { return };
-        let whole = length.checked_div(place.stride).unwrap_or(0);
-        let rest = length.checked_rem(place.stride).unwrap_or(0);
+        let whole = length.divided_by(place.stride);
+        let rest = length.modulo(place.stride);
         let restrict = |low, high| {
             let mut ranges = within.clone();
             if let Some(range) = ranges.get_mut(from) {
@@ -358,7 +341,7 @@ impl Places {
             found.push(restrict(0, whole));
         }
         if rest > 0 {
-            self.below(rest, from.saturating_add(1), &restrict(whole, whole.saturating_add(1)), found);
+            self.below(rest, from.plus(1), &restrict(whole, whole.plus(1)), found);
         }
     }
 
@@ -366,7 +349,7 @@ impl Places {
         let mut found = OffsetBox { base, loops: SmallVec::new() };
         for (&(from, to), place) in ranges.iter().zip(&self.places) {
             found.base = checked::add(found.base, checked::mul(from, place.stride, OFFSET)?, OFFSET)?;
-            let extent = to.saturating_sub(from);
+            let extent = to.minus(from);
             match found.loops.last_mut() {
                 _ if extent <= 1 => {}
                 Some(outer) if extent.checked_mul(place.stride) == Some(outer.1) => {

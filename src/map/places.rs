@@ -1,5 +1,6 @@
 //! The digits of a map as places of its offsets.
 
+use crate::checked::Exact;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -7,10 +8,11 @@ use super::index_map::IndexMap;
 
 /// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
 ///
-/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken away.
+/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken
+/// away.
 ///
 /// ```
-/// use tensor_layout::{map::DigitPlace, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
 ///
 /// let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
 /// let places: Vec<DigitPlace> = rows.to_index_map()?.digit_places();
@@ -33,10 +35,11 @@ pub struct DigitPlace {
 impl IndexMap {
     /// The digits of all components, the largest stride first. An Irreducible layout has none.
     ///
-    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That finds the only
-    /// candidate wherever the [places nest](Self::places_nest). An element lies there if nothing is left,
-    /// no digit reaches its count, each component's number (the sum of its digits times their divisors) is below its
-    /// extent, and in a ragged chain what the digits below each one are worth together is less than its divisor.
+    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
+    /// finds the only candidate wherever the [places nest](Self::places_nest). An element is stored there if
+    /// nothing is left, no digit reaches its count, each component's number (the sum of its digits times
+    /// their divisors) is below its extent, and in a ragged chain what the digits below each one are worth
+    /// together is less than its divisor.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -55,8 +58,8 @@ impl IndexMap {
             let mut above = part.extent();
             for digit in part.chain().digits() {
                 // In normal form every divisor is below the extent, and below the divisor before it.
-                let last = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
-                let count = last.saturating_add(1);
+                let last = above.minus(1).divided_by(digit.divisor());
+                let count = last.plus(1);
                 places.push(DigitPlace { stride: digit.stride(), count, component, divisor: digit.divisor() });
                 above = digit.divisor();
             }
@@ -65,11 +68,12 @@ impl IndexMap {
         places
     }
 
-    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It does where all places
-    /// with smaller strides together reach less far than one step of each.
+    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It
+    /// does where all places with smaller strides together reach less far than one step of each.
     ///
-    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is not for
-    /// repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not, and for Irreducible layouts.
+    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is
+    /// not for repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not,
+    /// and for Irreducible layouts.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
@@ -86,8 +90,9 @@ impl IndexMap {
         self.levels().is_none()
             && self.digit_places().iter().rev().all(|place| {
                 let nests = place.stride > reach;
-                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests nowhere.
-                reach = reach.saturating_add(place.stride.saturating_mul(place.count.saturating_sub(1)));
+                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests
+                // nowhere.
+                reach = reach.saturating_add(place.stride.saturating_mul(place.count.minus(1)));
                 nests
             })
     }

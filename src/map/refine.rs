@@ -1,18 +1,17 @@
 //! Two chains over the same numbers -> loops in which both only ever add a stride.
 //!
-//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the largest
-//! one becomes a loop and the rest follows below it; what is left of the last block becomes
-//! a segment of its own. Where they do not (blocks of 48 against blocks of 32) the clashing
-//! boundaries have a greatest common divisor g and a least common multiple L: below g and above L both chains are
-//! strided, and in between a table of L/g pairs of offsets stands for a loop.
+//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the
+//! largest one becomes a loop and the rest follows below it; what is left of the last block becomes a segment
+//! of its own. Where they do not (blocks of 48 against blocks of 32) the clashing boundaries have a greatest
+//! common divisor g and a least common multiple L: below g and above L both chains are strided, and in
+//! between a table of L/g pairs of offsets stands for a loop.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
+use crate::checked::{self, Exact, count};
 use alloc::vec::Vec;
-
-use crate::checked;
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, evaluate};
@@ -21,8 +20,8 @@ use super::digits::{Chain, Digit, evaluate};
 /// where no table is needed.
 const MAX_TABLE: u64 = 1 << 16;
 
-/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`] of them: chains of many digits
-/// that do not divide each other have twice as many segments with every digit.
+/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`]
+/// of them: chains of many digits that do not divide each other have twice as many segments with every digit.
 pub(crate) const MAX_REFINED: u64 = 1 << 20;
 
 /// As how many entries of a table a segment counts.
@@ -31,7 +30,7 @@ const SEGMENT: u64 = 16;
 /// One loop of a copy, over the same indices on both sides.
 ///
 /// ```
-/// use tensor_layout::{map::Loop, relayout::Relayout, BufferTensorDesc};
+/// use tensor_layout::{plan::Loop, relayout::Relayout, BufferTensorDesc};
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
 /// let plan = Relayout::new(&from, &to)?;
@@ -71,7 +70,7 @@ impl Loop {
         match self {
             Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
             // At most MAX_TABLE.
-            Loop::Table(entries) => u64::try_from(entries.len()).unwrap_or(u64::MAX),
+            Loop::Table(entries) => count(entries.len()),
         }
     }
 }
@@ -101,21 +100,21 @@ impl Segments {
 
     fn push(&mut self, segment: Segment) -> Option<()> {
         let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
-        let entries = tables.fold(SEGMENT, |sum, table| sum.saturating_add(table.extent()));
+        let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
         self.room = self.room.checked_sub(entries)?;
         self.list.push(segment);
         Some(())
     }
 }
 
-/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`] entries, or all together more than
-/// [`MAX_REFINED`].
+/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`]
+/// entries, or all together more than [`MAX_REFINED`].
 pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
     let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
     refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
 
-/// Refines what lies inside the loops of `outside`, and appends the segments.
+/// Refines what is inside the loops of `outside`, and appends the segments.
 fn refine_inside(
     extent: u64,
     source: &[Digit],

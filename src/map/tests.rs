@@ -1,7 +1,8 @@
-//! The arithmetic of chains, proved for small numbers: every extent, divisor and stride up to 24, against what the words say.
+//! The arithmetic of chains, proved for small numbers: every extent, divisor and stride up to 24, against
+//! what the words say.
 //!
-//! A number is taken apart the largest divisor first, and each digit moves by its stride. Nothing else is assumed here: where a chain
-//! is cut, refined or compared, the answer is that of a walk over all numbers.
+//! A number is taken apart the largest divisor first, and each digit moves by its stride. Nothing else is
+//! assumed here: where a chain is cut, refined or compared, the answer is that of a walk over all numbers.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -16,9 +17,9 @@ use super::contiguous::extremes;
 use super::deviation::first_deviation;
 use super::digits::{Chain, Digit, whole_blocks};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::next_index;
 use super::refine::{Loop, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
+use crate::checked::next_index;
 
 /// Everything goes up to here.
 const MOST: u64 = 24;
@@ -70,7 +71,8 @@ fn pairs_of_divisors() -> impl Iterator<Item = (u64, u64)> {
     (3..=MOST).flat_map(|high| (2..high).map(move |low| (high, low)))
 }
 
-/// The chain is the function on `0..extent`, in normal form, and so are its largest value and that of each part.
+/// The chain is the function on `0..extent`, in normal form, and so are its largest value and that of each
+/// part.
 fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
     let (chain, walked) = (chain(digits, extent), values(digits, extent));
     let divisors: Vec<u64> = chain.digits().iter().map(|digit| digit.divisor()).collect();
@@ -269,7 +271,8 @@ fn a_table_has_at_most_65536_entries() {
     assert_eq!((refined(65_536), refined(65_537)), (Some(()), None));
 }
 
-/// All pairs of chains of three digits whose top divisor is below the extent: 256,795 of them, with every number at a place of its own.
+/// All pairs of chains of three digits whose top divisor is below the extent: 256,795 of them, with every
+/// number at a place of its own.
 #[test]
 fn refinements_of_three_digits_copy_every_number_once() {
     let mut checked = 0;

@@ -10,7 +10,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, OFFSET, PHYSICAL};
+use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
 use crate::error::Error;
 use crate::strided::{Slice, Taken};
 
@@ -27,7 +27,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -58,7 +59,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end lies past the size;
+    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
     /// [`Error::OutOfLimits`] for a step of 0 or an end before its start; [`Error::NotAView`].
     ///
     /// ```
@@ -110,7 +111,7 @@ impl IndexMap {
         sizes: &[u64],
     ) -> Result<(Component, u64), Error> {
         let dims = &component.dims;
-        let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
+        let size = |dim: usize| at(&sizes, dim);
         let minor = dims.iter().skip(1).copied();
         if let Some(axis) = minor.clone().find(|&dim| Some(size(dim)) != self.sizes.get(dim).copied()) {
             return Err(refused(
@@ -128,7 +129,7 @@ impl IndexMap {
             return Err(refused("the slice", axis, "is fused with others and cannot be sliced in steps"));
         }
         let start = checked::mul(start, minor, OFFSET)?;
-        let width = length.saturating_sub(1).saturating_mul(step).saturating_add(u64::from(length > 0));
+        let width = length.saturating_sub(1).times(step).plus(u64::from(length > 0));
         let width = checked::mul(width, minor, OFFSET)?;
         let crossed =
             |block| refused("the slice", axis, format!("would begin inside a block of {block} and reach past its end"));
@@ -146,13 +147,13 @@ impl IndexMap {
         Ok((Component { dims: dims.clone(), extent, chain }, moved))
     }
 
-    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As in
-    /// Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
+    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As
+    /// in Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1 nor the
-    /// size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
+    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1
+    /// nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -251,7 +252,7 @@ impl IndexMap {
         let mut width = elements;
         let mut components = Vec::with_capacity(new.len());
         for &(axis, extent) in &new {
-            width = width.checked_div(extent).unwrap_or(0);
+            width = width.divided_by(extent);
             let cut = NonZeroU64::new(width).and_then(|width| rest.cut(width));
             let (high, low) = cut.ok_or_else(|| {
                 refused(
@@ -282,9 +283,9 @@ impl IndexMap {
                 if !skipped {
                     return Err(refused("the reshape", dim, "is fused with dimensions that do not follow each other"));
                 }
-                next = dim.saturating_add(1);
+                next = dim.plus(1);
             }
-            width = width.checked_div(component.extent).unwrap_or(0);
+            width = width.divided_by(component.extent);
             for digit in component.chain.digits() {
                 let divisor = checked::mul(digit.divisor(), width, OFFSET)?;
                 digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride())));
@@ -293,11 +294,11 @@ impl IndexMap {
         Ok(Chain::normalised(digits.into_iter(), self.logical_elements()))
     }
 
-    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference: what
-    /// lies behind the first element stays as it was.
+    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference:
+    /// what is after the first element stays as it was.
     ///
-    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is told the
-    /// rest as the base.
+    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is
+    /// given the rest as the base.
     ///
     /// # Errors
     ///
@@ -313,16 +314,16 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base(self, base: u64) -> Result<IndexMap, Error> {
-        let behind = self.physical_elements.saturating_sub(self.base);
+        let behind = self.physical_elements.minus(self.base);
         let physical_elements = checked::add(base, behind, PHYSICAL)?;
         checked::bytes_for(physical_elements, self.element_bits)?;
-        // An empty tensor lies nowhere.
+        // An empty tensor is nowhere.
         let base = if self.sizes.contains(&0) { 0 } else { base };
         Ok(IndexMap { base, physical_elements, ..self }.checked())
     }
 
-    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever their
-    /// dimensions separate.
+    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever
+    /// their dimensions separate.
     fn with_components(mut self, components: Vec<Component>) -> IndexMap {
         self.components.clear();
         for component in components {
@@ -335,23 +336,23 @@ impl IndexMap {
 
 /// Appends the components that `component` falls into, by the sizes its dimensions have now.
 fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
-    let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
+    let size = |dim: usize| at(&sizes, dim);
     // An index that is always 0 adds nothing to the number.
     component.dims.retain(|dim| size(*dim) > 1);
     let mut place = 1;
     while place < component.dims.len() {
         let (major, minor) = component.dims.split_at(place);
-        let width = minor.iter().fold(1, |width: u64, &dim| width.saturating_mul(size(dim)));
+        let width = minor.iter().fold(1, |width: u64, &dim| width.times(size(dim)));
         let cut = NonZeroU64::new(width).and_then(|width| component.chain.cut(width));
         if let Some((high, low)) = cut {
-            let extent = component.extent.checked_div(width).unwrap_or(1);
+            let extent = component.extent.divided_by(width);
             let chain = Chain::normalised(high.into_iter(), extent);
             parts.push(Component { dims: SmallVec::from_slice(major), extent, chain });
             let chain = Chain::normalised(low.into_iter(), width);
             component = Component { dims: SmallVec::from_slice(minor), extent: width, chain };
             place = 1;
         } else {
-            place = place.saturating_add(1);
+            place = place.plus(1);
         }
     }
     if component.extent > 1 {
@@ -372,22 +373,22 @@ fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0)
 }
 
-/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` lies
-/// inside of and the width reaches out of.
+/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` is
+/// stored inside of and the width reaches out of.
 fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
     let divisor = digit.divisor();
-    let (block, inside) = (start.checked_div(divisor).unwrap_or(0), start.checked_rem(divisor).unwrap_or(0));
+    let (block, inside) = (start.divided_by(divisor), start.modulo(divisor));
     // Cannot saturate: invariant 1.
-    let moved = block.saturating_mul(digit.stride());
+    let moved = block.times(digit.stride());
     if inside == 0 {
         return Ok((digits, moved));
     }
-    if inside.saturating_add(width) > divisor {
+    if width > divisor.minus(inside) {
         return Err(divisor);
     }
     let (digits, more) = shifted(below, inside, width)?;
-    Ok((digits, moved.saturating_add(more)))
+    Ok((digits, moved.plus(more)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! CuTe's layouts: `((8,2),(128,2)):((128,2048),(1,1024))`.
 //!
-//! The shape and, behind the colon, the strides, as nested tuples of the same form. Each mode of the top
+//! The shape and, after the colon, the strides, as nested tuples of the same form. Each mode of the top
 //! level is a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one
-//! first. CuTe has no element type, no padding behind the last element and no partial blocks. Source:
+//! first. CuTe has no element type, no padding after the last element and no partial blocks. Source:
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
 //!
 //! ```
@@ -15,6 +15,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+use crate::checked::Exact;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -31,12 +32,12 @@ const MAX_DEPTH: usize = 64;
 
 /// A layout in CuTe's notation.
 ///
-/// Only the places of the elements are said; the padding behind the last one is not, nor the type.
+/// Only the places of the elements are said; the padding after the last one is not, nor the type.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not divide each
-/// other, or dimensions that `*` joined. What [`ToIndexMap::to_index_map`] returns.
+/// [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not
+/// divide each other, or dimensions that `*` joined. What [`ToIndexMap::to_index_map`] returns.
 ///
 /// ```
 /// use tensor_layout::{notation::cute, ArrayShape};
@@ -91,7 +92,7 @@ fn write_tuple(text: &mut String, dimensions: &[Vec<(u64, u64)>], number: fn(&(u
 
 /// The layout that a text in CuTe's notation describes, for elements of `data_type` in their own width.
 ///
-/// Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer ends behind
+/// Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer ends after
 /// the last element (CuTe's *cosize*).
 ///
 /// # Errors
@@ -113,7 +114,7 @@ pub fn layout(data_type: DataType, text: &str) -> Result<IndexMap, Error> {
     Ok(map)
 }
 
-/// Reads the layout the cursor stands at; see [`layout`].
+/// Reads the layout the cursor is at; see [`layout`].
 pub(crate) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
     let shape = read_tree(cursor, 0)?;
     cursor.expect(":", "`:` and the strides")?;
@@ -142,7 +143,7 @@ fn read_tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Error> {
         return Err(cursor.error(&format!("tuples nested at most {MAX_DEPTH} deep")));
     }
     if cursor.eat("(") {
-        return cursor.list(")", |cursor| read_tree(cursor, depth.saturating_add(1))).map(Tree::Tuple);
+        return cursor.list(")", |cursor| read_tree(cursor, depth.plus(1))).map(Tree::Tuple);
     }
     cursor.eat("_");
     cursor.number("a number or `(`").map(Tree::Number)

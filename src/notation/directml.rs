@@ -1,16 +1,16 @@
 //! DirectML's `DML_BUFFER_TENSOR_DESC` as JSON, as the models of DxDispatch write it:
 //! `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}`.
 //!
-//! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be left
-//! out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source: DxDispatch's guide,
-//! section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
+//! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be
+//! left out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source:
+//! DxDispatch's guide, section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use crate::checked::{self, BYTES, Dims};
+use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -81,7 +81,7 @@ struct Members {
     alignment: Option<u32>,
 }
 
-/// Reads the object the cursor stands at.
+/// Reads the object the cursor is at.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     let mut desc = None;
     let start = cursor.position();
@@ -112,7 +112,7 @@ fn read_members(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     finish(cursor, start, members)
 }
 
-/// `{"key": value, ..}`: `value` reads what stands behind the colon.
+/// `{"key": value, ..}`: `value` reads what is after the colon.
 fn read_object<'a>(
     cursor: &mut Cursor<'a>,
     mut value: impl FnMut(&mut Cursor<'a>, &'a str, usize) -> Result<(), Error>,
@@ -207,6 +207,6 @@ fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
     let start = cursor.position();
     let inner = cursor.rest().strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(inner, _)| inner);
     let inner = inner.ok_or_else(|| cursor.error_at(start, "a string in double quotes"))?;
-    cursor.move_to(start.saturating_add(inner.len()).saturating_add(2));
+    cursor.move_to(start.plus(inner.len()).plus(2));
     Ok(inner)
 }

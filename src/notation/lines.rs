@@ -1,5 +1,6 @@
 //! One layout in every notation.
 
+use crate::checked::{Exact, at};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -248,8 +249,8 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     if strided.base != 0 {
         return Err(format!("it begins {} elements into its buffer", strided.base));
     }
-    let size = |axis: usize| strided.sizes.get(axis).copied().unwrap_or(1);
-    let stride = |axis: usize| strided.strides.get(axis).copied().unwrap_or(0);
+    let size = |axis: usize| at(&strided.sizes, axis);
+    let stride = |axis: usize| at(&strided.strides, axis);
     let empty = strided.sizes.contains(&0);
     // Axes longer than 1, the slowest first; the others stand behind the axis before them.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
@@ -270,14 +271,14 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
                 }
                 _ => {}
             }
-            packed = packed.saturating_mul(size(axis));
+            packed = packed.times(size(axis));
             inner = Some(axis);
         }
     }
     for axis in 0..rank {
         if !order.contains(&axis) {
             let before = axis.checked_sub(1).and_then(|before| order.iter().position(|&other| other == before));
-            order.insert(before.map_or(0, |before| before.saturating_add(1)), axis);
+            order.insert(before.map_or(0, |before| before.plus(1)), axis);
         }
     }
     let letters = match rank {

@@ -1,13 +1,14 @@
 //! Lists of numbers as they are typed.
 
+use crate::checked::Exact;
+use crate::error::Error;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::error::Error;
-
-/// Reads a list of natural numbers, in brackets or without: `[2,3]`, `2,3`, `[]`. `what` names one of them in errors: "a size".
+/// Reads a list of natural numbers, in brackets or without: `[2,3]`, `2,3`, `[]`. `what` names one of them in
+/// errors: "a size".
 ///
 /// # Errors
 ///
@@ -24,14 +25,14 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     let refuse = |at: usize, expected: String| {
         let found = text.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "the end of the text".into(), |c| format!("`{c}`"));
-        Err(Error::Parse { text: text.to_owned(), column: at.saturating_add(1), expected, found })
+        Err(Error::Parse { text: text.to_owned(), column: at.plus(1), expected, found })
     };
     let end = text.trim_end().len();
-    let mut at = text.len().saturating_sub(text.trim_start().len());
+    let mut at = text.len().minus(text.trim_start().len());
     let bracketed = text.get(at..).is_some_and(|rest| rest.starts_with('['));
     let mut end = end;
     if bracketed {
-        at = at.saturating_add(1);
+        at = at.plus(1);
         match text.get(..end).and_then(|text| text.strip_suffix(']')) {
             Some(inner) => end = inner.len(),
             None => return refuse(end, "`]`".into()),
@@ -44,16 +45,16 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     }
     for part in inner.split(',') {
         let number = part.trim();
-        let blank = part.len().saturating_sub(part.trim_start().len());
+        let blank = part.len().minus(part.trim_start().len());
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 || digits < number.len() {
-            return refuse(at.saturating_add(blank).saturating_add(digits), what.to_owned());
+            return refuse(at.plus(blank).plus(digits), what.to_owned());
         }
         match number.parse() {
             Ok(number) => numbers.push(number),
-            Err(_) => return refuse(at.saturating_add(blank), format!("{what} below 2^64")),
+            Err(_) => return refuse(at.plus(blank), format!("{what} below 2^64")),
         }
-        at = at.saturating_add(part.len()).saturating_add(1);
+        at = at.plus(part.len()).plus(1);
     }
     Ok(numbers)
 }

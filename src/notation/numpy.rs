@@ -1,19 +1,19 @@
 //! NumPy's and PyTorch's description of an array: shape, dtype and *byte* strides.
 //!
-//! Written as the arguments of NumPy's own constructor, `ndarray(shape=(2,3), dtype=float32, strides=(20,4),
-//! offset=40)`; with `buffer=` added, that is an expression of Python. PyTorch's strides (`Tensor.stride()`) are
-//! these divided by the size of an element. Elements take whole bytes: a sub-byte type such as `int4` one byte each,
-//! as in the `ml_dtypes` package. Source: NumPy's pages on `numpy.ndarray` and its memory layout.
+//! Written as the arguments of NumPy's own constructor,
+//! `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)`; with `buffer=` added, that is an
+//! expression of Python. PyTorch's strides (`Tensor.stride()`) are these divided by the size of an element.
+//! Elements take whole bytes: a sub-byte type such as `int4` one byte each, as in the `ml_dtypes` package.
+//! Source: NumPy's pages on `numpy.ndarray` and its memory layout.
 
-use alloc::format;
-use alloc::string::String;
-
-use crate::checked::{self, BYTES, Dims};
+use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
+use alloc::format;
+use alloc::string::String;
 
 use super::AnyLayout;
 use super::strided::{Strided, tuple};
@@ -50,7 +50,7 @@ pub(super) fn begins(cursor: &mut Cursor<'_>) -> bool {
     BEGINNINGS.iter().any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('(')))
 }
 
-/// Reads the layout the cursor stands at. Keys may come in any order; `strides` and `offset` may be left out.
+/// Reads the layout the cursor is at. Keys may come in any order; `strides` and `offset` may be left out.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
     let start = cursor.position();
     for word in BEGINNINGS {
@@ -146,7 +146,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let (name, taken) = match quote {
         Some(quote) => {
             let name = rest.get(1..).and_then(|rest| rest.split_once(quote)).map_or("", |(name, _)| name);
-            (name, name.len().saturating_add(2))
+            (name, name.len().plus(2))
         }
         None => {
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -156,6 +156,6 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     };
     let found = DataType::from_numpy_name(name).or_else(|| DataType::from_numpy_descr(name));
     let data_type = found.ok_or_else(|| cursor.error_at(start, "a dtype such as float32, bfloat16 or '<f4'"))?;
-    cursor.move_to(start.saturating_add(taken));
+    cursor.move_to(start.plus(taken));
     Ok(data_type)
 }

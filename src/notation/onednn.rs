@@ -23,7 +23,7 @@ use core::fmt::{self, Write};
 
 use smallvec::SmallVec;
 
-use crate::checked;
+use crate::checked::{self, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -130,7 +130,7 @@ impl Tag {
         let (letters, inner) = text.split_at_checked(letters_end).unwrap_or((text, ""));
         let alphabet = alphabet_of(letters);
         let named: SmallVec<[char; 12]> = alphabet.chars().filter(|&letter| names(letters, letter)).collect();
-        let at = |offset: usize| start.saturating_add(offset);
+        let at = |offset: usize| start.plus(offset);
 
         let mut tag = Tag { outer: SmallVec::new(), blocks: SmallVec::new() };
         for (offset, letter) in letters.char_indices() {
@@ -155,16 +155,16 @@ impl Tag {
 
         let mut rest = Cursor::new(inner);
         while let Some(_digit) = rest.peek() {
-            let offset = letters_end.saturating_add(rest.position());
+            let offset = letters_end.plus(rest.position());
             let size = rest.number("a block size").ok().filter(|&size| size > 1);
             let size = size.ok_or_else(|| cursor.error_at(at(offset), "a block size from 2 to 2^64 - 1"))?;
-            let offset = letters_end.saturating_add(rest.position());
+            let offset = letters_end.plus(rest.position());
             let letter = inner.get(rest.position()..).and_then(|text| text.chars().next());
             let dimension = letter.and_then(|letter| named.iter().position(|&known| known == letter));
             let dimension =
                 dimension.ok_or_else(|| cursor.error_at(at(offset), "the small letter of a dimension of the tag"))?;
             tag.blocks.push((size, dimension));
-            let next = rest.position().saturating_add(1);
+            let next = rest.position().plus(1);
             rest.move_to(next);
         }
         for (offset, (letter, &dimension)) in letters.chars().zip(&tag.outer).enumerate() {
@@ -198,7 +198,7 @@ impl Tag {
         })?;
         let placed = placed_blocks(map, &dimensions)?;
         // Whole top digits at the major end are what the letters in front say; the rest are blocks.
-        let first_outer = placed.iter().rposition(|block| !block.is_whole_top).map_or(0, |last| last.saturating_add(1));
+        let first_outer = placed.iter().rposition(|block| !block.is_whole_top).map_or(0, |last| last.plus(1));
         let (inner, tops) = placed.split_at_checked(first_outer).unwrap_or((&placed, &[]));
         let mut outer: SmallVec<[usize; 8]> = tops.iter().rev().map(|block| block.dimension).collect();
         let blocks = inner.iter().rev().map(|block| (block.size, block.dimension)).collect();
@@ -206,7 +206,7 @@ impl Tag {
             if !outer.contains(&dimension) {
                 let before =
                     dimension.checked_sub(1).and_then(|before| outer.iter().position(|&other| other == before));
-                outer.insert(before.map_or(0, |before| before.saturating_add(1)), dimension);
+                outer.insert(before.map_or(0, |before| before.plus(1)), dimension);
             }
         }
         Ok(Tag { outer, blocks })
@@ -267,11 +267,11 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
     fill_gap(first, &left, &mut blocks)?;
     for (position, &(stride, dimension, values, above)) in digits.iter().enumerate() {
         let Some(left_here) = left.get_mut(dimension) else { continue };
-        *left_here = left_here.saturating_sub(1);
+        *left_here = left_here.minus(1);
         if *left_here != above {
             return Err(format!("the top digit of dimension {dimension} lies inside a block"));
         }
-        let next = digits.get(position.saturating_add(1)).map_or(map.physical_elements(), |&(stride, ..)| stride);
+        let next = digits.get(position.plus(1)).map_or(map.physical_elements(), |&(stride, ..)| stride);
         let room = next.checked_div(stride).filter(|room| *room >= values && next.is_multiple_of(stride));
         let room = room.ok_or_else(|| {
             format!("dimension {dimension} takes {values} steps of {stride}, and what follows begins at {next}")
@@ -280,7 +280,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
             blocks.push(Block { dimension, size: room, is_whole_top: room == values });
         } else if room.is_multiple_of(values) {
             blocks.push(Block { dimension, size: values, is_whole_top: false });
-            fill_gap(room.checked_div(values).unwrap_or(1), &left, &mut blocks)?;
+            fill_gap(room.divided_by(values), &left, &mut blocks)?;
         } else {
             return Err(format!("there is a gap behind a block of {values} in dimension {dimension}"));
         }

@@ -1,21 +1,21 @@
 //! How an offset is calculated, in words.
 
+use crate::checked::{self, Exact};
+use crate::error::Error;
+use crate::map::{Chain, Component, IndexMap, LayoutClass, ToIndexMap};
+use crate::tiled::{ArrayShape, TileSize};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::error::Error;
-use crate::map::{Chain, Component, IndexMap, LayoutClass, ToIndexMap};
-use crate::tiled::{ArrayShape, TileSize};
-
 use super::AnyLayout;
 use super::strided::list;
 
 impl AnyLayout {
-    /// How the offset of an element is calculated: a sentence for each component of its index map, with the digits of the number and
-    /// what each is worth, or for each tile where no digits exist; then the element and its place in bytes and bits. For
-    /// people; the words may change.
+    /// How the offset of an element is calculated: a sentence for each component of its index map, with the
+    /// digits of the number and what each is worth, or for each tile where no digits exist; then the element
+    /// and its place in bytes and bits. For people; the words may change.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl AnyLayout {
             AnyLayout::Tiled(shape) if map.class() == LayoutClass::Irreducible => level_steps(shape, index),
             _ => digit_steps(&map, index),
         };
-        let bits = u128::from(offset).saturating_mul(map.element_bits().into());
+        let bits = u128::from(offset).times(map.element_bits().into());
         let (byte, bit) = (bits.div_euclid(8), bits.rem_euclid(8));
         let place = if bit == 0 { format!("byte {byte}") } else { format!("bit {bit} of byte {byte}") };
         steps.push(format!("element {offset} of the buffer, at {place}"));
@@ -55,7 +55,7 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     }
     for component in map.components() {
         let (name, number) = number_of(component, index, map.sizes());
-        // Cannot fail: the number lies inside its extent.
+        // Cannot fail: the number is inside its extent.
         let Ok(offset) = component.chain().offset(number) else { continue };
         let (digits, worth) = digits_of(component.chain(), number);
         steps.push(match component.chain().digits() {
@@ -68,13 +68,12 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
 
 /// `dimension 0: 2`, or `dimensions 3, 4 together: 1*10 + 2 = 12`, and the number.
 fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u64) {
-    let at = |dim: usize| index.get(dim).copied().unwrap_or(0);
+    let at = |dim: usize| checked::at(index, dim);
     if let [dim] = component.dims() {
         return (format!("dimension {dim} at {}", at(*dim)), at(*dim));
     }
-    let number = component.dims().iter().fold(0, |number: u64, &dim| {
-        number.saturating_mul(sizes.get(dim).copied().unwrap_or(1)).saturating_add(at(dim))
-    });
+    let number =
+        component.dims().iter().fold(0, |number: u64, &dim| number.times(checked::at(sizes, dim)).plus(at(dim)));
     let dims: Vec<String> = component.dims().iter().map(ToString::to_string).collect();
     (format!("dimensions {} together at {number}", dims.join(", ")), number)
 }
@@ -83,8 +82,8 @@ fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u6
 fn digits_of(chain: &Chain, number: u64) -> (String, String) {
     let (mut by_divisor, mut by_stride, mut rest) = (Vec::new(), Vec::new(), number);
     for digit in chain.digits() {
-        let value = rest.checked_div(digit.divisor()).unwrap_or(0);
-        rest = rest.checked_rem(digit.divisor()).unwrap_or(0);
+        let value = rest.divided_by(digit.divisor());
+        rest = rest.modulo(digit.divisor());
         by_divisor.push(format!("{value}*{}", digit.divisor()));
         by_stride.push(format!("{value}*{}", digit.stride()));
     }
@@ -107,12 +106,12 @@ fn level_steps(shape: &ArrayShape, index: &[u64]) -> Vec<String> {
         let (mut number, mut extent) = (0_u64, 1_u64);
         let (mut places, mut tile_sizes) = (Vec::new(), Vec::new());
         for ((i, bound), entry) in tiled.zip(tile.entries()) {
-            number = number.saturating_mul(bound).saturating_add(i);
-            extent = extent.saturating_mul(bound);
+            number = number.times(bound).plus(i);
+            extent = extent.times(bound);
             if let TileSize::Size(size) = entry {
-                at.push(number.checked_div(size.get()).unwrap_or(0));
+                at.push(number.divided_by(size.get()));
                 bounds.push(extent.div_ceil(size.get()));
-                places.push(number.checked_rem(size.get()).unwrap_or(0));
+                places.push(number.modulo(size.get()));
                 tile_sizes.push(size.get());
                 (number, extent) = (0, 1);
             }

@@ -89,7 +89,7 @@ pub fn copy<'a>(
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`Error::Negative`] if
+/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) if
 /// an axis that runs backwards reaches past the start of its buffer.
 ///
 /// ```
@@ -144,7 +144,7 @@ where
 fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
     match side.reversed.first() {
-        Some(&axis) if side.first > offset => Err(Error::Negative { what: "offsets of the axes", axis }),
+        Some(&axis) if side.first > offset => Err(Error::negative("offsets of the axes", axis)),
         _ => side.with_first(offset),
     }
 }

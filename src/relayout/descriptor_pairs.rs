@@ -26,7 +26,8 @@ const MAX_PAIRS: usize = 1 << 16;
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
 ///
 /// ```
-/// use tensor_layout::relayout::{DescriptorPair, Relayout};
+/// use tensor_layout::relayout::Relayout;
+/// use tensor_layout::plan::DescriptorPair;
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
@@ -47,23 +48,26 @@ pub struct DescriptorPair {
 }
 
 impl Relayout {
-    /// The same copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`: at most 8 axes, sizes, strides
-    /// and spans below 2^32. Run in any order within a [pass](Self::passes), they copy every element once. Padding is left alone.
+    /// The same copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`: at most 8
+    /// axes, sizes, strides and spans below 2^32. Run in any order within a [pass](Self::passes), they copy
+    /// every element once. Padding is left alone.
     ///
-    /// Elements travel as unsigned integers of their own width, so that no float is touched; those of 128 bits, or of 3 bytes, as several,
-    /// with one more axis. Elements of 1 or 2 bits must come in runs of whole bytes.
+    /// Elements travel as unsigned integers of their own width, so that no float is touched; those of 128
+    /// bits, or of 3 bytes, as several, with one more axis. Elements of 1 or 2 bits must come in runs of
+    /// whole bytes.
     ///
-    /// The base offset of a view has no field in DirectML's structure and goes into the binding, which begins at multiples of
-    /// 16 bytes: [`upload::validate`](crate::upload::validate) says where one does not. A ragged edge may begin anywhere.
-    /// A device may write any byte of a bound output, so pairs whose destinations interleave need an engine whose identity
-    /// writes elements alone.
+    /// The base offset of a view has no field in DirectML's structure and goes into the binding, which begins
+    /// at multiples of 16 bytes: [`upload::validate`](crate::upload::validate) says where one does not. A
+    /// ragged edge may begin anywhere. A device may write any byte of a bound output, so pairs whose
+    /// destinations interleave need an engine whose identity writes elements alone.
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] for elements that are no whole bytes, nor 4 bits, nor in runs of whole bytes; [`Error::TooHard`] if there
-    /// would be more than 65,536 pairs; [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
-    /// elements, which no identity does; [`Error::Negative`] for one that walks an axis [backwards](Self::reversing), as the strides of a
-    /// descriptor are unsigned.
+    /// [`Error::UnsupportedElementBits`] for elements that are not whole bytes, nor 4 bits, nor in runs of
+    /// whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
+    /// [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
+    /// elements, which no identity does; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for one
+    /// that walks an axis [backwards](Self::reversing), as the strides of a descriptor are unsigned.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -81,7 +85,7 @@ impl Relayout {
             return Err(Error::ElementBitsMismatch { expected: bits, found: self.destination.element_bits() });
         }
         if let Some(&axis) = self.reversed.first() {
-            return Err(Error::Negative { what: STRIDES, axis });
+            return Err(Error::negative(STRIDES, axis));
         }
         let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
         for (place, pass) in self.passes().enumerate() {
@@ -114,7 +118,8 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, 4 bits, or runs of whole bytes" })
 }
 
-/// The same box over parts of elements: every stride is `parts` times as long, and the parts are the innermost loop.
+/// The same box over parts of elements: every stride is `parts` times as long, and the parts are the
+/// innermost loop.
 fn in_parts(copy: CopyBox, parts: u64) -> Result<CopyBox, Error> {
     let scaled = |offset: u64| checked::mul(offset, parts, OFFSET);
     let mut loops = copy.loops;
@@ -242,7 +247,7 @@ fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
         Loop::Strided { source, destination, .. } => {
             Ok((checked::mul(*source, place, OFFSET)?, checked::mul(*destination, place, OFFSET)?))
         }
-        Loop::Reversed { .. } => Err(Error::Negative { what: STRIDES, axis: 0 }),
+        Loop::Reversed { .. } => Err(Error::negative(STRIDES, 0)),
         Loop::Table(entries) => {
             let place: usize = checked::narrow(place, OFFSET)?;
             Ok(entries.get(place).copied().unwrap_or_default())

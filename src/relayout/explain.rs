@@ -29,9 +29,10 @@ const SHOWN: usize = 8;
 const THREADS: usize = 8;
 
 impl Relayout {
-    /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory traffic and how it is stored,
-    /// what is done with padding, how the copy is cut into pieces for several threads, what the machine is and which knobs the plan was made
-    /// with, and what was measured to find its tuning, if anything was. The words may change.
+    /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory
+    /// traffic and how it is stored, what is done with padding, how the copy is cut into pieces for several
+    /// threads, what the machine is and which knobs the plan was made with, and what was measured to find its
+    /// tuning, if anything was. The words may change.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
@@ -134,7 +135,7 @@ impl Relayout {
         let mut words = String::new();
         for (place, (name, value, source)) in named.into_iter().enumerate() {
             let separator = if place == 0 { "" } else { ", " };
-            // Numbers of lines and rows are no bytes.
+            // Numbers of lines and rows are not bytes.
             let value = match name {
                 "L1 ways" | "panel rows" => value.to_string(),
                 "panels into" => format!("L{value}"),

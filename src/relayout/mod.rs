@@ -1,7 +1,8 @@
 //! Moving elements from one layout to any other.
 //!
-//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes, each a loop nest with the
-//! same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing divides per element.
+//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes,
+//! each a loop nest with the same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing
+//! divides per element.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -19,7 +20,8 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what can be asked of a copy, `plan/` is what to do, `exec/` walks a plan, `kernel/` has the innermost loops: docs/DESIGN.md.
+// The files here are what can be asked of a copy, `plan/` is what to do, `exec/` walks a plan, `kernel/` has
+// the innermost loops: docs/DESIGN.md.
 
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
@@ -47,16 +49,20 @@ mod write_only;
 
 pub use axis_piece::AxisPiece;
 pub use copy::{Strided, copy, copy_strided};
-pub use descriptor_pairs::DescriptorPair;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
-pub use passes::CopyPass;
 pub use piece::Piece;
 pub use plans::{Plans, Settings};
 pub use relayout::Relayout;
 pub use strided_copy::WriteOnly;
 pub use tuning::Tuning;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan_items {
+    pub use super::descriptor_pairs::DescriptorPair;
+    pub use super::passes::CopyPass;
+}
 
 #[cfg(test)]
 mod tests;

@@ -10,12 +10,14 @@ use crate::error::Error;
 
 /// One pass of a copy: boxes that take one buffer to the next.
 ///
-/// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or taken apart, one tile level a pass,
-/// and layouts that fuse dimensions in orders that contradict each other meet in a packed buffer: pass `k` reads the buffer
-/// that pass `k - 1` has filled, and the last one fills the destination.
+/// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or
+/// taken apart, one tile level a pass, and layouts that fuse dimensions in orders that contradict each other
+/// meet in a packed buffer: pass `k` reads the buffer that pass `k - 1` has filled, and the last one fills
+/// the destination.
 ///
 /// ```
-/// use tensor_layout::relayout::{CopyPass, Relayout};
+/// use tensor_layout::relayout::Relayout;
+/// use tensor_layout::plan::CopyPass;
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[2,3]:[3,1]".parse()?, "f32[2,3]:[4,1]".parse()?);
@@ -55,19 +57,20 @@ impl CopyPass<'_> {
         self.program.boxes.count()
     }
 
-    /// The boxes: loop nests that together copy every element once. They are made as they are asked for.
+    /// The boxes: loop nests that together copy every element once. They are made as they are requested.
     ///
-    /// They count elements: where the copy [changes their width](Relayout::changes_width), both sides have one of their own.
+    /// They count elements: where the copy [changes their width](Relayout::changes_width), both sides have
+    /// one of their own.
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.program.boxes.iter()
     }
 
-    /// The boxes that bring the padding of an Irreducible destination back, from the buffer that the *next* pass fills into the
-    /// one that this pass fills. None in other passes.
+    /// The boxes that bring the padding of an Irreducible destination back, from the buffer that the *next*
+    /// pass fills into the one that this pass fills. None in other passes.
     ///
-    /// Padding inside the tiles of such a layout goes through the levels like elements do. Where it is kept, these boxes
-    /// run before all passes, the last pass's first; where it is set, every buffer in between is filled
-    /// with the pattern instead.
+    /// Padding inside the tiles of such a layout goes through the levels like elements do. Where it is kept,
+    /// these boxes run before all passes, the last pass's first; where it is set, every buffer in between is
+    /// filled with the pattern instead.
     pub fn recovering_boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.recover.into_iter().flat_map(|program| program.boxes.iter())
     }
@@ -95,7 +98,7 @@ impl Relayout {
     /// The passes of the copy, in order: the plan without the kernels of this crate.
     ///
     /// ```
-    /// use tensor_layout::{map::Loop, relayout::Relayout, ArrayShape};
+    /// use tensor_layout::{plan::Loop, relayout::Relayout, ArrayShape};
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,200]{1,0}".parse()?, "f32[16,200]{1,0:T(8,128)}".parse()?);
     /// let relayout = Relayout::new(&rows, &tiles)?;
@@ -128,9 +131,11 @@ impl Relayout {
         before.chain(std::iter::once(last))
     }
 
-    /// The places of the destination that hold no element, as boxes: what [`with_padding`](Self::with_padding) writes.
+    /// The places of the destination that hold no element, as boxes: what
+    /// [`with_padding`](Self::with_padding) writes.
     ///
-    /// The bits behind the last element of a buffer that does not end with a whole byte are written too, with zeros.
+    /// The bits after the last element of a buffer that does not end with a whole byte are written too, with
+    /// zeros.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::checked;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
@@ -168,7 +168,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::PaddingOfPart`] if the destination is a [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a
+    /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a
     /// cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
     ///
     /// ```
@@ -183,7 +183,7 @@ impl Relayout {
     /// ```
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
         if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
-            return Err(Error::PaddingOfPart { base_offset: self.destination.base() });
+            return Err(ArgumentRule::PaddingOfPart.by(self.destination.base(), 0));
         }
         self.with_padding_everywhere(padding)
     }

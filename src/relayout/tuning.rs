@@ -10,19 +10,20 @@ use crate::error::Error;
 use super::plan::cost::{LARGEST_STAGED_RUN, LEAST_STAGED_RUN, LONGEST_JOINED};
 use super::plan::machine::Knobs;
 
-/// Settings of a plan that replace what the traits of the machine suggest: what [`Relayout::measured`](super::Relayout::measured) finds, to
-/// be kept and given to another plan of the same pair of layouts ([`Relayout::with_tuning`](super::Relayout::with_tuning)). They change how fast a
-/// copy is, never what it writes.
+/// Settings of a plan that replace what the traits of the machine suggest: what
+/// [`Relayout::measured`](super::Relayout::measured) finds, to be kept and given to another plan of the same
+/// pair of layouts ([`Relayout::with_tuning`](super::Relayout::with_tuning)). They change how fast a copy is,
+/// never what it writes.
 ///
 /// Its text is `default` or a list of settings (with the feature `serde`, a string):
 ///
 /// | setting | means |
 /// |---|---|
 /// | `stores=ordinary`, `stores=non-temporal` | through the cache or past it, whatever the size |
-/// | `prefetch=off`, `prefetch=2048` | no software prefetch of what is read, or so many bytes ahead |
-/// | `joined=off`, `joined=128` | past the cache, destination runs of at most so many bytes, up to 128, are joined with those of the neighbouring tiles |
+/// | `prefetch=off`, `prefetch=2048` | no software prefetch of what is read, or this many bytes ahead |
+/// | `joined=off`, `joined=128` | past the cache, destination runs of at most this many bytes, up to 128, are joined with those of the neighbouring tiles |
 /// | `panels=l1`, `panels=l2` | transposes prefetch the next panel into the first or the second cache |
-/// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of so many bytes, or in whole rows of 128 bytes to 1 KiB that follow each other |
+/// | `staged=off`, `staged=256`, `staged=512`, `staged=1024` | transposes past the cache stage panels and drain them in runs of this many bytes, or in whole rows of 128 bytes to 1 KiB that follow each other |
 /// | `order=permuted`, `order=ascending` | in the L2 cache, an order that hardware prefetchers do not follow, or that of the memory |
 ///
 /// ```
@@ -71,13 +72,14 @@ impl Tuning {
         Tuning { streaming: Some(streaming), ..self }
     }
 
-    /// With software prefetch so many bytes ahead, 0 for none.
+    /// With software prefetch this many bytes ahead, 0 for none.
     #[must_use]
     pub fn with_prefetch(self, bytes: usize) -> Tuning {
         Tuning { prefetch: Some(bytes), ..self }
     }
 
-    /// With the next panel of a transpose prefetched into the L1 cache, or into the L2 cache. It matters for elements of four bytes and more.
+    /// With the next panel of a transpose prefetched into the L1 cache, or into the L2 cache. It matters for
+    /// elements of four bytes and more.
     ///
     /// ```
     /// use tensor_layout::relayout::Tuning;
@@ -89,11 +91,13 @@ impl Tuning {
         Tuning { panels: Some(if l1 { 1 } else { 2 }), ..self }
     }
 
-    /// With panels of transposes staged and drained in runs of so many bytes, 0 for none, where stores are non-temporal.
+    /// With panels of transposes staged and drained in runs of this many bytes, 0 for none, where stores are
+    /// non-temporal.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if it is more than 1024. There are kernels for 256, 512 and 1024; others are rounded down.
+    /// [`Error::OutOfLimits`] if it is more than 1024. There are kernels for 256, 512 and 1024; others are
+    /// rounded down.
     pub fn with_staged_runs(self, bytes: usize) -> Result<Tuning, Error> {
         let number = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let (value, max) = (number(bytes), number(LARGEST_STAGED_RUN));
@@ -104,8 +108,8 @@ impl Tuning {
         Ok(Tuning { staged: kernels.into_iter().rfind(|&run| run <= bytes), ..self })
     }
 
-    /// With destination runs of at most so many bytes joined with those of neighbouring tiles, 0 for none, where stores are non-temporal and rows
-    /// lie whole pages apart. Runs of more than 128 bytes never are.
+    /// With destination runs of at most this many bytes joined with those of neighbouring tiles, 0 for none,
+    /// where stores are non-temporal and rows are whole pages apart. Runs of more than 128 bytes never are.
     ///
     /// ```
     /// use tensor_layout::relayout::Tuning;

@@ -1,9 +1,9 @@
 //! Copies into memory that is not read: fresh memory without contents, and mapped GPU buffers.
 //!
-//! Reading write-combining memory takes a hundred times as long as writing it, and what is written there in part, or twice, is
-//! written slowly. So most copies go straight to their places. Where `run` would change bytes in part (elements
-//! that share bytes) or would fill everything before it copies (padding in short runs), the copy is put together in a small buffer, block by
-//! block, from where each byte is written once.
+//! Reading write-combining memory takes a hundred times as long as writing it, and what is written there in
+//! part, or twice, is written slowly. So most copies go straight to their places. Where `run` would change
+//! bytes in part (elements that share bytes) or would fill everything before it copies (padding in short
+//! runs), the copy is put together in a small buffer, block by block, from where each byte is written once.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -37,9 +37,9 @@ fn initialised(own: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
 const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
 
 impl Relayout {
-    /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is so only where
-    /// [padding is kept](Padding::Keep): if it shares bytes with elements, or if the destination is Irreducible. Such a copy cannot
-    /// [be written only](Self::run_write_only).
+    /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is
+    /// so only where [padding is kept](Padding::Keep): if it shares bytes with elements, or if the
+    /// destination is Irreducible. Such a copy cannot [be written only](Self::run_write_only).
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -73,13 +73,14 @@ impl Relayout {
         self.padding == Padding::Keep && has_padding(&self.destination)
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination, all of them written.
-    /// Fresh memory needs no zeros first.
+    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination, all of
+    /// them written. Fresh memory needs no zeros first.
     ///
     /// # Errors
     ///
-    /// [`Error::PaddingKept`] if the destination has padding and nothing is said of it ([`with_padding`](Self::with_padding)), as
-    /// it would stay without contents; and as for [`run`](Self::run). Nothing has been written then.
+    /// [`Error::PaddingKept`] if the destination has padding and nothing is said of it
+    /// ([`with_padding`](Self::with_padding)), as it would stay without contents; and as for
+    /// [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -107,8 +108,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::PaddingKept`] if the copy [reads the destination](Self::reads_destination); and as for [`run`](Self::run). Nothing
-    /// has been written then.
+    /// [`Error::PaddingKept`] if the copy [reads the destination](Self::reads_destination); and as for
+    /// [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
@@ -154,7 +155,8 @@ impl Relayout {
         Ok(memory.get_mut(..size).unwrap_or_default())
     }
 
-    /// Copies without reading the destination, and says how many bytes were written. The buffers were measured.
+    /// Copies without reading the destination, and says how many bytes were written. The buffers were
+    /// measured.
     fn write(&self, source: &[u8], mut destination: Destination<'_>) -> Result<u64, Error> {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(0) };
@@ -171,7 +173,8 @@ impl Relayout {
         }
     }
 
-    /// Writes some elements of the destination, and what padding is set among them: a part of `program`, which fills all of it.
+    /// Writes some elements of the destination, and what padding is set among them: a part of `program`,
+    /// which fills all of it.
     fn write_part(
         &self,
         program: &Program,
@@ -197,7 +200,8 @@ impl Relayout {
         Ok(self.write_bytes(own, &buffer, destination))
     }
 
-    /// Writes the elements between bounds, one block after the other; `None` if one of them would take too many boxes.
+    /// Writes the elements between bounds, one block after the other; `None` if one of them would take too
+    /// many boxes.
     fn write_in_blocks(
         &self,
         (program, boxes): (&Program, &Spans<'_>),
@@ -229,8 +233,9 @@ impl Relayout {
 }
 
 impl Piece {
-    /// As [`Relayout::reads_destination`], of this piece. Where padding is kept, a piece of elements that share bytes may read although the whole
-    /// copy does not: its boxes are cut, and may no longer consist of whole bytes.
+    /// As [`Relayout::reads_destination`], of this piece. Where padding is kept, a piece of elements that
+    /// share bytes may read although the whole copy does not: its boxes are cut, and may no longer consist of
+    /// whole bytes.
     #[must_use]
     pub fn reads_destination(&self) -> bool {
         self.why_read().is_some()
@@ -304,7 +309,8 @@ impl Piece {
 }
 
 impl Part {
-    /// Writes the part without reading the destination, and says how many bytes that were. The buffers were measured.
+    /// Writes the part without reading the destination, and says how many bytes that were. The buffers were
+    /// measured.
     fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<u64, Error> {
         // A copy of several passes is not cut.
         let Passes::Direct(program) = &whole.passes else { return Ok(0) };

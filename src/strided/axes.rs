@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, OFFSET, exact};
 use crate::error::Error;
 
 /// The logical order of the letters engines use: groups, batch or output channels, channels or
@@ -60,7 +60,7 @@ impl AxisOrder {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAxisOrder`] if a letter is repeated, there are more than
+    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated, there are more than
     /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
     /// nor to a run a, b, c, ...
     ///
@@ -74,33 +74,37 @@ impl AxisOrder {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn new(letters: &str) -> Result<AxisOrder, Error> {
-        let bad = |reason: String| Error::BadAxisOrder { order: letters.to_owned(), reason };
+        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), &reason))
+    }
+
+    /// The order that these letters name, or what is wrong with them.
+    pub(super) fn read(letters: &str) -> Result<AxisOrder, String> {
         let upper = letters.to_ascii_uppercase();
         let bytes = upper.as_bytes();
         if bytes.is_empty() {
-            return Err(bad("it names no axis".into()));
+            return Err("it names no axis".into());
         }
         if bytes.len() > Self::MAX_RANK {
-            return Err(bad(format!("it names more than {} axes", Self::MAX_RANK)));
+            return Err(format!("it names more than {} axes", Self::MAX_RANK));
         }
         let mut logical: SmallVec<[u8; 8]> = bytes.iter().copied().collect();
         logical.sort_unstable();
         if let Some(&[twice, _]) = logical.windows(2).find(|pair| pair.first() == pair.last()) {
-            return Err(bad(format!("it names the axis {} twice", char::from(twice))));
+            return Err(format!("it names the axis {} twice", char::from(twice)));
         }
         if let Some(all) = logical.iter().map(|letter| LOGICAL.iter().position(|l| l == letter)).collect() {
             let mut places: SmallVec<[usize; 8]> = all;
             places.sort_unstable();
             logical = places.iter().filter_map(|&place| LOGICAL.get(place).copied()).collect();
         } else if logical.iter().zip(b'A'..).any(|(&letter, expected)| letter != expected) {
-            return Err(bad("its letters are neither among N C D H W (G O I for weights) nor a run a b c ...".into()));
+            return Err("its letters are neither among N C D H W (G O I for weights) nor a run a b c ...".into());
         }
         let mut order = AxisOrder { letters: [0; 8], axes: [0; 8] };
         let slots = order.letters.iter_mut().zip(&mut order.axes);
         for ((letter, axis), &byte) in slots.zip(bytes) {
             *letter = byte;
             let place = logical.iter().position(|&l| l == byte).unwrap_or_default();
-            *axis = checked::narrow(place, "an axis")?;
+            *axis = exact(u8::try_from(place).ok(), 0);
         }
         Ok(order)
     }

@@ -1,5 +1,6 @@
 //! `AxisList`: the sizes and strides of a descriptor, up to rank 8 inside the value.
 
+use crate::checked::Exact;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -87,7 +88,7 @@ impl AxisList {
                 let place = usize::from(*rank);
                 if let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(place), strides.get_mut(place)) {
                     (*size_slot, *stride_slot) = (size, stride);
-                    *rank = rank.saturating_add(1);
+                    *rank = rank.plus(1);
                 } else {
                     let (mut sizes, mut strides) = (sizes.to_vec(), strides.to_vec());
                     sizes.push(size);

@@ -2,9 +2,9 @@
 
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{self, ELEMENTS, OFFSET};
+use crate::checked::{self, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 use super::axes::AxisOrder;
 use super::axis_list::AxisList;
@@ -292,7 +292,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -309,10 +309,10 @@ impl BufferTensorDesc {
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         let min = self.min_size_in_bytes();
         if total < min {
-            return Err(Error::TotalSizeTooSmall { total, min });
+            return Err(ArgumentRule::TotalSizeTooSmall.by(total, min));
         }
         if !total.is_multiple_of(4) {
-            return Err(Error::TotalSizeUnaligned { total });
+            return Err(ArgumentRule::TotalSizeUnaligned.by(total, 0));
         }
         Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
@@ -322,11 +322,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAlignment`].
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment).
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
-            return Err(Error::BadAlignment { alignment: alignment.into(), min: min.next_power_of_two().into() });
+            return Err(ArgumentRule::BadAlignment.by(alignment.into(), min.next_power_of_two().into()));
         }
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
@@ -340,7 +340,7 @@ impl BufferTensorDesc {
     ///
     /// [`Error::Overflow`].
     pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
-        let span = if self.elements == 0 { 0 } else { self.min_elements.saturating_sub(self.base_offset) };
+        let span = if self.elements == 0 { 0 } else { self.min_elements.minus(self.base_offset) };
         let min_elements = checked_end(self.data_type, base_offset, span)?;
         Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self }.checked())
     }

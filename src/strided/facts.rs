@@ -1,5 +1,6 @@
 //! Packed? broadcast? padded? overlapping? in order? inner-packed? Six independent facts, one truth table.
 
+use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -61,7 +62,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::TooHard`] if the layout is padded and whether it overlaps could not be decided within
-    /// [`OVERLAP_WORK_LIMIT`] steps. The other facts never fail: ask for them one by one.
+    /// [`OVERLAP_WORK_LIMIT`] steps. The other facts never fail: require them one by one.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -95,8 +96,9 @@ impl BufferTensorDesc {
         })
     }
 
-    /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates, this does not
-    /// ask for row-major order: a column-major tensor is packed too. For both, ask `is_packed() && is_in_order()`.
+    /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates,
+    /// this does not require row-major order: a column-major tensor is packed too. For both, ask
+    /// `is_packed() && is_in_order()`.
     ///
     /// If no offset is skipped there are `span` of them, and each is used once exactly when there
     /// are as many indices.
@@ -112,8 +114,8 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn is_packed(&self) -> bool {
-        let span = self.min_elements().saturating_sub(self.base_offset());
-        (self.logical_elements() == span || self.logical_elements() == 0) && !self.is_padded()
+        (self.logical_elements() == 0 || self.logical_elements() == self.min_elements().minus(self.base_offset()))
+            && !self.is_padded()
     }
 
     /// Does some axis longer than 1 have stride 0? (No `is_contiguous` is true of such a tensor.)
@@ -122,19 +124,19 @@ impl BufferTensorDesc {
         self.live_axes().any(|(_, stride)| stride == 0)
     }
 
-    /// Is some offset between the first and the last used by no index? This is not `!is_contiguous()`: a column-major
-    /// tensor has no padding, and neither has a repeated one.
+    /// Is some offset between the first and the last used by no index? This is not `!is_contiguous()`: a
+    /// column-major tensor has no padding, and neither has a repeated one.
     ///
-    /// Exact: take the axes by ascending stride, and let those seen so far use every offset from 0 to `largest`. A next stride
-    /// above `largest + 1` skips the offset `largest + 1`, which no later axis can use either, as its stride is larger still;
-    /// any smaller stride leaves no gap.
+    /// Exact: take the axes by ascending stride, and let those seen so far use every offset from 0 to
+    /// `largest`. A next stride above `largest + 1` skips the offset `largest + 1`, which no later axis can
+    /// use either, as its stride is larger still; any smaller stride leaves no gap.
     #[must_use]
     pub fn is_padded(&self) -> bool {
         Walked::of(self).padded
     }
 
-    /// Do offsets never go down when the indices are walked in row-major order? Unlike `is_contiguous`, this allows
-    /// padding between rows.
+    /// Do offsets never go down when the indices are walked in row-major order? Unlike `is_contiguous`, this
+    /// allows padding between rows.
     ///
     /// A step of an axis sets all faster ones back to 0, so its stride must be at least their largest offset.
     #[must_use]
@@ -142,8 +144,8 @@ impl BufferTensorDesc {
         is_in_order(self.live_axes())
     }
 
-    /// Does the last axis longer than 1 have stride 1? Unlike `is_contiguous`, this looks at one axis only. Also true
-    /// without such an axis.
+    /// Does the last axis longer than 1 have stride 1? Unlike `is_contiguous`, this looks at one axis only.
+    /// Also true without such an axis.
     #[must_use]
     pub fn is_inner_packed(&self) -> bool {
         self.live_axes().last().is_none_or(|(_, stride)| stride == 1)
@@ -161,7 +163,7 @@ impl BufferTensorDesc {
     fn searched_overlap(&self) -> Overlap {
         let mut result = find_overlap(self.sizes(), self.strides(), OVERLAP_WORK_LIMIT);
         if let Overlap::Yes { offset, .. } = &mut result {
-            *offset = offset.saturating_add(self.base_offset());
+            *offset = offset.plus(self.base_offset());
         }
         result
     }
@@ -174,8 +176,8 @@ impl BufferTensorDesc {
     }
 }
 
-/// Do offsets never go down when these axes, the outermost first, are walked? They must be those of a descriptor, so
-/// that their largest offset fits 64 bits.
+/// Do offsets never go down when these axes, the outermost first, are walked? They must be those of a
+/// descriptor, so that their largest offset fits 64 bits.
 pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> bool {
     let mut largest = 0_u64;
     for (size, stride) in axes.rev().filter(|&(size, _)| size > 1) {
@@ -183,7 +185,7 @@ pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> 
             return false;
         }
         // Cannot saturate: invariant 3.
-        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        largest = largest.plus(stride.times(size.minus(1)));
     }
     true
 }
@@ -192,7 +194,8 @@ pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> 
 struct Walked {
     /// Some offset between the first and the last is used by no index.
     padded: bool,
-    /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share an offset.
+    /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share
+    /// an offset.
     steps_over: bool,
     broadcast: bool,
     in_order: bool,
@@ -238,10 +241,10 @@ fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     axes.sort_unstable_by_key(|&(_, stride)| stride);
     let (mut padded, mut steps_over, mut largest) = (false, true, 0_u64);
     for (size, stride) in axes {
-        padded |= stride > largest.saturating_add(1);
+        padded |= stride > largest.plus(1);
         steps_over &= stride > largest;
         // Cannot saturate: invariant 3 bounds the sum over all axes.
-        largest = largest.saturating_add(stride.saturating_mul(size.saturating_sub(1)));
+        largest = largest.plus(stride.times(size.minus(1)));
     }
     (padded, steps_over)
 }

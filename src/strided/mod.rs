@@ -4,7 +4,8 @@
 //! memory layout* and *DirectML helper functions*.
 //!
 //! ```
-//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags, OVERLAP_WORK_LIMIT};
+//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags};
+//! use tensor_layout::plan::OVERLAP_WORK_LIMIT;
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDml);
@@ -40,16 +41,24 @@ mod size;
 mod slice;
 mod view;
 
-pub use access::{BlockIter, Blocks, GemmOperand, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
+pub use access::GemmOperand;
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
+pub use overlap::Overlap;
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
 pub use view::{Side, broadcast_sizes, coalesce_all, concat};
+
+pub(crate) use plan::*;
+
+/// What [`crate::plan`] offers of this folder.
+pub(crate) mod plan {
+    pub use super::access::{BlockIter, Blocks, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
+    pub use super::overlap::OVERLAP_WORK_LIMIT;
+}
 
 pub(crate) use overlap::find_overlap;
 pub(crate) use read::{read_order, read_strides};

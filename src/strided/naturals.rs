@@ -11,7 +11,7 @@ pub(super) fn naturals<T: Copy + TryInto<i128>>(
     numbers: &[T],
 ) -> Result<Dims, Error> {
     let natural = |(axis, &number): (usize, &T)| match number.try_into() {
-        Ok(number) if number < 0_i128 => Err(Error::Negative { what, axis }),
+        Ok(number) if number < 0_i128 => Err(Error::negative(what, axis)),
         Ok(number) => checked::narrow(number, one_of_them),
         Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
     };

@@ -4,12 +4,13 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact, gcd};
 
 /// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
 ///
 /// ```
-/// use tensor_layout::strided::{Overlap, OVERLAP_WORK_LIMIT};
+/// use tensor_layout::strided::Overlap;
+/// use tensor_layout::plan::OVERLAP_WORK_LIMIT;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Strides that do not nest, and no overlap: found well within the limit.
@@ -70,19 +71,19 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     let mut terms: SmallVec<[Term; 8]> = SmallVec::new();
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if size > 1 {
-            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).saturating_sub(1) });
+            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1) });
         }
     }
     terms.sort_by_key(|term| core::cmp::Reverse(term.stride));
     // tails[k] sums up the terms from k on.
-    let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().saturating_add(1));
+    let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().plus(1));
     let mut tail = Tail::default();
     let mut quick = true;
     for (term, slot) in terms.iter().zip(&mut tails).rev() {
         quick &= term.stride > tail.largest;
         tail = Tail {
             // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
-            largest: tail.largest.saturating_add(term.stride.saturating_mul(term.bound)),
+            largest: tail.largest.plus(term.stride.times(term.bound)),
             gcd: gcd(term.stride, tail.gcd),
         };
         *slot = tail;
@@ -127,14 +128,14 @@ impl Search<'_> {
             let nontrivial = sum == 0 && self.chosen.iter().any(|&d| d != 0);
             return if nontrivial { Found::Yes } else { Found::No };
         };
-        let rest = self.tails.get(depth.saturating_add(1)).copied().unwrap_or_default();
+        let rest = self.tails.get(depth.plus(1)).copied().unwrap_or_default();
         let (low, high) = if term.stride == 0 {
             (0, 1)
         } else {
             // -sum - rest.largest <= stride * d <= -sum + rest.largest
-            let negated = 0_i128.saturating_sub(sum);
-            let low = div_ceil(negated.saturating_sub(rest.largest), term.stride);
-            let high = negated.saturating_add(rest.largest).div_euclid(term.stride);
+            let negated = 0_i128.minus(sum);
+            let low = div_ceil(negated.minus(rest.largest), term.stride);
+            let high = negated.plus(rest.largest).div_euclid(term.stride);
             (low.max(term.bound.saturating_neg()), high.min(term.bound))
         };
         // A solution and its negative are the same pair: the first difference may be taken as positive.
@@ -146,16 +147,16 @@ impl Search<'_> {
                 return Found::TooHard;
             };
             self.left = left;
-            let next = sum.saturating_add(term.stride.saturating_mul(d));
+            let next = sum.plus(term.stride.times(d));
             if rest.gcd == 0 && next == 0 || rest.gcd != 0 && next.checked_rem(rest.gcd) == Some(0) {
                 self.chosen.push(d);
-                match self.solve(depth.saturating_add(1), next) {
+                match self.solve(depth.plus(1), next) {
                     Found::No => {}
                     found => return found,
                 }
                 self.chosen.pop();
             }
-            d = d.saturating_sub(1);
+            d = d.minus(1);
         }
         Found::No
     }
@@ -171,17 +172,10 @@ fn witness(sizes: &[u64], strides: &[u64], terms: &[Term], differences: &[i128])
             *slot = size;
         }
     }
-    let offset = first.iter().zip(strides).fold(0_u64, |sum, (&i, &s)| sum.saturating_add(i.saturating_mul(s)));
+    let offset = first.iter().zip(strides).fold(0_u64, |sum, (&i, &s)| sum.plus(i.times(s)));
     Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
 }
 
 fn div_ceil(a: i128, b: i128) -> i128 {
-    0_i128.saturating_sub(0_i128.saturating_sub(a).div_euclid(b))
-}
-
-pub(super) fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a.checked_rem(b).unwrap_or(0));
-    }
-    a
+    0_i128.minus(0_i128.minus(a).div_euclid(b))
 }

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact, gcd};
 
 use super::desc::BufferTensorDesc;
-use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, gcd};
+use super::overlap::{OVERLAP_WORK_LIMIT, Overlap};
 
 impl BufferTensorDesc {
     /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
@@ -74,14 +74,14 @@ struct Term {
     coefficient: i128,
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
-    parts: SmallVec<[Part; 2]>,
+    parts: SmallVec<[Unknown; 2]>,
     /// The largest sum of the terms behind this one.
     rest_largest: i128,
     /// What divides every sum of theirs.
     rest_gcd: i128,
 }
 
-struct Part {
+struct Unknown {
     of: Of,
     multiple: i128,
     bound: i128,
@@ -98,9 +98,9 @@ impl Term {
         };
         let joint = multiple.checked_mul(bound).and_then(|bound| bound.checked_add(self.bound));
         match joint {
-            Some(joint) if multiple <= self.bound.saturating_add(1) => {
+            Some(joint) if multiple <= self.bound.plus(1) => {
                 self.bound = joint;
-                self.parts.push(Part { of, multiple, bound });
+                self.parts.push(Unknown { of, multiple, bound });
                 true
             }
             _ => false,
@@ -141,7 +141,7 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     for (coefficient, bound, of) in pieces {
         if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
-            let parts = SmallVec::from_iter([Part { of, multiple: 1, bound }]);
+            let parts = SmallVec::from_iter([Unknown { of, multiple: 1, bound }]);
             terms.push(Term { coefficient, bound, parts, rest_largest: 0, rest_gcd: 0 });
         }
     }
@@ -169,21 +169,21 @@ impl Search<'_> {
         };
         // target - rest_largest <= coefficient * z <= target
         let high = target.div_euclid(term.coefficient).min(term.bound);
-        let least = target.saturating_sub(term.rest_largest).max(0);
-        let low = least.saturating_add(term.coefficient).saturating_sub(1).div_euclid(term.coefficient);
+        let least = target.minus(term.rest_largest).max(0);
+        let low = least.plus(term.coefficient).minus(1).div_euclid(term.coefficient);
         let mut z = low;
         while z <= high {
             self.left = self.left.checked_sub(1)?;
-            let rest = target.saturating_sub(term.coefficient.saturating_mul(z));
+            let rest = target.minus(term.coefficient.times(z));
             let possible = if term.rest_gcd == 0 { rest == 0 } else { rest.checked_rem(term.rest_gcd) == Some(0) };
             if possible {
                 self.chosen.push(z);
-                if self.solve(depth.saturating_add(1), rest)? {
+                if self.solve(depth.plus(1), rest)? {
                     return Some(true);
                 }
                 self.chosen.pop();
             }
-            z = z.saturating_add(1);
+            z = z.plus(1);
         }
         Some(false)
     }
@@ -191,20 +191,16 @@ impl Search<'_> {
 
 fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &[i128]) -> Overlap {
     let mut first = Dims::from_elem(0, a.rank());
-    let mut second: Dims = b
-        .sizes()
-        .iter()
-        .zip(b.strides())
-        .map(|(&size, &stride)| if stride == 0 { 0 } else { size.saturating_sub(1) })
-        .collect();
+    let mut second: Dims =
+        b.sizes().iter().zip(b.strides()).map(|(&size, &stride)| if stride == 0 { 0 } else { size.minus(1) }).collect();
     for (term, &z) in terms.iter().zip(chosen) {
         let mut left = z;
         for part in term.parts.iter().rev() {
             let count = left.div_euclid(part.multiple).min(part.bound);
-            left = left.saturating_sub(count.saturating_mul(part.multiple));
+            left = left.minus(count.times(part.multiple));
             let (slot, value) = match part.of {
                 Of::First(axis) => (first.get_mut(axis), count),
-                Of::Second(axis) => (second.get_mut(axis), part.bound.saturating_sub(count)),
+                Of::Second(axis) => (second.get_mut(axis), part.bound.minus(count)),
                 Of::Bits => continue,
             };
             if let (Some(slot), Ok(value)) = (slot, u64::try_from(value)) {

@@ -15,11 +15,13 @@ use super::desc::BufferTensorDesc;
 impl FromStr for BufferTensorDesc {
     type Err = Error;
 
-    /// Reads the type, the sizes in logical order, and the strides in elements, with `+` and a base offset behind
-    /// them if there is one: what `Display` writes. Instead of strides there may be an axis order, which is packed.
+    /// Reads the type, the sizes in logical order, and the strides in elements, with `+` and a base offset
+    /// after them if there is one: what `Display` writes. Instead of strides there may be an axis order,
+    /// which is packed.
     ///
-    /// The text says nothing of flags, alignment or a total size set by hand. Sizes alone, `f32[2,3]`, are no descriptor:
-    /// [`Notated`](crate::notation::Notated) reads them, and XLA's tiles, oneDNN's tags and CuTe's digits as well.
+    /// The text says nothing of flags, alignment or a total size set by hand. Sizes alone, `f32[2,3]`, are
+    /// not descriptor: [`Notated`](crate::notation::Notated) reads them, and XLA's tiles, oneDNN's tags and
+    /// CuTe's digits as well.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -43,7 +45,7 @@ impl FromStr for BufferTensorDesc {
     }
 }
 
-/// `[5,1]`, perhaps with `+10` behind it, and the end of the text.
+/// `[5,1]`, perhaps with `+10` after it, and the end of the text.
 pub(crate) fn read_strides(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
@@ -63,7 +65,7 @@ pub(crate) fn read_strides(
     Ok(desc)
 }
 
-/// `NHWC`, and the end of the text; `or` names what else could stand there.
+/// `NHWC`, and the end of the text; `or` names what else could be there.
 pub(crate) fn read_order(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
@@ -71,14 +73,10 @@ pub(crate) fn read_order(
     or: &str,
 ) -> Result<(BufferTensorDesc, AxisOrder), Error> {
     let start = cursor.position();
-    let order = match AxisOrder::new(cursor.word()) {
-        Ok(order) => order,
-        Err(Error::BadAxisOrder { reason, .. }) => {
-            let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
-            return Err(cursor.error_at(start, &expected));
-        }
-        Err(error) => return Err(error),
-    };
+    let order = AxisOrder::read(cursor.word()).map_err(|reason| {
+        let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
+        cursor.error_at(start, &expected)
+    })?;
     if order.rank() != sizes.len() {
         return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
     }

@@ -18,8 +18,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Negative`] for a number below zero (a dynamic size, a reversed axis), [`Error::Overflow`] for
-    /// one of 2^64 or more, and as for [`new`](Self::new).
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero (a dynamic size, a
+    /// reversed axis), [`Error::Overflow`] for one of 2^64 or more, and as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -65,7 +65,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Negative`] for a negative size; and
+    /// [`Error::RankMismatch`] for the wrong number of strides; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; and
     /// as for [`new`](Self::new).
     ///
     /// ```
@@ -119,7 +119,7 @@ impl SignedDesc {
     #[cfg(any(feature = "dlpack", feature = "pjrt"))]
     pub(crate) fn forwards(self) -> Result<BufferTensorDesc, Error> {
         match self.reversed.first() {
-            Some(&axis) => Err(Error::Negative { what: "strides", axis }),
+            Some(&axis) => Err(Error::negative("strides", axis)),
             None => Ok(self.desc),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 use super::naturals::naturals;
 
@@ -26,9 +26,10 @@ use super::naturals::naturals;
 ///
 /// # Errors
 ///
-/// [`Error::ZeroSize`] for a size of zero, [`Error::Negative`] for a number below zero,
-/// [`Error::RankMismatch`] if there are not as many strides as sizes, [`Error::Overflow`] if the number of
-/// elements, an offset or the size passes 64 bits.
+/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize) for a size of zero,
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero, [`Error::RankMismatch`]
+/// if there are not as many strides as sizes, [`Error::Overflow`] if the number of elements, an offset or the
+/// size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Role};
@@ -57,7 +58,7 @@ pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
     let sizes = naturals("sizes", "one of the sizes", sizes)?;
     let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-        return Err(Error::ZeroSize { axis });
+        return Err(ArgumentRule::ZeroSize.at(axis));
     }
     let elements = match strides {
         None => checked::product(&sizes, ELEMENTS)?,

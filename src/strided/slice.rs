@@ -1,5 +1,6 @@
 //! `Slice`: which indices of an axis to keep, and its text.
 
+use crate::checked::Exact;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,8 +13,8 @@ use crate::error::Error;
 /// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
 /// `step`-th.
 ///
-/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single number
-/// is that one index (and the axis stays, with size 1). Nothing counts from the end.
+/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
+/// number is that one index (and the axis stays, with size 1). Nothing counts from the end.
 ///
 /// ```
 /// use tensor_layout::strided::Slice;
@@ -61,13 +62,13 @@ impl Slice {
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfRange`] if the start or the end lies past the size; [`Error::OutOfLimits`] for a step
+    /// [`Error::IndexOutOfRange`] if the start or the end is past the size; [`Error::OutOfLimits`] for a step
     /// of 0 or an end before its start.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
         let end = self.end.unwrap_or(size);
         if self.start <= end && end <= size && self.step > 0 {
-            let span = end.saturating_sub(self.start);
+            let span = end.minus(self.start);
             let length = if self.step == 1 { span } else { span.div_ceil(self.step) };
             return Ok(Taken { start: self.start, step: self.step, length });
         }
@@ -84,7 +85,7 @@ impl Slice {
             return Error::IndexOutOfRange { axis, index: self.start, size };
         }
         if end > size {
-            return Error::IndexOutOfRange { axis, index: end.saturating_sub(1), size };
+            return Error::IndexOutOfRange { axis, index: end.minus(1), size };
         }
         Error::OutOfLimits { what: "the end of a slice", value: end, min: self.start, max: size }
     }
@@ -157,7 +158,8 @@ impl fmt::Display for Slice {
     }
 }
 
-/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all: `[]`.
+/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all:
+/// `[]`.
 ///
 /// ```
 /// use tensor_layout::{strided::Slices, BufferTensorDesc, DataType};

@@ -96,12 +96,14 @@ impl ArrayShape {
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
 
-    /// The same elements in the same memory with the dimensions in another order: dimension `k` of the result is dimension
-    /// `order[k]` of this one. Tiles and all else stay, as they concern memory; only the numbers of the dimensions change.
+    /// The same elements in the same memory with the dimensions in another order: dimension `k` of the result
+    /// is dimension `order[k]` of this one. Tiles and all else stay, as they concern memory; only the numbers
+    /// of the dimensions change.
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -164,7 +166,7 @@ impl ArrayShape {
     #[must_use]
     pub fn logical_elements(&self) -> u64 {
         // Cannot saturate: `new` has checked it.
-        self.sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
+        checked::element_count(&self.sizes)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, PHYSICAL};
+use crate::checked::{self, Dims, Exact, PHYSICAL};
 use crate::error::Error;
 
 use super::array::ArrayShape;
@@ -49,7 +49,7 @@ impl ArrayShape {
         checked::round_up(elements, self.layout().tail_padding_alignment(), PHYSICAL)
     }
 
-    /// The sizes in the order they lie in memory, major to minor.
+    /// The sizes in the order they are in memory, major to minor.
     #[must_use]
     pub(crate) fn physical_sizes(&self) -> Dims {
         let order = self.layout().minor_to_major().iter().rev();
@@ -114,7 +114,7 @@ fn largest_part(size: u64, indices: &[u64]) -> u64 {
     let mut largest = 0;
     let mut start = 0_u64;
     for end in indices.iter().copied().filter(|&index| index < size).chain([size]) {
-        largest = largest.max(end.saturating_sub(start));
+        largest = largest.max(end.minus(start));
         start = end;
     }
     largest

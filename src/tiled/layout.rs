@@ -1,4 +1,4 @@
-//! `Layout` and `Tile`: in which order the dimensions lie, and how they are cut into blocks.
+//! `Layout` and `Tile`: in which order the dimensions are stored, and how they are cut into blocks.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked;
 use crate::element::{DataType, ElementKind};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 /// The largest memory space: XLA keeps it in 8 bits with a sign.
 const MAX_MEMORY_SPACE: u64 = 127;
@@ -49,10 +49,9 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`Error::ZeroTile`].
+    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile).
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
-        let entry =
-            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::ZeroTile { tile: 0, entry });
+        let entry = |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::zero_tile(0, entry));
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
@@ -60,7 +59,7 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`Error::TrailingCombine`].
+    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine).
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -72,7 +71,7 @@ impl Tile {
     /// ```
     pub fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
-            Some(TileSize::Combine) => Err(Error::TrailingCombine { tile: 0 }),
+            Some(TileSize::Combine) => Err(ArgumentRule::TrailingCombine.by(0, 0)),
             _ => Ok(Tile(SmallVec::from_slice(entries))),
         }
     }
@@ -81,7 +80,9 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`Error::ZeroTile`], [`Error::TrailingCombine`], or [`Error::Overflow`] for other negative numbers.
+    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile),
+    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine), or [`Error::Overflow`] for
+    /// other negative numbers.
     pub fn from_xla(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -89,7 +90,7 @@ impl Tile {
                 TileSize::Combine
             } else {
                 let size = checked::narrow(dimension, "a tile size")?;
-                TileSize::Size(NonZeroU64::new(size).ok_or(Error::ZeroTile { tile: 0, entry })?)
+                TileSize::Size(NonZeroU64::new(size).ok_or(Error::zero_tile(0, entry))?)
             });
         }
         Tile::from_entries(&entries)
@@ -140,7 +141,7 @@ impl SplitConfig {
     }
 }
 
-/// How the dimensions of an array lie in memory: their order, tiles, and what goes with them.
+/// How the dimensions of an array are in memory: their order, tiles, and what goes with them.
 ///
 /// Every part has XLA's default until set: no tiles, a tail alignment of 1, the data type's own
 /// storage width, memory space 0, no divisions among memories, no bytes in front of the data.
@@ -170,7 +171,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{tiled::{Layout, Tile}, DataType};
@@ -196,7 +197,7 @@ impl Layout {
         for (position, &axis) in minor_to_major.iter().enumerate() {
             match seen.get_mut(axis) {
                 None => return Err(Error::AxisOutOfRange { axis, rank }),
-                Some(true) => return Err(Error::NotAPermutation { what: "minor_to_major", position, axis }),
+                Some(true) => return Err(Error::not_a_permutation("minor_to_major", position, axis)),
                 Some(seen) => *seen = true,
             }
         }
@@ -227,7 +228,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     pub fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
         let minor_to_major = Self::new(minor_to_major)?.minor_to_major;
         Ok(Layout { minor_to_major, ..self })
@@ -243,10 +244,10 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::ZeroTailAlignment`].
+    /// [`ArgumentRule::ZeroTailAlignment`](crate::ArgumentRule::ZeroTailAlignment).
     pub fn with_tail_padding_alignment(self, elements: u64) -> Result<Layout, Error> {
         if elements == 0 {
-            return Err(Error::ZeroTailAlignment);
+            return Err(ArgumentRule::ZeroTailAlignment.by(0, 0));
         }
         Ok(Layout { tail_padding_alignment: elements, ..self })
     }
@@ -333,7 +334,7 @@ impl Layout {
         self.element_bits
     }
 
-    /// The memory the buffer lies in: 0 by default.
+    /// The memory the buffer is in: 0 by default.
     #[must_use]
     pub fn memory_space(&self) -> u64 {
         self.memory_space

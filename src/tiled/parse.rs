@@ -12,7 +12,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
@@ -93,7 +93,7 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
             return Err(cursor.error(&format!("tuples nested at most {MAX_TUPLE_DEPTH} deep")));
         }
         cursor.expect("(", "`(`")?;
-        return cursor.list(")", |cursor| read_nested(cursor, depth.saturating_add(1))).map(Shape::Tuple);
+        return cursor.list(")", |cursor| read_nested(cursor, depth.plus(1))).map(Shape::Tuple);
     }
     let start = cursor.position();
     match cursor.word() {

@@ -1,4 +1,4 @@
-//! The reader of what stands in the braces.
+//! The reader of what is in the braces.
 //!
 //! ```text
 //! layout := "{" [ dim { "," dim } ] [ ":" parts ] "}"
@@ -11,6 +11,7 @@
 //!
 //! Every n is below 2^63, as XLA's numbers are signed, and `S(n)` at most 127, as XLA keeps it in 8 bits.
 
+use crate::checked::Exact;
 use alloc::format;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -41,7 +42,7 @@ impl FromStr for Layout {
                 ahead.expect(",", "`,`, `:` or `}`")?;
             }
             ahead.number("the number of a dimension")?;
-            rank = rank.saturating_add(1);
+            rank = rank.plus(1);
         }
         let mut cursor = Cursor::new(text);
         let layout = read_layout(&mut cursor, rank)?;
@@ -150,7 +151,7 @@ fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<Data
     Ok(Some(data_type))
 }
 
-/// `L(128)`: the number and where it stands, or nothing if another part comes next.
+/// `L(128)`: the number and where it is, or nothing if another part comes next.
 fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
     if !cursor.eat(letter) {
         return Ok(None);
@@ -162,7 +163,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     Ok(Some((start, number)))
 }
 
-/// The divisions behind `SC`.
+/// The divisions after `SC`.
 fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
@@ -186,7 +187,7 @@ fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     Ok(SplitConfig::new(dimension, &indices))
 }
 
-/// The tiles behind `T`.
+/// The tiles after `T`.
 fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     let (mut tiles, mut entries) = (Vec::new(), 0_usize);
     cursor.expect("(", "`(` and a tile")?;
@@ -194,7 +195,7 @@ fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
         let start = cursor.position();
         let tile = read_tile(cursor)?;
         // An empty tile counts as well, or a text could hold any number of them.
-        entries = entries.saturating_add(tile.entries().len().max(1));
+        entries = entries.plus(tile.entries().len().max(1));
         if entries > MAX_TILE_ENTRIES {
             return Err(cursor.error_at(start, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));
         }

@@ -1,9 +1,10 @@
-//! The layout a TPU compiler gives parameters and results when nobody asks for another: tiles and the order of
-//! the dimensions.
+//! The layout a TPU compiler gives parameters and results when no one requires another: tiles and the order
+//! of the dimensions.
 //!
-//! Both rules are observations of libtpu 0.0.51, asked ahead of time (`jit(identity)`); docs/XLA.md says on how
-//! many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv, tpu_orders.tsv). They
-//! say nothing about what the compiler does inside a program, and neither saw 1-bit types.
+//! Both rules are observations of libtpu 0.0.51, asked ahead of time (`jit(identity)`); docs/XLA.md says on
+//! how many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv,
+//! tpu_orders.tsv). They say nothing about what the compiler does inside a program, and neither saw 1-bit
+//! types.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,7 +15,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked;
+use crate::checked::{self, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -101,8 +102,8 @@ impl ArrayShape {
     /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it
     /// has. [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
     ///
-    /// With p elements to a 32-bit word (types of 64 and 128 bits are several words; on v2 and v3 types below a byte
-    /// take a byte) and m = 2 on v2 and v3, 1 later:
+    /// With p elements to a 32-bit word (types of 64 and 128 bits are several words; on v2 and v3 types below
+    /// a byte take a byte) and m = 2 on v2 and v3, 1 later:
     ///
     /// | rank | tiles |
     /// |---|---|
@@ -110,8 +111,8 @@ impl ArrayShape {
     /// | 1 | `T(n)(128)(p,1)`, n the next power of two of the size, from 128pm to 1024 |
     /// | 2 and more, H the second-fastest size | `T(r,128)(p,1)`, r the next power of two of H, from pm to 8; but 8p on v4 and later where p is 4 or more and 8p divides H |
     ///
-    /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of 2
-    /// bits have r = 16. What is not covered: what the compiler does inside a program (other tiles in VMEM and
+    /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of 2 bits
+    /// have r = 16. What is not covered: what the compiler does inside a program (other tiles in VMEM and
     /// SMEM, fusions). Of the layout, the order and the memory space are kept.
     ///
     /// # Errors
@@ -158,13 +159,13 @@ impl ArrayShape {
         rule.tiles(width, height)
     }
 
-    /// The shape in the layout a TPU of this generation gives it when nobody asks for another: the order of the
-    /// dimensions and the [tiles](ArrayShape::with_tpu_tiles). The order the shape has does not matter.
+    /// The shape in the layout a TPU of this generation gives it when no one requires another: the order of
+    /// the dimensions and the [tiles](ArrayShape::with_tpu_tiles). The order the shape has does not matter.
     ///
-    /// The compiler takes the most compact order: the one whose buffer, with the padding of its tiles, is
-    /// the smallest; of several, the one nearest to row-major, which is the lexicographically largest
-    /// `minor_to_major`. Empty arrays are row-major. (For 2-bit types, whose tiles have at least 16 rows, an order
-    /// without padding comes first, and the others are compared as if tiles of 8 rows would do.)
+    /// The compiler takes the most compact order: the one whose buffer, with the padding of its tiles, is the
+    /// smallest; of several, the one nearest to row-major, which is the lexicographically largest
+    /// `minor_to_major`. Empty arrays are row-major. (For 2-bit types, whose tiles have at least 16 rows, an
+    /// order without padding comes first, and the others are compared as if tiles of 8 rows would do.)
     ///
     /// # Errors
     ///
@@ -187,8 +188,8 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// The shape with every array in it as [`ArrayShape::with_tpu_layout`] lays it out. Arrays without a bound stay as they
-    /// are.
+    /// The shape with every array in it as [`ArrayShape::with_tpu_layout`] lays it out. Arrays without a
+    /// bound stay as they are.
     ///
     /// # Errors
     ///
@@ -215,8 +216,8 @@ impl Shape {
 
 /// What the tiles of a data type on a generation depend on, beside the sizes.
 struct TileRule {
-    /// The bits of an element. Types of 64 and 128 bits are several 32-bit words, and the first generations store
-    /// smaller types in bytes.
+    /// The bits of an element. Types of 64 and 128 bits are several 32-bit words, and the first generations
+    /// store smaller types in bytes.
     bits: u32,
     /// The elements of a 32-bit word of a tile.
     packing: u64,
@@ -247,7 +248,7 @@ impl TileRule {
         })
     }
 
-    /// The tiles over the fastest size and the one behind it, as far as there are any.
+    /// The tiles over the fastest size and the one after it, as far as there are any.
     fn tiles(&self, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
         let line = checked::mul(128, self.least_rows, checked::ELEMENTS)?;
         let mut tiles = match (width, height) {
@@ -266,7 +267,7 @@ impl TileRule {
 
     /// The rows of a tile, where the second-fastest size is `height`.
     fn rows(&self, height: u64) -> u64 {
-        let large = self.packing.saturating_mul(8);
+        let large = self.packing.times(8);
         match self.fixed_rows {
             Some(rows) => rows,
             None if self.has_large_tiles && height.is_multiple_of(large) => large,
@@ -276,8 +277,8 @@ impl TileRule {
 
     /// The `minor_to_major` of the smallest buffer, and of several the lexicographically largest.
     ///
-    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major. Without elements no pair
-    /// needs less than the first, the row-major one.
+    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major. Without
+    /// elements no pair needs less than the first, the row-major one.
     fn compact_order(&self, sizes: &[u64], elements: u64) -> SmallVec<[usize; 8]> {
         let descending = || (0..sizes.len()).rev();
         let mut least: Option<(u128, usize, usize)> = None;
@@ -298,12 +299,12 @@ impl TileRule {
         }
     }
 
-    /// What the compiler compares orders by: 0 for an order without padding, else the elements of the buffer with
-    /// padding, counted with tiles of at most 8 rows. `width` and `height` are the two fastest of the sizes, whose
-    /// product is `elements`.
+    /// What the compiler compares orders by: 0 for an order without padding, else the elements of the buffer
+    /// with padding, counted with tiles of at most 8 rows. `width` and `height` are the two fastest of the
+    /// sizes, whose product is `elements`.
     ///
-    /// Only 2-bit types have smallest tiles of more rows, 16; for all others this is the size of the buffer, as tiles of
-    /// 8 words in height are taken only where they add no padding.
+    /// Only 2-bit types have smallest tiles of more rows, 16; for all others this is the size of the buffer,
+    /// as tiles of 8 words in height are taken only where they add no padding.
     fn compared_size(&self, width: u64, height: u64, elements: u64) -> u128 {
         if width.is_multiple_of(128) && height.is_multiple_of(self.rows(height)) {
             return 0;
@@ -312,7 +313,7 @@ impl TileRule {
         let rows = power_of_two_between(height, self.least_rows.min(8), 8);
         // Below 2^74: a width grows to at most 128 times its size, a height to 8 times.
         let padded = |size: u64, multiple: u64| u128::from(size).next_multiple_of(u128::from(multiple));
-        u128::from(rest).saturating_mul(padded(width, 128)).saturating_mul(padded(height, rows))
+        u128::from(rest).times(padded(width, 128)).times(padded(height, rows))
     }
 }
 

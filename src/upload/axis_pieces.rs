@@ -3,8 +3,8 @@
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::checked::{self, BYTES, OFFSET};
-use crate::error::Error;
+use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd};
+use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
@@ -36,8 +36,8 @@ pub struct AxisPiece {
     pub bound: Range<u64>,
 }
 
-/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers, however many
-/// pieces there are.
+/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers,
+/// however many pieces there are.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, AxisPieces, Limits};
@@ -63,27 +63,28 @@ impl AxisPieces {
     /// How many pieces are left.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.size().saturating_sub(self.next).div_ceil(self.step.max(1))
+        self.size().minus(self.next).div_ceil(self.step.max(1))
     }
 
-    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which has no pieces.
+    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which
+    /// has no pieces.
     #[must_use]
     pub fn step(&self) -> u64 {
         self.step
     }
 
     fn size(&self) -> u64 {
-        self.desc.sizes().get(self.axis).copied().unwrap_or(0)
+        at(&self.desc.sizes(), self.axis)
     }
 
     fn piece(&self, indices: Range<u64>) -> Result<AxisPiece, Error> {
         let part = self.desc.slice_axis(self.axis, indices.clone())?;
         let bits = u128::from(part.data_type().bits());
-        let first: u64 = checked::narrow(u128::from(part.base_offset()).saturating_mul(bits).div_euclid(8), BYTES)?;
-        let start = first.saturating_sub(first.checked_rem(self.alignment).unwrap_or(0));
+        let first: u64 = checked::narrow(u128::from(part.base_offset()).times(bits).div_euclid(8), BYTES)?;
+        let start = first.minus(first.modulo(self.alignment.max(1)));
         // What is left in front of the first element is a whole number of elements: the alignment is one.
-        let skipped = u128::from(start).saturating_mul(8).checked_div(bits).unwrap_or(0);
-        let base = part.base_offset().saturating_sub(checked::narrow(skipped, OFFSET)?);
+        let skipped = u128::from(start).times(8).divided_by(bits);
+        let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
         let desc = part.with_base_offset(base)?;
         let exact = checked::bytes_for(desc.min_elements(), desc.data_type().bits())?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
@@ -108,21 +109,23 @@ impl Iterator for AxisPieces {
 
 impl FusedIterator for AxisPieces {}
 
-/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis 0.
+/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis
+/// 0.
 ///
-/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding begin, at or before
-/// its first element; the difference is the base offset of its descriptor. Devices without a base offset
-/// ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces but the last have
-/// the same number of indices. Bindings of neighbouring pieces may overlap in the bytes in front of an element: they are
-/// for reading, or for one dispatch each.
+/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
+/// begin, at or before its first element; the difference is the base offset of its descriptor. Devices
+/// without a base offset ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned.
+/// All pieces but the last have the same number of indices. Bindings of neighbouring pieces may overlap in
+/// the bytes in front of an element: they are for reading, or for one dispatch each.
 ///
 /// (The report's [`pieces`](super::UploadReport::pieces) cut a range of bytes without regard to rows.)
 ///
 /// # Errors
 ///
-/// [`Error::AxisOutOfRange`]; [`Error::BindingLimit`] if a single index of the axis takes more than the largest binding;
-/// [`Error::NoPieces`] if pieces that begin aligned do not fit; [`Error::OffsetUnaligned`] if the tensor itself begins unaligned
-/// and the device has no base offset; [`Error::Overflow`].
+/// [`Error::AxisOutOfRange`]; [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index
+/// of the axis takes more than the largest binding; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if
+/// pieces that begin aligned do not fit; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned)
+/// if the tensor itself begins unaligned and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, validate, Buffer, Limits, Role};
@@ -157,36 +160,36 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     }
     let bits = u128::from(desc.data_type().bits());
     let row = desc.slice_axis(axis, 0..1)?;
-    let row_bits = u128::from(row.min_elements().saturating_sub(row.base_offset())).saturating_mul(bits);
-    let (stride_bits, align_bits) = (u128::from(stride).saturating_mul(bits), u128::from(alignment).saturating_mul(8));
-    let base_bits = u128::from(desc.base_offset()).saturating_mul(bits);
+    let row_bits = u128::from(row.min_elements().minus(row.base_offset())).times(bits);
+    let (stride_bits, align_bits) = (u128::from(stride).times(bits), u128::from(alignment).times(8));
+    let base_bits = u128::from(desc.base_offset()).times(bits);
     // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
     let (unit, lead) = if limits.base_offset_in_binding {
-        let rest = base_bits.checked_rem(align_bits).unwrap_or(0);
+        let rest = base_bits.modulo(align_bits.max(1));
         if rest > 0 {
             let offset = checked::narrow(base_bits.div_euclid(8), BYTES)?;
-            return Err(Error::OffsetUnaligned { offset, alignment });
+            return Err(DeviceRule::OffsetUnaligned.by(offset, alignment));
         }
-        (align_bits.checked_div(gcd(align_bits, stride_bits)).unwrap_or(1).max(1), 0)
+        (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
         // The bits in front differ by multiples of what divides both: none is more than this.
         let step = gcd(align_bits, stride_bits).max(1);
-        let rest = base_bits.checked_rem(step).unwrap_or(0);
-        (1, align_bits.saturating_sub(step).saturating_add(rest))
+        let rest = base_bits.modulo(step);
+        (1, align_bits.saturating_sub(step).plus(rest))
     };
-    let max = limits.max_binding.saturating_sub(limits.max_binding.checked_rem(size_multiple).unwrap_or(0));
-    let room = u128::from(max).saturating_mul(8);
+    let max = limits.max_binding.minus(limits.max_binding.modulo(size_multiple.max(1)));
+    let room = u128::from(max).times(8);
     if fits_whole(desc, alignment, room) {
         return Ok(whole);
     }
-    let Some(free) = room.checked_sub(row_bits.saturating_add(lead)) else {
-        let size = checked::narrow(row_bits.saturating_add(lead).div_ceil(8), BYTES)?;
-        return Err(Error::BindingLimit { size, max: limits.max_binding });
+    let Some(free) = room.checked_sub(row_bits.plus(lead)) else {
+        let size = checked::narrow(row_bits.plus(lead).div_ceil(8), BYTES)?;
+        return Err(DeviceRule::BindingLimit.by(size, limits.max_binding));
     };
-    let fits = free.checked_div(stride_bits).unwrap_or(u128::from(size)).saturating_add(1).min(size.into());
-    let step = fits.saturating_sub(fits.checked_rem(unit).unwrap_or(0));
+    let fits = free.checked_div(stride_bits).unwrap_or(u128::from(size)).plus(1).min(size.into());
+    let step = fits.minus(fits.modulo(unit));
     if step == 0 {
-        return Err(Error::NoPieces { max: limits.max_binding, alignment });
+        return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
     }
     Ok(AxisPieces { step: checked::narrow(step, OFFSET)?, ..whole })
 }
@@ -194,15 +197,8 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
 /// Does the whole tensor fit one binding that begins aligned?
 fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
     let bits = u128::from(desc.data_type().bits());
-    let align_bits = u128::from(alignment).saturating_mul(8);
-    let lead = u128::from(desc.base_offset()).saturating_mul(bits).checked_rem(align_bits).unwrap_or(0);
-    let span = u128::from(desc.min_elements().saturating_sub(desc.base_offset())).saturating_mul(bits);
-    lead.saturating_add(span) <= room
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while let Some(rest) = a.checked_rem(b) {
-        (a, b) = (b, rest);
-    }
-    a
+    let align_bits = u128::from(alignment).times(8);
+    let lead = u128::from(desc.base_offset()).times(bits).modulo(align_bits.max(1));
+    let span = u128::from(desc.min_elements().minus(desc.base_offset())).times(bits);
+    lead.plus(span) <= room
 }

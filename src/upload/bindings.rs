@@ -1,5 +1,6 @@
 //! `validate_bindings`: the tensors of one dispatch, held against each other as well.
 
+use crate::checked::{Exact, exact};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -33,26 +34,28 @@ pub struct Binding<'a> {
     pub buffer: Buffer,
 }
 
-/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One result for each
-/// binding, in order.
+/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One
+/// result for each binding, in order.
 ///
 /// By the rules the limits name:
 ///
-/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an error, however far apart
-///   their ranges are.
-/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges) (WebGPU): a written
-///   binding clashes with every other whose range meets its own.
-/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not clash, unless they
-///   have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two rows of an odd number of `u4` do.
+/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an
+///   error, however far apart their ranges are.
+/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges)
+///   (WebGPU): a written binding clashes with every other whose range meets its own.
+/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not
+///   clash, unless they have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two
+///   rows of an odd number of `u4` do.
 ///
-/// An input may lie at the place of an output only where the operator says so; `in_place` lists the pairs of positions
-/// (input, output) for which it does. Under `one_usage` that excuses nothing: what is updated in place is one binding, an
-/// output.
+/// An input may be stored at the place of an output only where the operator says so; `in_place` lists the
+/// pairs of positions (input, output) for which it does. Under `one_usage` that excuses nothing: what is
+/// updated in place is one binding, an output.
 ///
 /// # Errors
 ///
-/// Those of [`validate`] for each binding. [`Error::BindingsOverlap`], [`Error::BufferReadAndWritten`], or [`Error::TooHard`] is on
-/// the list of the later binding of a clashing pair.
+/// Those of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict),
+/// [`Error::BindingConflict`](crate::Error::BindingConflict), or [`Error::TooHard`] is on the list of the
+/// later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};
@@ -60,7 +63,7 @@ pub struct Binding<'a> {
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 1, 2, 2])?;
 /// let at = |offset, role| Binding { desc: &desc, id: 7, buffer: Buffer::new(64, offset, role) };
-/// let limits = Limits::by_name("directml")?;
+/// let limits = Limits::directml();
 /// let apart = validate_bindings(&[at(0, Role::Input), at(16, Role::Output)], &[], &limits);
 /// assert!(apart.iter().all(Result::is_ok));
 /// let clash = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &[], &limits);
@@ -113,13 +116,17 @@ impl Pair<'_> {
         let (first, second) = self.places;
         let both_written = self.bindings.0.buffer.role == self.bindings.1.buffer.role;
         if limits.one_usage && !both_written {
-            return Some(Error::BufferReadAndWritten { first, second });
+            return Some(Error::BindingConflict { first, second, byte: None });
         }
         if in_place && !both_written {
             return None;
         }
         if limits.writes_padding || limits.exclusive_ranges {
-            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingsOverlap { first, second, byte });
+            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingConflict {
+                first,
+                second,
+                byte: Some(byte),
+            });
         }
         // A reader finds its own bits unchanged in a unit that is written with them.
         if both_written { self.units_meet(limits.write_unit) } else { self.elements_meet() }
@@ -130,7 +137,7 @@ impl Pair<'_> {
         let (earlier, later) = self.bindings;
         match shared_unit((earlier.desc, earlier.buffer.offset), (later.desc, later.buffer.offset), unit) {
             Shared::No => None,
-            Shared::Byte(byte) => Some(Error::BindingsOverlap { first, second, byte }),
+            Shared::Byte(byte) => Some(Error::BindingConflict { first, second, byte: Some(byte) }),
             Shared::TooHard => Some(too_hard()),
         }
     }
@@ -141,9 +148,10 @@ impl Pair<'_> {
         match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
             Overlap::No => None,
             Overlap::Yes { offset, .. } => {
-                let bits = u128::from(offset).saturating_mul(earlier.desc.data_type().bits().into());
-                let byte = u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX).saturating_add(earlier.buffer.offset);
-                Some(Error::BindingsOverlap { first, second, byte })
+                let bits = u128::from(offset).times(earlier.desc.data_type().bits().into());
+                let byte =
+                    exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(earlier.buffer.offset);
+                Some(Error::BindingConflict { first, second, byte: Some(byte) })
             }
             Overlap::TooHard => Some(too_hard()),
         }

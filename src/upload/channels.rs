@@ -1,23 +1,26 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
+use crate::checked::Exact;
 use core::fmt;
 
 use smallvec::SmallVec;
 
 use crate::strided::BufferTensorDesc;
 
-/// How many channels a GPU spreads its memory over, and how many bytes lie on one before the next begins: AMD's of today.
+/// How many channels a GPU spreads its memory over, and how many bytes are on one before the next begins:
+/// AMD's of today.
 const CHANNELS: u64 = 16;
 const CHANNEL_BYTES: u64 = 256;
 
-/// Rows that begin on so many channels or fewer are worth a word.
+/// Rows that begin on this many channels or fewer are worth a word.
 const CROWDED: u64 = 2;
 
-/// A row pitch that puts the beginnings of all rows on one or two memory channels: reading a column, or a narrow block of many rows, then waits
-/// for these while the others idle.
+/// A row pitch that puts the beginnings of all rows on one or two memory channels: reading a column, or a
+/// narrow block of many rows, then waits for these while the others idle.
 ///
-/// llama.cpp found it on AMD GPUs (its issue 27703): memory is spread over 16 channels, 256 bytes each in turn, so that rows whose pitch is
-/// a multiple of 256 times a power of two share them. A pitch of one more 256 bytes spreads them again.
+/// llama.cpp found it on AMD GPUs (its issue 27703): memory is spread over 16 channels, 256 bytes each in
+/// turn, so that rows whose pitch is a multiple of 256 times a power of two share them. A pitch of one more
+/// 256 bytes spreads them again.
 ///
 /// Its `Display` is a sentence.
 ///
@@ -52,8 +55,8 @@ impl fmt::Display for ChannelConflict {
     }
 }
 
-/// Does the row pitch put all rows on one or two memory channels? The row pitch is the stride of the second innermost axis in
-/// memory; tensors with fewer rows than channels are left alone.
+/// Does the row pitch put all rows on one or two memory channels? The row pitch is the stride of the second
+/// innermost axis in memory; tensors with fewer rows than channels are left alone.
 ///
 /// ```
 /// use tensor_layout::{upload::channel_conflict, BufferTensorDesc, DataType};
@@ -74,7 +77,7 @@ pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
         .collect();
     axes.sort_unstable();
     let &(stride, axis, rows) = axes.get(1)?;
-    let pitch_bits = u128::from(stride).saturating_mul(bits);
+    let pitch_bits = u128::from(stride).times(bits);
     let pitch = u64::try_from(pitch_bits.div_euclid(8)).ok().filter(|_| pitch_bits.is_multiple_of(8))?;
     let steps = pitch.div_euclid(CHANNEL_BYTES);
     if rows <= CHANNELS || steps == 0 || !pitch.is_multiple_of(CHANNEL_BYTES) {

@@ -214,7 +214,7 @@ impl FromStr for FeatureLevel {
     fn from_str(text: &str) -> Result<Self, Error> {
         let dotted = text.replace('_', ".");
         let found = Self::ALL.iter().copied().find(|level| level.number() == dotted);
-        found.ok_or_else(|| Error::UnknownLimits { name: format!("directml:{text}") })
+        found.ok_or_else(|| Error::unknown_limits(format!("directml:{text}")))
     }
 }
 

@@ -157,7 +157,7 @@ impl Limits {
     /// use tensor_layout::upload::{FeatureLevel, Limits};
     ///
     /// assert_eq!(Limits::none().offset_alignment, 1);
-    /// assert_eq!(Limits::directml(FeatureLevel::LATEST).offset_alignment, 16);
+    /// assert_eq!(Limits::directml().offset_alignment, 16);
     /// assert_eq!((Limits::d3d12().offset_alignment, Limits::webgpu().offset_alignment), (16, 256));
     /// // Plain data: set what the device reports.
     /// let mut limits = Limits::vulkan();
@@ -200,6 +200,12 @@ impl Limits {
         }
     }
 
+    /// What DirectML of the latest feature level accepts: see [`directml_level`](Self::directml_level).
+    #[must_use]
+    pub fn directml() -> Limits {
+        Self::directml_level(FeatureLevel::LATEST)
+    }
+
     /// What DirectML of this feature level accepts.
     ///
     /// From *DML_BUFFER_TENSOR_DESC* (ranks, sizes of at least 1, 32-bit sizes and strides, at most
@@ -207,7 +213,7 @@ impl Limits {
     /// are multiples of 16, `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT`) and *BindOutputs* (an output owns its
     /// whole range). Single operators narrow ranks and types further.
     #[must_use]
-    pub fn directml(level: FeatureLevel) -> Limits {
+    pub fn directml_level(level: FeatureLevel) -> Limits {
         let (min_rank, max_rank) = level.ranks();
         Limits {
             name: Cow::Borrowed(level.limits_name()),

@@ -4,7 +4,6 @@ use alloc::borrow::ToOwned;
 
 use crate::error::Error;
 
-use super::feature_level::FeatureLevel;
 use super::limits::Limits;
 use super::tensor_limits::{MetalUsage, Swizzle};
 
@@ -26,13 +25,13 @@ impl Limits {
         "webnn",
     ];
 
-    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,
-    /// `vulkan`, `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`), `cuda-tensor-map`, also with a
-    /// swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
+    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
+    /// `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
+    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownLimits`], whose sentence lists the names.
+    /// [`Error::UnknownName`](crate::Error::UnknownName), whose sentence lists the names.
     ///
     /// ```
     /// use tensor_layout::upload::Limits;
@@ -43,7 +42,7 @@ impl Limits {
     /// ```
     pub fn by_name(name: &str) -> Result<Limits, Error> {
         match name {
-            "directml" => Ok(Self::directml(FeatureLevel::LATEST)),
+            "directml" => Ok(Self::directml()),
             "d3d12" => Ok(Self::d3d12()),
             "webgpu" => Ok(Self::webgpu()),
             "vulkan" => Ok(Self::vulkan()),
@@ -57,8 +56,8 @@ impl Limits {
             "cuda-tensor-map:128" => Ok(Self::cuda_tensor_map(Swizzle::Bytes128)),
             "webnn" => Ok(Self::webnn()),
             _ => match name.strip_prefix("directml:") {
-                Some(level) => Ok(Self::directml(level.parse()?)),
-                None => Err(Error::UnknownLimits { name: name.to_owned() }),
+                Some(level) => Ok(Self::directml_level(level.parse()?)),
+                None => Err(Error::unknown_limits(name.to_owned())),
             },
         }
     }

@@ -13,7 +13,7 @@
 //! // Three halves are 6 bytes, but a device wants 8.
 //! let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
 //! let buffer = Buffer::new(256, 16, Role::Input);
-//! let report = upload::validate(&desc, &buffer, &Limits::by_name("directml")?).unwrap();
+//! let report = upload::validate(&desc, &buffer, &Limits::directml()).unwrap();
 //! assert_eq!((report.exact_bytes, report.cpu_bytes, report.total_bytes), (6, 6, 8));
 //! assert_eq!((report.padding, report.bound), (6..8, 16..24));
 //!

@@ -1,6 +1,6 @@
 //! Multiples: of an alignment, of an element.
 
-use crate::checked::{self, BYTES};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 
 /// The smallest number of bytes that is a whole number of elements of `bits` bits.
@@ -19,7 +19,7 @@ pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
 }
 
-/// The byte that a bit lies in.
+/// The byte that a bit is in.
 pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
-    checked::narrow(u128::from(element).saturating_mul(bits.into()).div_euclid(8), BYTES)
+    checked::narrow(u128::from(element).times(bits.into()).div_euclid(8), BYTES)
 }

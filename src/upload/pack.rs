@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::checked::{self, BYTES, narrow};
-use crate::error::Error;
+use crate::checked::{self, BYTES, Exact, narrow};
+use crate::error::{DeviceRule, Error};
 use crate::map::{OffsetBox, ToIndexMap};
 
 use super::limits::Limits;
@@ -18,7 +18,7 @@ use super::validate::check_unplaced;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let (bias, weight) = (BufferTensorDesc::packed(DataType::F16, &[5])?, BufferTensorDesc::packed(DataType::F16, &[5, 5])?);
-/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::by_name("directml")?)?;
+/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 68));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -35,8 +35,8 @@ pub struct PackedBuffer {
 }
 
 impl PackedBuffer {
-    /// Writes the zeros that layouts demand of their padding, such as the block scales of NVIDIA; every other byte stays. (A copy with
-    /// [`Padding::Zero`](crate::relayout::Padding::Zero) writes them as well.)
+    /// Writes the zeros that layouts demand of their padding, such as the block scales of NVIDIA; every other
+    /// byte stays. (A copy with [`Padding::Zero`](crate::relayout::Padding::Zero) writes them as well.)
     ///
     /// # Errors
     ///
@@ -82,9 +82,10 @@ impl PackedBuffer {
 ///
 /// # Errors
 ///
-/// [`Error::BindingLimit`] for a tensor that is too large for one binding (pack what [`pieces_along`](super::pieces_along) makes
-/// of it), [`Error::Overflow`] if the buffer passes 2⁶⁴ bytes, [`Error::BufferLimit`] if it passes the limit; those of
-/// [`ToIndexMap::to_index_map`].
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one
+/// binding (pack what [`pieces_along`](super::pieces_along) makes of it), [`Error::Overflow`] if the buffer
+/// passes 2⁶⁴ bytes, [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it passes the limit;
+/// those of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, Limits};
@@ -92,7 +93,7 @@ impl PackedBuffer {
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[5])?;
-/// let packed = pack_buffer([&bias, &weights], &Limits::by_name("directml")?)?;
+/// let packed = pack_buffer([&bias, &weights], &Limits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 36));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -106,20 +107,20 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         let (report, _) = check_unplaced(&tensor, limits);
         // Where the base offset is part of the binding, it is the sum that must be aligned.
         if report.total_bytes > limits.max_binding {
-            return Err(Error::BindingLimit { size: report.total_bytes, max: limits.max_binding });
+            return Err(DeviceRule::BindingLimit.by(report.total_bytes, limits.max_binding));
         }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
-        // Where the device asks for no alignment, elements still begin at multiples of their size.
+        // Where the device requires no alignment, elements still begin at multiples of their size.
         let alignment = common_multiple(report.alignment_asked, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
-        packed.offsets.push(start.saturating_sub(base_bytes));
+        packed.offsets.push(start.minus(base_bytes));
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
         let zeros = tensor.zeros()?.into_iter();
         packed.zeros.extend(zeros.map(|padding| (start.saturating_sub(base_bytes), padding, tensor.element_bits())));
     }
     if packed.len > limits.max_buffer {
-        return Err(Error::BufferLimit { len: packed.len, max: limits.max_buffer });
+        return Err(DeviceRule::BufferLimit.by(packed.len, limits.max_buffer));
     }
     Ok(packed)
 }

@@ -1,9 +1,10 @@
 //! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
 
+use crate::checked::Exact;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::error::Error;
+use crate::error::{DeviceRule, Error};
 
 /// Byte ranges that cover a longer one without a gap: each is at most as long as a limit and
 /// begins at a multiple of an alignment.
@@ -32,14 +33,15 @@ impl Pieces {
     ///
     /// # Errors
     ///
-    /// [`Error::NoPieces`] if the range does not fit one piece and `max` is below `alignment`.
+    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the range does not fit one piece and `max` is
+    /// below `alignment`.
     pub fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
         let length = range.end.saturating_sub(range.start);
         let alignment = alignment.max(1);
         let rest = max.checked_rem(alignment).unwrap_or_default();
-        let step = if length <= max { length } else { max.saturating_sub(rest) };
+        let step = if length <= max { length } else { max.minus(rest) };
         if step == 0 && length > 0 {
-            return Err(Error::NoPieces { max, alignment });
+            return Err(DeviceRule::NoPieces.by(max, alignment));
         }
         Ok(Pieces { next: range.start, end: range.end, step })
     }

@@ -1,5 +1,6 @@
 //! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
 
+use crate::checked::Exact;
 use alloc::borrow::Cow;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -23,7 +24,7 @@ use super::pieces::Pieces;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1]))?;
-/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::directml()).unwrap();
 /// assert_eq!((report.exact_bytes, report.rounded_bytes, report.cpu_bytes, report.bound), (16, 16, 16, 32..48));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -45,28 +46,29 @@ pub struct UploadReport {
     /// `exact_bytes` rounded up to what the size of a binding must be a multiple of
     /// ([`Limits::size_multiple`](super::Limits::size_multiple): 4 for DirectML).
     pub rounded_bytes: u64,
-    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more. Only such a total
-    /// can be no multiple of what the device wants, and then that is one of the errors.
+    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more. Only
+    /// such a total can be no multiple of what the device wants, and then that is one of the errors.
     pub total_bytes: u64,
     /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
     /// reads nothing past its source.
     pub cpu_bytes: u64,
-    /// The bytes behind the elements that belong to the binding and should be zeroed, from the start
+    /// The bytes after the elements that belong to the binding and should be zeroed, from the start
     /// of the binding.
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
-    /// For an output, the bits between the start of the binding and its last element that hold no element of it. They are
-    /// padding of a tensor of its own, but of a slice they belong to others. 0 for inputs, for tensors without a
-    /// buffer, and where indices share places.
+    /// For an output, the bits between the start of the binding and its last element that hold no element of
+    /// it. They are padding of a tensor of its own, but of a slice they belong to others. 0 for inputs, for
+    /// tensors without a buffer, and where indices share places.
     pub gap_bits: u128,
-    /// May the device overwrite the bits between the elements of this output ([`Limits::writes_padding`](super::Limits::writes_padding))?
-    /// Then a slice must not be an output here.
+    /// May the device overwrite the bits between the elements of this output
+    /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Then a slice must not be an output here.
     pub overwrites_gaps: bool,
-    /// Must the padding between and after the elements hold zeros? A [named layout](crate::ToIndexMap::storage_rule) may demand it.
+    /// Must the padding between and after the elements hold zeros? A
+    /// [named layout](crate::ToIndexMap::storage_rule) may demand it.
     pub zero_padding: bool,
-    /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the device demands and
-    /// of the alignment that the descriptor guarantees.
+    /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the
+    /// device demands and of the alignment that the descriptor guarantees.
     pub alignment_asked: u64,
     /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
     /// which is a multiple of all.
@@ -128,11 +130,11 @@ impl UploadReport {
         if len < self.cpu_bytes {
             return Err(Error::BufferTooShort { what: "CPU slice", needed: self.cpu_bytes, found: len });
         }
-        Ok(self.padding.end.saturating_sub(self.padding.start))
+        Ok(self.padding.end.minus(self.padding.start))
     }
 
-    /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one that
-    /// is too long is as suspicious as one that is too short.
+    /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one
+    /// that is too long is as suspicious as one that is too short.
     ///
     /// # Errors
     ///
@@ -226,11 +228,31 @@ impl Errors {
         self.errors.iter().map(Error::code).collect()
     }
 
-    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or `SC(..)`), of which there
-    /// is nothing to check. A bound range that does not fit 64 bits ends at the largest number.
+    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or
+    /// `SC(..)`), of which there is nothing to check. A bound range that does not fit 64 bits ends at the
+    /// largest number.
     #[must_use]
     pub fn report(&self) -> &UploadReport {
         &self.report
+    }
+}
+
+/// The first of the errors, so that `?` works in a function that returns [`Error`].
+///
+/// ```
+/// use tensor_layout::{validate, Buffer, BufferTensorDesc, DataType, Error, Limits, Role};
+///
+/// fn upload(desc: &BufferTensorDesc) -> Result<u64, Error> {
+///     Ok(validate(desc, &Buffer::new(200, 4, Role::Input), &Limits::directml())?.total_bytes)
+/// }
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
+/// assert_eq!(upload(&desc).unwrap_err().code(), "offset_unaligned");
+/// # Ok::<(), Error>(())
+/// ```
+impl From<Errors> for Error {
+    fn from(mut errors: Errors) -> Error {
+        // There is at least one.
+        errors.errors.swap_remove(0)
     }
 }
 

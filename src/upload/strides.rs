@@ -1,10 +1,10 @@
-//! The rules of devices that are told strides, and boxes.
+//! The rules of devices that are given strides, and boxes.
 
+use crate::checked::Exact;
+use crate::error::{DeviceRule, Error};
+use crate::map::ToIndexMap;
 use alloc::vec;
 use alloc::vec::Vec;
-
-use crate::error::Error;
-use crate::map::ToIndexMap;
 
 use super::limits::Limits;
 use super::tensor::Tensor;
@@ -12,43 +12,43 @@ use super::tensor::Tensor;
 /// Every stride against every rule, and the size of the last axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
-    let bits_of = |elements: u64| u128::from(elements).saturating_mul(bits.into());
-    let in_elements = |bytes: u64| bits_to(u128::from(bytes).saturating_mul(8).checked_div(bits.into()));
+    let bits_of = |elements: u64| u128::from(elements).times(bits.into());
+    let in_elements = |bytes: u64| bits_to(u128::from(bytes).times(8).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
     let last = sizes.len().saturating_sub(1);
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if stride > max_stride {
-            errors.push(Error::StrideLimit { axis, stride, max: max_stride });
+            errors.push(DeviceRule::StrideLimit.at(axis, stride, max_stride));
         }
         if axis == last {
             if limits.unit_inner_stride && stride != 1 {
-                errors.push(Error::InnerStride { axis, stride });
+                errors.push(DeviceRule::InnerStride.at(axis, stride, 0));
             }
             let multiple = limits.inner_size_multiple_of(data_type);
             if !size.is_multiple_of(multiple) {
-                errors.push(Error::SizeUnaligned { axis, size, multiple });
+                errors.push(DeviceRule::SizeUnaligned.at(axis, size, multiple));
             }
             continue;
         }
         // Strides of any number of elements need not be whole bytes.
-        if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).saturating_mul(8)) {
-            errors.push(Error::StrideUnaligned { axis, stride, bits, multiple });
+        if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).times(8)) {
+            errors.push(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
         }
-        let next = axis.saturating_add(1);
+        let next = axis.plus(1);
         let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
-        if limits.packed_outside.is_some_and(|packed| last.saturating_sub(axis) >= packed) {
+        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
             if stride != inside {
-                errors.push(Error::StrideNotPacked { axis, stride, packed: inside });
+                errors.push(DeviceRule::StrideNotPacked.at(axis, stride, inside));
             }
         } else if limits.ordered_strides && stride < inside {
-            errors.push(Error::StrideOrder { axis, stride, least: inside });
+            errors.push(DeviceRule::StrideOrder.at(axis, stride, inside));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
         let extent = bits_of(stride).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
-            errors.push(Error::BindingLimit { size: bits_to(Some(extent)), max: limits.max_extent });
+            errors.push(DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
         }
     }
 }
@@ -57,14 +57,16 @@ fn bits_to(value: Option<u128>) -> u64 {
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(u64::MAX)
 }
 
-/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules in
-/// [`Limits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept every box of the right rank.
+/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules
+/// in [`Limits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept every
+/// box of the right rank.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`]; [`Error::BoxLimit`] for a size that is 0, or more than the device
-/// copies; [`Error::BoxUnaligned`] for rows that are no multiple of what it asks; that of
-/// [`ToIndexMap::to_index_map`].
+/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`];
+/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
+/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are not multiple of
+/// what it asks; that of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{validate_box, Limits, Swizzle};
@@ -87,15 +89,15 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
     let Some(rules) = limits.box_limits else { return Ok(()) };
     let mut errors = Vec::new();
     for (axis, &size) in sizes.iter().enumerate() {
-        let is_row = axis.saturating_add(1) == rank;
-        let widest = bits_to(u128::from(rules.max_row).saturating_mul(8).checked_div(bits.into()));
+        let is_row = axis.plus(1) == rank;
+        let widest = bits_to(u128::from(rules.max_row).times(8).checked_div(bits.into()));
         let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
         if size == 0 || size > max {
-            errors.push(Error::BoxLimit { axis, size, max });
+            errors.push(DeviceRule::BoxLimit.at(axis, size, max));
         }
-        let row = u128::from(size).saturating_mul(bits.into());
-        if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).saturating_mul(8)) {
-            errors.push(Error::BoxUnaligned { axis, size, bits, multiple: rules.row_multiple });
+        let row = u128::from(size).times(bits.into());
+        if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).times(8)) {
+            errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
 #[cfg(feature = "relayout")]
 use crate::relayout::Relayout;
@@ -64,11 +64,13 @@ impl Suggestion {
     }
 }
 
-/// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is accepted; else the same sizes with the
-/// order of axes and the gaps between rows that it has, as far as the device allows them, and with rows as far apart as the device asks.
-/// It begins at the start of a buffer of its own.
+/// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is
+/// accepted; else the same sizes with the order of axes and the gaps between rows that it has, as far as the
+/// device allows them, and with rows as far apart as the device asks. It begins at the start of a buffer of
+/// its own.
 ///
-/// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an error.
+/// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an
+/// error.
 ///
 /// # Errors
 ///
@@ -142,7 +144,7 @@ fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool)
         } else if depth == 0 || packed {
             next
         } else {
-            // An axis of one index has no gap behind it.
+            // An axis of one index has no gap after it.
             let least = if keep_gaps && size > 1 { next.max(old) } else { next };
             checked::round_up(least, multiple, OFFSET)?
         };
@@ -165,16 +167,16 @@ fn stride_multiple(desc: &BufferTensorDesc, limits: &Limits) -> Result<u64, Erro
         return Ok(1);
     }
     let bits = u64::from(desc.data_type().bits());
-    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.checked_div(bits).unwrap_or(1))
+    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
-/// The axes from the innermost to the outermost: as the device wants them, else as they lie.
+/// The axes from the innermost to the outermost: as the device wants them, else as they are stored.
 fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {
         let last = desc.rank().saturating_sub(1);
         let key = |axis: usize| {
-            let stride = desc.strides().get(axis).copied().unwrap_or(0);
+            let stride = at(&desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
         axes.sort_by_key(|&axis| key(axis));

@@ -1,12 +1,11 @@
 //! `validate`: one tensor in one buffer, held against the limits of a device.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
-use crate::checked::{self, BYTES};
-use crate::error::Error;
+use crate::checked::{self, BYTES, Exact};
+use crate::error::{ArgumentRule, DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::limits::Limits;
 use super::multiples::{byte_of, common_multiple};
@@ -44,21 +43,25 @@ impl Buffer {
     }
 }
 
-/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has one.
+/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
+/// one.
 ///
-/// A device that is told sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The others are bound as bytes,
-/// which a shader indexes; then the padding of tiles is part of the binding.
+/// A device that is given sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The
+/// others are bound as bytes, which a shader indexes; then the padding of tiles is part of the binding.
 ///
-/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit, strides in an order or with
-/// gaps that the device does not take, the number of elements; the size of the binding (multiple, smallest, largest); its offset
-/// (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the size
-/// of the buffer; the flags; and for an output that no two indices share an offset.
+/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
+/// strides in an order or with gaps that the device does not take, the number of elements; the size of the
+/// binding (multiple, smallest, largest); its offset (alignment of the device and of the descriptor, whole
+/// bytes); its range inside the buffer; the size of the buffer; the flags; and for an output that no two
+/// indices share an offset.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`]; [`Error::OffsetUnaligned`],
-/// [`Error::BindingOutsideBuffer`] and [`Error::BufferLimit`] for the place in the buffer; and for an output
-/// [`Error::OwnedOutput`], [`Error::OverlappingDestination`], or [`Error::TooHard`] if that could not be decided.
+/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`];
+/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BindingOutsideBuffer`] and
+/// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
+/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput), [`Error::OverlappingDestination`], or
+/// [`Error::TooHard`] if that could not be decided.
 ///
 /// ```
 /// use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -83,7 +86,7 @@ impl Buffer {
 /// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
 /// let buffer = Buffer::new(16384, 0, Role::Input);
 /// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 16384);
-/// let errors = upload::validate(&tiled, &buffer, &Limits::by_name("directml")?).unwrap_err();
+/// let errors = upload::validate(&tiled, &buffer, &Limits::directml()).unwrap_err();
 /// assert_eq!(errors.codes(), ["not_expressible"]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -94,32 +97,43 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
-        let used = u128::from(tensor.logical_elements()).saturating_mul(tensor.element_bits().into());
-        report.gap_bits = report.exact_bits.saturating_sub(used);
+        let used = u128::from(tensor.logical_elements()).times(tensor.element_bits().into());
+        report.gap_bits = report.exact_bits.minus(used);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
-/// The checks of [`validate`] that need no buffer: what the device is told, and the size it takes. The
+/// The checks of [`validate`] that need no buffer: what the device is given, and the size it takes. The
 /// bound range in the report counts from the start of the tensor's own buffer.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`], [`Error::RankLimit`],
-/// [`Error::UnsupportedElementBits`], [`Error::ZeroSize`], [`Error::SizeLimit`], [`Error::StrideLimit`], [`Error::NotExpressible`] (no
-/// strides), [`Error::InnerStride`], [`Error::StrideUnaligned`], [`Error::StrideOrder`], [`Error::StrideNotPacked`],
-/// [`Error::SizeUnaligned`] and [`Error::ElementLimit`] for what the device is told;
-/// [`Error::OffsetInsideByte`], [`Error::OffsetNotZero`], [`Error::BindingUnaligned`], [`Error::BindingTooSmall`] and [`Error::BindingLimit`] for the range
-/// it takes; [`Error::Overflow`] if a byte offset or a size passes 64 bits.
-/// What [`ToIndexMap::to_index_map`] refuses is the only error on the list.
+/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`],
+/// [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit), [`Error::UnsupportedElementBits`],
+/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize),
+/// [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
+/// [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
+/// [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
+/// [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
+/// [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
+/// [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
+/// [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
+/// [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit) for what the device is given;
+/// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
+/// [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero),
+/// [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned),
+/// [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for the range it takes; [`Error::Overflow`]
+/// if a byte offset or a size passes 64 bits. What [`ToIndexMap::to_index_map`] refuses is the only error on
+/// the list.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_description, Limits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.slice_axis(0, 3..5)?;
-/// assert_eq!(validate_description(&desc, &Limits::by_name("directml")?).unwrap().bound, 96..160);
+/// assert_eq!(validate_description(&desc, &Limits::directml()).unwrap().bound, 96..160);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &Limits) -> Result<UploadReport, Errors> {
@@ -138,7 +152,7 @@ fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &Limits) -> Result<
     Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
 }
 
-/// What the device is told: type, rank, sizes, strides.
+/// What the device is given: type, rank, sizes, strides.
 fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) {
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
@@ -150,17 +164,17 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
     }
     let (rank, indices) = (tensor.sizes().len(), tensor.logical_elements());
     if rank < limits.min_rank || rank > limits.max_rank {
-        errors.push(Error::RankLimit { rank, min: limits.min_rank, max: limits.max_rank });
+        errors.push(Error::rank_limit(rank, limits.min_rank, limits.max_rank));
     }
     if indices > limits.max_logical_elements {
-        errors.push(Error::ElementLimit { elements: indices, max: limits.max_logical_elements });
+        errors.push(DeviceRule::ElementLimit.by(indices, limits.max_logical_elements));
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
         if size == 0 && !limits.zero_sizes {
-            errors.push(Error::ZeroSize { axis });
+            errors.push(ArgumentRule::ZeroSize.at(axis));
         }
         if size > limits.max_size {
-            errors.push(Error::SizeLimit { axis, size, max: limits.max_size });
+            errors.push(DeviceRule::SizeLimit.at(axis, size, limits.max_size));
         }
     }
     match tensor.strides() {
@@ -180,7 +194,7 @@ fn check_binding(
     let bits = tensor.element_bits();
     let region = Region::of(tensor, limits, errors);
     if region.elements > limits.max_elements {
-        errors.push(Error::ElementLimit { elements: region.elements, max: limits.max_elements });
+        errors.push(DeviceRule::ElementLimit.by(region.elements, limits.max_elements));
     }
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
@@ -188,20 +202,20 @@ fn check_binding(
     // A total that was chosen by hand is not rounded for the caller, only checked.
     let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
-        errors.push(Error::BindingUnaligned { size: total_bytes, multiple });
+        errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));
     }
     let refused_as_empty = tensor.logical_elements() == 0 && !limits.zero_sizes;
     if total_bytes < limits.min_binding && !refused_as_empty {
-        errors.push(Error::BindingTooSmall { size: total_bytes, min: limits.min_binding });
+        errors.push(DeviceRule::BindingTooSmall.by(total_bytes, limits.min_binding));
     }
     let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
     let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
     let alignment_asked = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
     if buffer.is_some() && !start.is_multiple_of(alignment_asked) {
-        errors.push(Error::OffsetUnaligned { offset: start, alignment: alignment_asked });
+        errors.push(DeviceRule::OffsetUnaligned.by(start, alignment_asked));
     }
     if limits.zero_offset && start > 0 {
-        errors.push(Error::OffsetNotZero { offset: start });
+        errors.push(DeviceRule::OffsetNotZero.by(start, 0));
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
@@ -209,18 +223,18 @@ fn check_binding(
     }
     let mut pieces = None;
     if total_bytes > limits.max_binding {
-        errors.push(Error::BindingLimit { size: total_bytes, max: limits.max_binding });
+        errors.push(DeviceRule::BindingLimit.by(total_bytes, limits.max_binding));
         pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(tensor.element_bytes(), limits)).ok();
     }
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
-        errors.push(Error::BufferLimit { len, max: limits.max_buffer });
+        errors.push(DeviceRule::BufferLimit.by(len, limits.max_buffer));
     }
     UploadReport {
         limits: limits.name.clone(),
         data_type: tensor.data_type(),
         logical_elements: tensor.logical_elements(),
         span_elements: region.elements,
-        exact_bits: u128::from(region.elements).saturating_mul(u128::from(bits)),
+        exact_bits: u128::from(region.elements).times(u128::from(bits)),
         exact_bytes,
         rounded_bytes,
         total_bytes,
@@ -252,8 +266,8 @@ impl Region {
     fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
-        if !u128::from(base).saturating_mul(bits.into()).is_multiple_of(8) {
-            errors.push(Error::OffsetInsideByte { base_offset: base, bits });
+        if !u128::from(base).times(bits.into()).is_multiple_of(8) {
+            errors.push(DeviceRule::OffsetInsideByte.in_bits(None, base, 0, bits));
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);
         let elements = tensor.span_elements().saturating_sub(base);
@@ -270,7 +284,7 @@ fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool 
         return false;
     }
     if tensor.is_owned() {
-        errors.push(Error::OwnedOutput);
+        errors.push(DeviceRule::OwnedOutput.by(0, 0));
     }
     match tensor.check_output() {
         Ok(()) => true,

@@ -3,8 +3,8 @@
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::checked::{self, BYTES};
-use crate::error::Error;
+use crate::checked::{self, BYTES, Exact};
+use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
@@ -24,27 +24,28 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is a multiple of what it
-    /// asks.
+    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is
+    /// a multiple of what it asks.
     pub bound: Range<u64>,
     /// The bytes of the range that this window is for, no others: those from [`base`](Self::base) on.
     pub bytes: Range<u64>,
 }
 
 impl Window {
-    /// How many bytes lie in front of those the window is for: what a shader adds to its offsets.
+    /// How many bytes are in front of those the window is for: what a shader adds to its offsets.
     #[must_use]
     pub fn base(&self) -> u64 {
-        self.bytes.start.saturating_sub(self.bound.start)
+        self.bytes.start.minus(self.bound.start)
     }
 }
 
 /// A range of bytes in bindings that a device accepts.
 ///
-/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the start is rounded *down*, and
-/// the bytes in between are the base of the first window. What is longer than [`Limits::max_binding`] takes several windows, which meet at
-/// multiples of the alignment and inside no element: byte `b` of the buffer is in window `(b - start) / step`, at byte
-/// `(b - start) % step` of its binding, for every window.
+/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the
+/// start is rounded *down*, and the bytes in between are the base of the first window. What is longer than
+/// [`Limits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
+/// element: byte `b` of the buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its
+/// binding, for every window.
 ///
 /// The end is rounded up to [`Limits::size_multiple`]: the buffer has to go on to there.
 ///
@@ -77,21 +78,24 @@ pub struct Windows {
 impl Windows {
     /// The windows of `bytes`, which hold elements of `element_bits` bits: one begins where the range does.
     ///
-    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its `destination_range`.
+    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its
+    /// `destination_range`.
     ///
     /// # Errors
     ///
-    /// If the range takes several windows: [`Error::OffsetUnaligned`] if an element would lie in two of them, because the range does not begin at a
-    /// multiple of an element's bytes; [`Error::NoPieces`] if the largest binding is below the alignment. [`Error::Overflow`] if
-    /// the rounded end passes 64 bits.
+    /// If the range takes several windows:
+    /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would be in two of
+    /// them, because the range does not begin at a multiple of an element's bytes;
+    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment.
+    /// [`Error::Overflow`] if the rounded end passes 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
         let size_multiple = limits.size_multiple.max(1);
-        let down = |value: u64, multiple: u64| value.saturating_sub(value.checked_rem(multiple).unwrap_or(0));
+        let down = |value: u64, multiple: u64| value.minus(value.modulo(multiple.max(1)));
         let start = down(first, limits.offset_alignment);
         // Windows in front of the last are a multiple of that long, so the last one ends here in any case.
-        let rounded = |start| checked::round_up(end.saturating_sub(start), size_multiple, BYTES);
+        let rounded = |start| checked::round_up(end.minus(start), size_multiple, BYTES);
         let length = rounded(start)?;
         checked::add(start, length, BYTES)?;
         if length <= limits.max_binding {
@@ -99,7 +103,7 @@ impl Windows {
         }
         let element = whole_elements(element_bits);
         if !first.is_multiple_of(element) {
-            return Err(Error::OffsetUnaligned { offset: first, alignment: element });
+            return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
         // Windows meet between elements, so the first binding begins with a whole one too.
         let alignment = piece_alignment(element, limits);
@@ -107,7 +111,7 @@ impl Windows {
         checked::add(start, rounded(start)?, BYTES)?;
         let step = down(limits.max_binding, alignment);
         if step == 0 {
-            return Err(Error::NoPieces { max: limits.max_binding, alignment });
+            return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
         }
         Ok(Windows { next: first, end, start, step, size_multiple })
     }
@@ -125,7 +129,7 @@ impl Windows {
     /// ```
     #[must_use]
     pub fn number(&self) -> u64 {
-        if self.next >= self.end { 0 } else { self.end.saturating_sub(self.start).div_ceil(self.step.max(1)) }
+        if self.next >= self.end { 0 } else { self.end.minus(self.start).div_ceil(self.step.max(1)) }
     }
 
     /// The byte of the buffer at which the next binding begins.
@@ -151,7 +155,7 @@ impl Iterator for Windows {
         let limit = self.start.saturating_add(self.step.max(1));
         let bytes = self.next..limit.min(self.end);
         // Cannot fail: the end of the last window was rounded before.
-        let length = bytes.end.saturating_sub(self.start).checked_next_multiple_of(self.size_multiple)?;
+        let length = bytes.end.minus(self.start).checked_next_multiple_of(self.size_multiple)?;
         let bound = self.start..self.start.checked_add(length)?;
         (self.start, self.next) = (limit, bytes.end);
         Some(Window { bound, bytes })
@@ -161,9 +165,9 @@ impl Iterator for Windows {
 impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
-/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base offset
-/// ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's buffer, and the offsets of its
-/// index map count from there.
+/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base
+/// offset ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's
+/// buffer, and the offsets of its index map count from there.
 ///
 /// # Errors
 ///

@@ -1,17 +1,17 @@
 //! Which units of memory a tensor is written in, and whether two tensors share one.
 //!
-//! A device writes whole units: bytes, or words of 4. Elements that are narrower share them, and two outputs that write into
-//! one unit undo each other's writes although no element of theirs overlaps. The units of a tensor are a
-//! tensor again: a run of elements becomes a run of units, and an axis whose stride is no whole number of units falls into as
-//! many as it takes for the remainders to repeat.
+//! A device writes whole units: bytes, or words of 4. Elements that are narrower share them, and two outputs
+//! that write into one unit undo each other's writes although no element of theirs overlaps. The units of a
+//! tensor are a tensor again: a run of elements becomes a run of units, and an axis whose stride is not a
+//! whole number of units falls into as many as it takes for the remainders to repeat.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
 )]
 
+use crate::checked::{Exact, gcd};
 use alloc::vec;
 use alloc::vec::Vec;
-
 use smallvec::SmallVec;
 
 use crate::element::DataType;
@@ -29,8 +29,8 @@ pub(super) enum Shared {
     TooHard,
 }
 
-/// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one unit of
-/// `unit` bytes?
+/// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one
+/// unit of `unit` bytes?
 pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u64), unit: u64) -> Shared {
     let unit = unit.max(1);
     let (Some(first), Some(second)) = (units(a, unit), units(b, unit)) else { return Shared::TooHard };
@@ -41,7 +41,7 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
     for (a, b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))) {
         match a.overlap_with(b) {
             Overlap::No => {}
-            Overlap::Yes { offset, .. } => return Shared::Byte(offset.saturating_mul(unit)),
+            Overlap::Yes { offset, .. } => return Shared::Byte(offset.times(unit)),
             Overlap::TooHard => answer = Shared::TooHard,
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
 }
 
 /// One part of the units: where it begins, in bits, and its axes, sizes and strides in units.
-struct Part {
+struct UnitAxes {
     start: u128,
     axes: SmallVec<[(u64, u64); 8]>,
 }
@@ -64,7 +64,7 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     let mut axes: SmallVec<[(u64, u128); 8]> = axes.map(|(&size, &stride)| (size, u128::from(stride) * bits)).collect();
     axes.sort_by_key(|&(_, stride)| stride);
     let start = u128::from(at) * 8 + u128::from(desc.base_offset()) * bits;
-    let mut parts = vec![Part { start, axes: SmallVec::new() }];
+    let mut parts = vec![UnitAxes { start, axes: SmallVec::new() }];
     // The bits from an element on that follow each other without a gap.
     let mut run = bits;
     for (size, stride) in axes {
@@ -78,12 +78,12 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
         if usize::try_from(remainders).ok()?.saturating_mul(parts.len()) > MAX_PAIRS {
             return None;
         }
-        let of_part = |part: &Part| {
+        let of_part = |part: &UnitAxes| {
             let (start, axes) = (part.start, part.axes.clone());
             (0..remainders).map(move |index| {
                 let mut axes = axes.clone();
                 axes.push(((size - index).div_ceil(period), step));
-                Part { start: start + u128::from(index) * stride, axes }
+                UnitAxes { start: start + u128::from(index) * stride, axes }
             })
         };
         parts = parts.iter().flat_map(of_part).collect();
@@ -91,20 +91,13 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     parts.into_iter().map(|part| tensor(part, run, unit)).collect()
 }
 
-fn tensor(part: Part, run: u128, unit: u128) -> Option<BufferTensorDesc> {
+fn tensor(part: UnitAxes, run: u128, unit: u128) -> Option<BufferTensorDesc> {
     let (first, last) = (part.start / unit, (part.start + run - 1) / unit);
     let (mut sizes, mut strides): (SmallVec<[u64; 9]>, SmallVec<[u64; 9]>) = part.axes.into_iter().unzip();
     sizes.push(u64::try_from(last - first + 1).ok()?);
     strides.push(1);
     let units = BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).ok()?;
     units.with_base_offset(u64::try_from(first).ok()?).ok()
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The house rules: which folder may use which, where `unsafe` may stand, how long a file may get.
+//! The house rules: which folder may use which, where `unsafe` may be, how long a file may get.
 
 mod graph;
 mod inside;
@@ -8,9 +8,10 @@ mod source;
 use graph::Crate;
 use source::{code, files, is_word, program_files, without_tests};
 
-/// What each folder of src may use. Data flows one way: nothing on the right of a row uses the folder on its left.
+/// What each folder of src may use. Data flows one way: nothing on the right of a row uses the folder on its
+/// left.
 ///
-/// `error`, `dims`, `checked` and `cursor` stand below all folders.
+/// `error`, `dims`, `checked` and `cursor` are below all folders.
 const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("dims", &[]),
@@ -38,11 +39,12 @@ const GROUND: &[&str] = &["error", "dims", "checked", "cursor"];
 const UNSAFE: &[&str] =
     &["kernel/src/", "src/interop/", "src/relayout/write_only.rs", "cli/src/mapped_file.rs", "cli/src/signals.rs"];
 
-/// The only files of the command line that may open a file for writing. Both open none that exists already, which the SAFETY
-/// arguments of mapped_file.rs rest on.
+/// The only files of the command line that may open a file for writing. Both open none that exists already,
+/// which the SAFETY arguments of mapped_file.rs rest on.
 const WRITERS: &[&str] = &["cli/src/new_file.rs", "cli/src/mapped_file.rs"];
 
-/// The ways of the standard library (and of tempfile) to get a handle that writes, or to change a file by its path.
+/// The ways of the standard library (and of tempfile) to get a handle that writes, or to change a file by its
+/// path.
 const WRITING: &[&str] = &[
     "File::create",
     "create_new",

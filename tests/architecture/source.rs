@@ -9,7 +9,9 @@ pub(crate) fn files(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![root.join(folder)];
     while let Some(path) = open.pop() {
-        if path.is_dir() {
+        if path.ends_with("target") {
+            // What a build left there.
+        } else if path.is_dir() {
             open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let name: PathBuf = path.strip_prefix(root).unwrap().to_owned();

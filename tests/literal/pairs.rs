@@ -2,7 +2,8 @@
 //! it, write it where the other one has it.
 
 use proptest::prelude::*;
-use tensor_layout::element::{ElementKind, read_bits, write_bits};
+use tensor_layout::element::ElementKind;
+use tensor_layout::plan::{read_bits, write_bits};
 use tensor_layout::relayout::Padding;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 

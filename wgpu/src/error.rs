@@ -85,10 +85,11 @@ impl Error {
 
 /// The limit of wgpu from which a rule of `tensor-layout` was made.
 fn limit_behind(error: &tensor_layout::Error) -> Option<&'static str> {
+    use tensor_layout::DeviceRule;
     match error {
-        tensor_layout::Error::BindingLimit { .. } => Some("max_storage_buffer_binding_size"),
-        tensor_layout::Error::BufferLimit { .. } => Some("max_buffer_size"),
-        tensor_layout::Error::OffsetUnaligned { .. } => Some("min_storage_buffer_offset_alignment"),
+        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BindingLimit, .. } => Some("max_storage_buffer_binding_size"),
+        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BufferLimit, .. } => Some("max_buffer_size"),
+        tensor_layout::Error::DeviceLimit { rule: DeviceRule::OffsetUnaligned, .. } => Some("min_storage_buffer_offset_alignment"),
         _ => None,
     }
 }

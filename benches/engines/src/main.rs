@@ -1,6 +1,7 @@
 //! Copies and models of two engines, as they are and with their strided copies replaced.
 //!
-//! Prints `case<TAB>theirs<TAB>ours`: the fastest of some rounds, in seconds, in turns. Allocation is a part of each.
+//! Prints `case<TAB>theirs<TAB>ours`: the fastest of some rounds, in seconds, in turns. Allocation is a part
+//! of each.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,7 +20,7 @@ macro_rules! candle_work {
                 Tensor::from_vec(numbers, sizes, &Device::Cpu)?.to_dtype(data_type)
             }
 
-            /// Groups of channels to mean 0 and variance 1, with a gate behind.
+            /// Groups of channels to mean 0 and variance 1, with a gate after.
             fn normalised(x: &Tensor) -> Result<Tensor> {
                 let (n, c, h, w) = x.dims4()?;
                 let groups = x.reshape((n, 8, c / 8 * h * w))?;

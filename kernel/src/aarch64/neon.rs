@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes, half a cache line: two registers of NEON.
 //!
-//! One register is a lane. Pairs make the vector as long as that of AVX2, so that both share every kernel; a CPU has 16 pairs, as it has 16
-//! registers with AVX2.
+//! One register is a lane. Pairs make the vector as long as that of AVX2, so that both share every kernel; a
+//! CPU has 16 pairs, as it has 16 registers with AVX2.
 //!
 //! Stores are ordinary ones: no intrinsic gives `stnp`. Nothing here has been timed.
 
@@ -197,7 +197,8 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
-        // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not stable yet.)
+        // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not
+        // stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
@@ -218,7 +219,8 @@ unsafe impl Vector for Pair {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = Self::zero();
-            // An index less the first of 32 bytes is below 32 for these alone, and the others keep what they had.
+            // An index less the first of 32 bytes is below 32 for these alone, and the others keep what they
+            // had.
             let mut index = index;
             let next = vdupq_n_u8(32);
             for register in registers {

@@ -6,7 +6,7 @@ use crate::schedule::{Panels, Stage};
 
 use super::*;
 
-/// Does the nest run with a source and a destination of so many bytes?
+/// Does the nest run with a source and a destination of this many bytes?
 fn runs(nest: &Nest, source: usize, destination: usize, level: Level) -> bool {
     runs_by(nest, source, destination, level, Schedule::PLAIN)
 }

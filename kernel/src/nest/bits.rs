@@ -2,7 +2,8 @@
 
 use super::stride::Stride;
 
-/// Rows of sub-byte elements on one side, and on the other one row in which they are interleaved element by element.
+/// Rows of sub-byte elements on one side, and on the other one row in which they are interleaved element by
+/// element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.
@@ -44,8 +45,8 @@ pub struct BitRows {
     pub destination: u64,
 }
 
-/// A plane of sub-byte elements that begins anywhere: element (row, column) goes from `column + row * rows.source` to
-/// `column * columns.destination + row`, in elements.
+/// A plane of sub-byte elements that begins anywhere: element (row, column) goes from
+/// `column + row * rows.source` to `column * columns.destination + row`, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitPlane {
     /// Bits of an element: 1, 2 or 4.

@@ -4,10 +4,12 @@
 //!
 //! # Invariants
 //!
-//! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop without any is harmless.)
-//! 2. A [`span`](MicroKernel::span) that does not fit a `usize` saturates, and so lies past the end of any buffer: the check in
-//!    `kernel/call.rs` refuses it.
-//! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and do not change.
+//! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop
+//!    without any is harmless.)
+//! 2. A [`span`](MicroKernel::span) that does not fit a `usize` saturates, and so is past the end of any
+//!    buffer: the check in `kernel/call.rs` refuses it.
+//! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and
+//!    do not change.
 
 use crate::cost::{LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED};
 
@@ -42,7 +44,8 @@ pub type NestLoops = Vec<NestLoop>;
 pub enum NestLoop {
     /// A constant step.
     Strided(Stride),
-    /// Each iteration begins so many bytes behind the one before on the source, and in front of it on the destination: so the source is read front to back.
+    /// Each iteration begins this many bytes after the one before on the source, and in front of it on the
+    /// destination: so the source is read front to back.
     Reversed(Stride),
     /// The offsets of each iteration, source and destination.
     Table(Vec<(usize, usize)>),
@@ -58,8 +61,8 @@ pub enum MicroKernel {
         /// Where the runs are.
         count: Stride,
     },
-    /// For each iteration of `count`, copies a run of `run` bytes between each pair of offsets (blocks of 48 against
-    /// blocks of 32).
+    /// For each iteration of `count`, copies a run of `run` bytes between each pair of offsets (blocks of 48
+    /// against blocks of 32).
     CopyTable {
         /// Bytes of a run.
         run: usize,
@@ -88,8 +91,8 @@ pub enum MicroKernel {
 }
 
 impl Nest {
-    /// `source`, `destination`: where the first element of a box is stored whose reversed loops go backwards on the source; in a nest they go backwards
-    /// on the destination.
+    /// `source`, `destination`: where the first element of a box is stored whose reversed loops go backwards
+    /// on the source; in a nest they go backwards on the destination.
     pub fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
         let turned =
             loops.iter().map(NestLoop::turned).fold((0, 0), |(a, b): (usize, usize), (source, destination)| {
@@ -132,9 +135,10 @@ impl Nest {
 
     /// Do all iterations of the loops write different bytes, so that threads may share them?
     ///
-    /// True is certain. The test is that the destination's steps nest: neighbours in each are at least as far apart as all
-    /// smaller steps span together. It holds for packed, padded and tiled destinations; strides that interleave without meeting
-    /// (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
+    /// True is certain. The test is that the destination's steps nest: neighbours in each are at least as far
+    /// apart as all smaller steps span together. It holds for packed, padded and tiled destinations; strides
+    /// that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail
+    /// it.
     pub fn writes_are_disjoint(&self) -> bool {
         let mut steps = Steps::new();
         let mut run = self.kernel.destination_steps(&mut steps);
@@ -144,7 +148,8 @@ impl Nest {
                 NestLoop::Table(entries) => listed(entries),
             });
         }
-        // Single iterations come last, with a gap that no run reaches past; steps that repeat one place have none.
+        // Single iterations come last, with a gap that no run reaches past; steps that repeat one place have
+        // none.
         steps.sort_unstable();
         steps.iter().all(|&(gap, span)| {
             let nests = gap >= run;
@@ -189,8 +194,9 @@ impl MicroKernel {
         }
     }
 
-    /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns are not empty, and that
-    /// bits are interleaved of as many rows as there are loops for, and a packed element is a part of a byte.
+    /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns
+    /// are not empty, and that bits are interleaved of as many rows as there are loops for, and a packed
+    /// element is a part of a byte.
     pub fn is_well_formed(&self) -> bool {
         match self {
             MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
@@ -221,8 +227,9 @@ impl MicroKernel {
         }
     }
 
-    /// How many bytes all iterations inside these loops span on the source and on the destination, from the beginning of the first one to
-    /// the last. What a destination that [goes backwards](NestLoop::backwards) writes in front of that is not counted.
+    /// How many bytes all iterations inside these loops span on the source and on the destination, from the
+    /// beginning of the first one to the last. What a destination that [goes backwards](NestLoop::backwards)
+    /// writes in front of that is not counted.
     pub fn span_in(&self, loops: &[NestLoop]) -> (usize, usize) {
         loops.iter().map(NestLoop::largest).fold(self.span(), |(source, destination), last| {
             (source.saturating_add(last.0), destination.saturating_add(last.1))
@@ -262,7 +269,8 @@ impl MicroKernel {
         }
     }
 
-    /// Adds the steps of the destination inside one iteration to `steps`, and returns the bytes of the runs between them.
+    /// Adds the steps of the destination inside one iteration to `steps`, and returns the bytes of the runs
+    /// between them.
     fn destination_steps(&self, steps: &mut Steps) -> usize {
         match self {
             MicroKernel::Copy { run, count } => {
@@ -310,10 +318,11 @@ impl NestLoop {
         }
     }
 
-    /// Where iteration `i` begins, source and destination: to be added with wrapping, as a destination that goes backwards wraps.
+    /// Where iteration `i` begins, source and destination: to be added with wrapping, as a destination that
+    /// goes backwards wraps.
     pub fn at(&self, i: usize) -> (usize, usize) {
         match self {
-            // Nothing saturates: the spans of all iterations lie inside the buffers.
+            // Nothing saturates: the spans of all iterations are inside the buffers.
             NestLoop::Strided(stride) => (stride.source.saturating_mul(i), stride.destination.saturating_mul(i)),
             NestLoop::Reversed(stride) => {
                 (stride.source.saturating_mul(i), stride.destination.saturating_mul(i).wrapping_neg())
@@ -322,7 +331,7 @@ impl NestLoop {
         }
     }
 
-    /// Does every iteration begin a multiple of so many bytes from the first on the destination?
+    /// Does every iteration begin a multiple of this many bytes from the first on the destination?
     pub fn moves_destination_by(&self, bytes: usize) -> bool {
         match self {
             NestLoop::Strided(stride) | NestLoop::Reversed(stride) => stride.destination.is_multiple_of(bytes),

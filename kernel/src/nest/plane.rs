@@ -42,7 +42,7 @@ impl Plane {
             && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
     }
 
-    /// Do the rows lie at one stride on either side, going forwards?
+    /// Do the rows sit at one stride on either side, going forwards?
     pub fn has_constant_pitches(&self) -> bool {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
@@ -52,18 +52,19 @@ impl Plane {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
 
-    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit by unit.
+    /// The pitch of the destination rows, if the source is dense: one row in which they are interleaved unit
+    /// by unit.
     pub fn deinterleaves(&self) -> Option<RowPitch> {
         self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
     }
 }
 
-/// How far each row lies from the next.
+/// How far each row is from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPitch {
     /// Bytes.
     pub bytes: usize,
-    /// The first row lies behind all others.
+    /// The first row is after all others.
     pub reversed: bool,
 }
 
@@ -218,7 +219,7 @@ impl Axis {
 
     /// The axis with another loop outside it.
     pub fn inside(self, extent: usize, stride: usize) -> Axis {
-        // Nothing saturates or wraps: all these offsets lie in a buffer.
+        // Nothing saturates or wraps: all these offsets are in a buffer.
         let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
         // Copied and moved in runs that double: the loops may be short.

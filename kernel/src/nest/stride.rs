@@ -1,6 +1,6 @@
 //! One strided loop.
 
-/// `extent` iterations, so many bytes apart on each side.
+/// `extent` iterations, this many bytes apart on each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     /// How many iterations.

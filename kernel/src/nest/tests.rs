@@ -79,7 +79,7 @@ fn loops_say_where_each_iteration_begins() {
         0,
     );
     assert_eq!(nest.bytes, 3 * 5 * 7);
-    // What does not fit saturates, and so lies past the end of any buffer.
+    // What does not fit saturates, and so is past the end of any buffer.
     let far = MicroKernel::Copy { run: 7, count: by(3, usize::MAX, 1) };
     assert_eq!(far.span(), (usize::MAX, 9));
     assert_eq!(Nest::new(far, [NestLoop::Strided(by(usize::MAX, 0, 0))].into_iter().collect(), 0, 0).bytes, u64::MAX);

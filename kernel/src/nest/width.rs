@@ -38,8 +38,9 @@ impl WidthRow {
     }
 }
 
-/// Rows that have a byte for each element on one side; on the other one packed row, in which they are interleaved element by element: a word of 32 bits
-/// holds an element of each, as TPUs have them (`s4` in tiles of `(8,1)`).
+/// Rows that have a byte for each element on one side; on the other one packed row, in which they are
+/// interleaved element by element: a word of 32 bits holds an element of each, as TPUs have them (`s4` in
+/// tiles of `(8,1)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedWords {
     /// Bits of a packed element: 1, 2 or 4.

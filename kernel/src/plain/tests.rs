@@ -17,7 +17,7 @@ fn literal(run: usize, start: (usize, usize), loops: &[PlainLoop], source: &[u8]
 
 #[test]
 fn every_run_and_every_number_of_loops_is_copied_as_written() {
-    let source: Vec<u8> = (0..4096_u32).map(|i| (i * 7 + i / 256) as u8).collect();
+    let source: Vec<u8> = (0..4096_u32).map(|i| (i * 7 + i / 256).to_le_bytes()[0]).collect();
     let mut next = 1_u64;
     let mut random = |below: usize| {
         next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -14,7 +14,7 @@ pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, 
     }
 }
 
-/// The byte a bit lies in.
+/// The byte a bit is in.
 fn byte(bit: u64) -> usize {
     number(bit / 8)
 }
@@ -76,7 +76,7 @@ fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     *byte = (*byte & !mask) | ((value << shift) & mask);
 }
 
-/// Copies one element of `bits` bits, a divisor of 8, so that none lies across two bytes.
+/// Copies one element of `bits` bits, a divisor of 8, so that none is across two bytes.
 pub fn copy_element(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
     put(destination, to, bits, source[byte(from)] >> (from % 8));
 }

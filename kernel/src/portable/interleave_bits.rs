@@ -1,4 +1,5 @@
-//! Interleaving sub-byte elements, eight bytes of each row at a time (see [`bit_order`](super::super::bit_order)).
+//! Interleaving sub-byte elements, eight bytes of each row at a time (see
+//! [`bit_order`](super::super::bit_order)).
 
 use std::mem::MaybeUninit;
 
@@ -60,8 +61,8 @@ fn rows_of<const ROWS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>]
     }
 }
 
-/// With every byte in parts of `width` bits: exchanges the odd parts of each word whose number lacks the bit `row_bit` with the
-/// even parts of the one whose number has it.
+/// With every byte in parts of `width` bits: exchanges the odd parts of each word whose number lacks the bit
+/// `row_bit` with the even parts of the one whose number has it.
 fn exchange(words: &mut [u64], width: usize, row_bit: usize) {
     let even = match width {
         1 => 0x5555_5555_5555_5555,

@@ -108,7 +108,8 @@ fn transpose(source: &[u8], destination: &mut [MaybeUninit<u8>], plane: &Plane) 
     }
 }
 
-/// Square blocks of units: a cache line of the source and of the destination is used up while it is in the cache.
+/// Square blocks of units: a cache line of the source and of the destination is used up while it is in the
+/// cache.
 fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], plane: &Plane) {
     let Plane { columns, rows, .. } = plane;
     let side = (64 / UNIT).max(8);

@@ -1,4 +1,5 @@
-//! Elements that are unpacked or packed: 1, 2 or 4 bits against a byte each, the first element in the lowest bits.
+//! Elements that are unpacked or packed: 1, 2 or 4 bits against a byte each, the first element in the lowest
+//! bits.
 
 use std::mem::MaybeUninit;
 
@@ -81,15 +82,15 @@ const fn mask(bits: usize) -> u8 {
     u8::MAX >> (8 - bits)
 }
 
-/// Unpacks one element that begins at a bit of the source, or packs it to one of the destination: where the other side counts
-/// bytes. Bits around it stay as they are.
+/// Unpacks one element that begins at a bit of the source, or packs it to one of the destination: where the
+/// other side counts bytes. Bits around it stay as they are.
 ///
 /// # Panics
 ///
-/// If it lies outside a buffer, or is packed into bytes that cannot be read.
+/// If it is outside a buffer, or is packed into bytes that cannot be read.
 pub fn change_element(source: &[u8], from: usize, destination: &mut Destination<'_>, to: usize, row: &WidthRow) {
     let bits = row.bits;
-    // Where an element lies that is packed: its byte, and the bits before it.
+    // Where an element is that is packed: its byte, and the bits before it.
     let place = |element: usize| (element / (8 / bits), element % (8 / bits) * bits);
     match row.change {
         WidthChange::Unpack { signed } => {

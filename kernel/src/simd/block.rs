@@ -1,7 +1,8 @@
 //! Blocks of a transpose: a line of rows by a vector of columns, in registers.
 //!
-//! Each row of a block is loaded into a vector. Whole 16-byte lanes of several rows change places first, then the units inside
-//! the lanes: what comes out are rows of the destination. A panel of them is one call by a pointer, compiled once for each unit.
+//! Each row of a block is loaded into a vector. Whole 16-byte lanes of several rows change places first, then
+//! the units inside the lanes: what comes out are rows of the destination. A panel of them is one call by a
+//! pointer, compiled once for each unit.
 
 use std::mem::MaybeUninit;
 
@@ -11,7 +12,8 @@ use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use crate::cost::{LINE, MICRO_TILE};
 
-/// Some rows and columns of a plane: unit (row, column) goes from `from + rows[row] + column * UNIT` to `to + columns[column] + row * UNIT`.
+/// Some rows and columns of a plane: unit (row, column) goes from `from + rows[row] + column * UNIT` to
+/// `to + columns[column] + row * UNIT`.
 pub(super) struct Panel<'a> {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
@@ -33,11 +35,14 @@ pub(super) struct Panel<'a> {
 pub(super) struct How {
     /// Lines of whole blocks are stored past the cache: they are aligned in every row.
     pub(super) streaming: bool,
-    /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines first.
+    /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines
+    /// first.
     pub(super) staged: bool,
-    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order of the memory.
+    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order
+    /// of the memory.
     pub(super) in_order: bool,
-    /// Units of 1 and 2 bytes are read in groups of columns, each of which reads all rows of a block: the rows stay in the cache.
+    /// Units of 1 and 2 bytes are read in groups of columns, each of which reads all rows of a block: the
+    /// rows stay in the cache.
     pub(super) in_groups: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
@@ -55,11 +60,12 @@ pub(super) struct How {
 ///
 /// # Safety
 ///
-/// The CPU has the features, and the unit is that of the function. All rows and columns are readable on the source; so are `left` columns before
-/// them. They are writable on the destination: in a stage a line for each line of rows, and all columns of a vector. If they are streamed, the first row begins a line.
+/// The CPU has the features, and the unit is that of the function. All rows and columns are readable on the
+/// source; so are `left` columns before them. They are writable on the destination: in a stage a line for
+/// each line of rows, and all columns of a vector. If they are streamed, the first row begins a line.
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
-/// The function for units of so many bytes, and how many columns a vector has.
+/// The function for units of this many bytes, and how many columns a vector has.
 #[inline(always)]
 pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<(TransposePanel, usize)> {
     let transpose: TransposePanel = match unit {
@@ -98,7 +104,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         let lines = row_count.div_ceil(in_line);
         let (wide, high) =
             if how.permuted && !how.staged { (column_count / in_line, row_count / in_line) } else { (0, 0) };
-        // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to `edge`.
+        // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to
+        // `edge`.
         unsafe {
             for block in Permuted::new(wide * high) {
                 let (line, first) = (block / wide, block % wide * in_line);
@@ -153,7 +160,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
 /// # Safety
 ///
 /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` rows of the source.
-/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming` is set, they are aligned.
+/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming`
+///   is set, they are aligned.
 #[inline(always)]
 unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
@@ -164,8 +172,9 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     let units = IN_LANE * LANES;
     if V::BYTES == LINE || !STREAMING {
         for part in 0..LINE / V::BYTES {
-            // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's promise, and what
-            // they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is inside it and as aligned.
+            // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's
+            // promise, and what they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is
+            // inside it and as aligned.
             unsafe {
                 let (source, destination) = ((from, rows.add(part * units)), (to.add(part * V::BYTES), columns));
                 square::<V, UNIT, IN_LANE, LANES, STREAMING>(how, source, destination, prefetch);
@@ -175,8 +184,8 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     }
     // Both halves of a line one after the other, so that they leave together.
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's `LINE / UNIT`;
-    // each line of the promised destination rows is written as two aligned vectors.
+    // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's
+    // `LINE / UNIT`; each line of the promised destination rows is written as two aligned vectors.
     unsafe {
         prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
@@ -214,7 +223,8 @@ pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
 ///
 /// # Safety
 ///
-/// `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows; aligned if `how.streaming` is set.
+/// `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows;
+/// aligned if `how.streaming` is set.
 #[inline(always)]
 unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
@@ -225,8 +235,9 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let in_groups = UNIT <= 2 && how.in_groups;
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
-    // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the promised rows; each vector
-    // is stored to its own promised destination row. `all` is read only where `lanes` has filled it.
+    // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the
+    // promised rows; each vector is stored to its own promised destination row. `all` is read only where
+    // `lanes` has filled it.
     unsafe {
         // Here alone: between the shuffles it would cost registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
@@ -272,7 +283,8 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// `IN_LANE * LANES` rows, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)` of row `i + IN_LANE * l`.
+/// `IN_LANE * LANES` rows, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)`
+/// of row `i + IN_LANE * l`.
 ///
 /// # Safety
 ///
@@ -284,7 +296,8 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
     let target = groups.as_mut_ptr().cast::<V>();
-    // SAFETY: the promised rows are read; register `i` of each of the `LANES` groups is written for each `i` below `IN_LANE`, which initialises all of `groups`.
+    // SAFETY: the promised rows are read; register `i` of each of the `LANES` groups is written for each `i`
+    // below `IN_LANE`, which initialises all of `groups`.
     unsafe {
         for i in 0..IN_LANE {
             let rows = std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane)));
@@ -302,7 +315,8 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a perfect shuffle.
+/// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a
+/// perfect shuffle.
 ///
 /// # Safety
 ///

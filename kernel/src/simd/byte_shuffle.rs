@@ -1,17 +1,18 @@
-//! A few rows of odd runs interleaved into one row, and the way back, by byte shuffles: tiles of three elements, pixels of
-//! three 16-bit channels.
+//! A few rows of odd runs interleaved into one row, and the way back, by byte shuffles: tiles of three
+//! elements, pixels of three 16-bit channels.
 //!
-//! Every vector of the destination takes its bytes from two to four vectors of the source: one in each row, all as far into
-//! their rows; or, when deinterleaving, some that follow each other. Which bytes those are repeats with a period of the destination.
-//! So one table names the source byte of each byte of a period and a vector more, and a vector that begins
-//! somewhere in a period reads the table from there on.
+//! Every vector of the destination takes its bytes from two to four vectors of the source: one in each row,
+//! all as far into their rows; or, when deinterleaving, some that follow each other. Which bytes those are
+//! repeats with a period of the destination. So one table names the source byte of each byte of a period and
+//! a vector more, and a vector that begins somewhere in a period reads the table from there on.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
 use crate::nest::{Plane, Stride};
 
-/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64 in six.
+/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64
+/// in six.
 const MOST_REGISTERS: usize = 4;
 
 /// The longest period, four runs of half a vector, and a vector.
@@ -27,10 +28,12 @@ pub(super) struct ByteShuffle {
     /// How many source vectors, and how far apart.
     pub(super) registers: usize,
     distance: usize,
-    /// The bytes that are readable from the first source vector on, and how many fewer from each further one on.
+    /// The bytes that are readable from the first source vector on, and how many fewer from each further one
+    /// on.
     readable: usize,
     fewer: usize,
-    /// Destination rows: how many, how many bytes each, how far apart they lie, and how far apart they begin on the source.
+    /// Destination rows: how many, how many bytes each, how far apart they are stored, and how far apart they
+    /// begin on the source.
     rows: usize,
     row: usize,
     pitch: usize,
@@ -40,7 +43,8 @@ pub(super) struct ByteShuffle {
 }
 
 impl ByteShuffle {
-    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or deinterleaves so few rows.
+    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or
+    /// deinterleaves so few rows.
     pub(super) fn of(plane: &Plane, vector: usize) -> Option<ByteShuffle> {
         let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
@@ -85,7 +89,8 @@ impl ByteShuffle {
         None
     }
 
-    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if they are short and lie side by side.
+    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if
+    /// they are short and are side by side.
     pub(super) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteShuffle> {
         let (run, whole) = (unit * extent, unit * extent * count.extent);
         let dense = count.source == run && count.destination == run;
@@ -109,8 +114,8 @@ impl ByteShuffle {
         shuffle.with_table(vector, |period, place| period * run + (run - unit - place / unit * unit) + place % unit)
     }
 
-    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period `period`. `None` if that lies
-    /// behind the last of them.
+    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period
+    /// `period`. `None` if that is stored after the last of them.
     fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteShuffle> {
         let (mut period, mut place, mut last) = (0, 0, 0);
         for entry in &mut self.table[..self.period + vector - 1] {
@@ -136,8 +141,8 @@ pub(super) struct ShufflePlanes<'a, const REGISTERS: usize> {
 impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
     /// # Safety
     ///
-    /// `shuffle` was made for vectors of `V::BYTES` bytes and has `REGISTERS` source vectors. In every iteration, the span of its plane is
-    /// readable on the source and writable on the destination.
+    /// `shuffle` was made for vectors of `V::BYTES` bytes and has `REGISTERS` source vectors. In every
+    /// iteration, the span of its plane is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
@@ -147,7 +152,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
         debug_assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
         let piece = if shuffle.rows == 1 { shuffle.row } else { SHUFFLE_PIECE };
         for iteration in walk.iterations(shuffle.row * shuffle.rows) {
-            // The rows of a small plane end before what lies further on in them would be read.
+            // The rows of a small plane end before what is further on in them would be read.
             let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
             let in_row = || match shuffle.rows {
                 1 => iteration.later_in_rows(shuffle.source_row, walk.schedule),
@@ -168,7 +173,8 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
                         later,
                         number,
                     };
-                    // SAFETY: the row is one of the plane, and `first..first + piece` a part of it or more, which is cut off.
+                    // SAFETY: the row is one of the plane, and `first..first + piece` a part of it or more,
+                    // which is cut off.
                     unsafe {
                         if walk.streaming {
                             row.piece::<V, REGISTERS, true>(first, piece);
@@ -193,13 +199,15 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes bytes `first..first + piece` of the row, as far as it goes. Vectors that are streamed are aligned, so the first piece
-    /// is longer by what lies before the first of them, and the others begin as much later.
+    /// Writes bytes `first..first + piece` of the row, as far as it goes. Vectors that are streamed are
+    /// aligned, so the first piece is longer by what is before the first of them, and the others begin as
+    /// much later.
     ///
     /// # Safety
     ///
-    /// The shuffle was made for vectors of `V::BYTES` bytes; `shuffle.readable - number * shuffle.source_step` bytes are readable at
-    /// `from` (and at each further source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
+    /// The shuffle was made for vectors of `V::BYTES` bytes;
+    /// `shuffle.readable - number * shuffle.source_step` bytes are readable at `from` (and at each further
+    /// source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
     #[inline(always)]
     unsafe fn piece<V: Vector, const REGISTERS: usize, const STREAMING: bool>(&self, first: usize, piece: usize) {
         let Row { shuffle, from, to, .. } = *self;
@@ -216,16 +224,18 @@ impl Row<'_> {
         };
         // Then the fourth vector reads the table from where the first does.
         let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
-        // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to, `phase` the place of the byte in
-        // it: below the period, so that a vector of the table is readable from there on. Source vectors are read whole while
-        // `place + all_registers` is readable, and in part otherwise; whole vectors are written while they end before `end`.
-        // Those that are streamed lie whole vectors behind the aligned `head`.
+        // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to,
+        // `phase` the place of the byte in it: below the period, so that a vector of the table is readable
+        // from there on. Source vectors are read whole while `place + all_registers` is readable, and in part
+        // otherwise; whole vectors are written while they end before `end`. Those that are streamed are whole
+        // vectors after the aligned `head`.
         unsafe {
             if first == 0 && head > 0 {
                 self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);
             }
             while at < end {
-                // As many vectors as can be read and written whole for sure: each moves the source vectors this far at most.
+                // As many vectors as can be read and written whole for sure: each moves the source vectors
+                // this far at most.
                 let whole = match (readable - place).checked_sub(all_registers) {
                     Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
                     None => 0,
@@ -267,7 +277,8 @@ impl Row<'_> {
     ///
     /// # Safety
     ///
-    /// Vectors are readable at `place` and at each further source vector, and one is writable at `at`, aligned if it is streamed.
+    /// Vectors are readable at `place` and at each further source vector, and one is writable at `at`,
+    /// aligned if it is streamed.
     #[inline(always)]
     unsafe fn vector<V: Vector, const REGISTERS: usize, const STREAMING: bool>(
         &self,
@@ -279,7 +290,8 @@ impl Row<'_> {
         // SAFETY: the caller's promise; a prefetch may go anywhere.
         unsafe {
             if let Some(later) = self.later {
-                // Source vectors of several rows move on by less than themselves: they are prefetched one after the other.
+                // Source vectors of several rows move on by less than themselves: they are prefetched one
+                // after the other.
                 let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
                 V::prefetch(later.wrapping_add(place + register * shuffle.distance));
             }
@@ -297,12 +309,13 @@ impl Row<'_> {
     ///
     /// # Safety
     ///
-    /// `readable` bytes are readable at `from`, and `i * shuffle.fewer` fewer at each further source vector `i`; `phase` is below
-    /// the period.
+    /// `readable` bytes are readable at `from`, and `i * shuffle.fewer` fewer at each further source vector
+    /// `i`; `phase` is below the period.
     #[inline(always)]
     unsafe fn partial<V: Vector, const REGISTERS: usize>(&self, from: *const u8, readable: usize, phase: usize) -> V {
         let shuffle = self.shuffle;
-        // SAFETY: no source vector is read further than the caller says; a vector of the table is readable from any place of a period on.
+        // SAFETY: no source vector is read further than the caller says; a vector of the table is readable
+        // from any place of a period on.
         unsafe {
             let mut registers = [V::zero(); REGISTERS];
             for (i, register) in registers.iter_mut().enumerate() {

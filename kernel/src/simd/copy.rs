@@ -18,12 +18,13 @@ pub(super) struct CopyRuns<'a> {
 impl Operation for CopyRuns<'_> {
     /// # Safety
     ///
-    /// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
+    /// In every iteration, each run is readable on the source, as is the gap between them, and writable on
+    /// the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count } = self;
-        // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the others the length
-        // in their names.
+        // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the
+        // others the length in their names.
         unsafe {
             if count.source == 0 && count.destination == run && run.is_power_of_two() && run <= V::BYTES {
                 for iteration in walk.iterations(run) {
@@ -67,11 +68,12 @@ impl Operation for CopyRuns<'_> {
 ///
 /// # Safety
 ///
-/// In every iteration, each run is readable on the source, as is what lies between them, and writable on the destination.
+/// In every iteration, each run is readable on the source, as is the gap between them, and writable on the
+/// destination.
 #[inline(always)]
 unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
-    // SAFETY: all are runs of an iteration. Where a run has one `before`, that is of the iteration before, so all from there on is readable, and the line
-    // that both share is of these two runs alone.
+    // SAFETY: all are runs of an iteration. Where a run has one `before`, that is of the iteration before, so
+    // all from there on is readable, and the line that both share is of these two runs alone.
     unsafe {
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
@@ -100,11 +102,13 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
     }
 }
 
-/// Runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap, without a branch.
+/// Runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap, without a
+/// branch.
 ///
 /// # Safety
 ///
-/// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source and writable on the destination.
+/// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source
+/// and writable on the destination.
 #[inline(always)]
 unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((SIZE..=2 * SIZE).contains(&run));
@@ -119,12 +123,13 @@ unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Str
     }
 }
 
-/// The same of runs of `LINES` to twice as many lines. In vectors: arrays of so many bytes would go by way of the stack.
+/// The same of runs of `LINES` to twice as many lines. In vectors: arrays of this many bytes would go by way
+/// of the stack.
 ///
 /// # Safety
 ///
-/// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the source and writable on the
-/// destination.
+/// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the
+/// source and writable on the destination.
 #[inline(always)]
 unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
@@ -146,14 +151,16 @@ unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usi
 ///
 /// # Safety
 ///
-/// `run` is at least a line. In every iteration, each run is readable on the source and writable on the destination.
+/// `run` is at least a line. In every iteration, each run is readable on the source and writable on the
+/// destination.
 #[inline(always)]
 unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!(run >= LINE);
     let fours = opaque(run - run % (4 * LINE));
     for iteration in walk.iterations(run.saturating_mul(count.extent)) {
         for i in 0..count.extent {
-            // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` lies in the same four as `next`, and the last may overlap the one before.
+            // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` is in the same four as `next`, and
+            // the last may overlap the one before.
             unsafe {
                 let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
                 let (mut next, mut at) = (0, fours);
@@ -230,8 +237,8 @@ impl Operation for CopyTable<'_> {
     }
 }
 
-/// Copies `bytes` bytes, and prefetches as many at `later`. With `STREAMING`, whole lines of the destination are stored past
-/// the cache.
+/// Copies `bytes` bytes, and prefetches as many at `later`. With `STREAMING`, whole lines of the destination
+/// are stored past the cache.
 ///
 /// # Safety
 ///
@@ -243,8 +250,8 @@ pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
     bytes: usize,
     later: Option<*const u8>,
 ) {
-    // SAFETY: all accesses lie inside the first `bytes` bytes on both sides; with `STREAMING`, `at` is where a line of the destination
-    // begins.
+    // SAFETY: all accesses are inside the first `bytes` bytes on both sides; with `STREAMING`, `at` is where
+    // a line of the destination begins.
     unsafe {
         if bytes <= LINE {
             if let Some(later) = later {
@@ -264,7 +271,8 @@ pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
         }
         let mut at = if STREAMING { to.align_offset(LINE).min(bytes) } else { 0 };
         short(from, to, at);
-        // Registers of a line, and whatever is in the cache, go line by line: prefetchers follow one instruction, not four (Z5).
+        // Registers of a line, and whatever is in the cache, go line by line: prefetchers follow one
+        // instruction, not four (Z5).
         while STREAMING && V::BYTES < LINE && at + 4 * LINE <= bytes {
             if let Some(later) = later {
                 for line in 0..4 {
@@ -294,7 +302,8 @@ pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
 ///
 /// # Safety
 ///
-/// `run` is a power of two of at most `V::BYTES`. As many bytes are readable at `from`, and `count` times as many writable at `to`.
+/// `run` is a power of two of at most `V::BYTES`. As many bytes are readable at `from`, and `count` times as
+/// many writable at `to`.
 #[inline(always)]
 unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usize, streaming: bool) {
     /// Two vectors of the widest kind.
@@ -302,8 +311,9 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
     const { assert!(2 * V::BYTES <= TWICE) };
     debug_assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
-    // SAFETY: reads the run, and writes at places below `bytes`, whole vectors only where as many bytes are left. `head % run` is less
-    // than a vector, and two vectors are in `twice`. Streamed vectors lie whole vectors behind the aligned `head`.
+    // SAFETY: reads the run, and writes at places below `bytes`, whole vectors only where as many bytes are
+    // left. `head % run` is less than a vector, and two vectors are in `twice`. Streamed vectors are whole
+    // vectors after the aligned `head`.
     unsafe {
         let pattern = V::repeat(from, run);
         let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
@@ -328,7 +338,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // A masked store of no bytes would still read the line behind.
+        // A masked store of no bytes would still read the line after.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }

@@ -1,7 +1,8 @@
 //! Blocks at the edges of a panel: fewer columns than fill a vector, or fewer rows than fill a line.
 //!
-//! What is shuffled are lanes of 16 bytes, as many as there is something in. The last lane begins earlier where it would not fit at the end: what it has in
-//! common with the one before is read, or written, once more.
+//! What is shuffled are lanes of 16 bytes, as many as there is something in. The last lane begins earlier
+//! where it would not fit at the end: what it has in common with the one before is read, or written, once
+//! more.
 
 use std::mem::MaybeUninit;
 
@@ -41,7 +42,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
         let (how, units) = (panel.how, IN_LANE * LANES);
         debug_assert!(columns <= units && column + columns <= panel.column_count && row + rows <= panel.row_count);
         let whole_lines = rows == LINE / UNIT && panel.left + column + columns >= IN_LANE;
-        // Half a line is not worth lanes of its own: as many shuffles, and more stores. What was streamed a line above is not to be written again.
+        // Half a line is not worth lanes of its own: as many shuffles, and more stores. What was streamed a
+        // line above is not to be written again.
         let above = if how.streaming { 0 } else { row };
         let few_rows = rows <= LINE / UNIT / 2 && above + rows >= IN_LANE && (columns == units || how.staged);
         // SAFETY: the rows and columns of the caller.
@@ -65,7 +67,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
 }
 
 impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
-    /// A line of rows by some columns, 16 bytes of each row at a time, the last of which begin before `columns` where these are fewer. Lines are written once.
+    /// A line of rows by some columns, 16 bytes of each row at a time, the last of which begin before
+    /// `columns` where these are fewer. Lines are written once.
     ///
     /// # Safety
     ///
@@ -75,7 +78,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let Edge { panel, rows: (row, _), columns: (column, columns) } = *self;
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
-            // SAFETY: 16 bytes of each row, from a column on that has `IN_LANE` of them; a line of destination rows from `begin` on.
+            // SAFETY: 16 bytes of each row, from a column on that has `IN_LANE` of them; a line of
+            // destination rows from `begin` on.
             unsafe {
                 let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
@@ -96,11 +100,13 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         }
     }
 
-    /// Some rows by a vector of columns, 16 bytes of each destination row at a time, the first of which begin before the rows where these are fewer.
+    /// Some rows by a vector of columns, 16 bytes of each destination row at a time, the first of which begin
+    /// before the rows where these are fewer.
     ///
     /// # Safety
     ///
-    /// As for [`edge`]; `IN_LANE` rows or more end with these. All columns of a vector have places on the destination.
+    /// As for [`edge`]; `IN_LANE` rows or more end with these. All columns of a vector have places on the
+    /// destination.
     #[inline(always)]
     unsafe fn few_rows<V: Vector, const LANES: usize>(&self, how: &How) {
         let Edge { panel, rows: (row, rows), columns: (column, columns) } = *self;
@@ -155,10 +161,12 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         for part in (0..rows).step_by(units).rev() {
             let high = (rows - part).min(units);
-            // SAFETY: the caller's rows and columns; the stage has a line for each of at most a line of columns.
+            // SAFETY: the caller's rows and columns; the stage has a line for each of at most a line of
+            // columns.
             unsafe {
                 let to = panel.to.add((row + part) * UNIT);
                 let mut groups = [[V::zero(); IN_LANE]; LANES];
+                #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
                 for i in 0..IN_LANE {
                     let mut lines = [V::zero(); LANES];
                     for (lane, line) in lines.iter_mut().enumerate() {

@@ -1,10 +1,11 @@
-//! Sub-byte elements of a few rows, so that a shuffle of whole bytes interleaves them (see [`bit_order`](super::super::bit_order)).
+//! Sub-byte elements of a few rows, so that a shuffle of whole bytes interleaves them (see
+//! [`bit_order`](super::super::bit_order)).
 
 use super::super::bit_order::{ordered_place, row_bit};
 use super::vector::Vector;
 
-/// The rows in `lines`, with every bit of the part of a byte swapped with one of the row: a shuffle of their bytes then interleaves
-/// elements of `BITS` bits. Whole bytes (8 bits) stay.
+/// The rows in `lines`, with every bit of the part of a byte swapped with one of the row: a shuffle of their
+/// bytes then interleaves elements of `BITS` bits. Whole bytes (8 bits) stay.
 ///
 /// # Safety
 ///

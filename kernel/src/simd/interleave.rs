@@ -1,7 +1,9 @@
-//! A few rows interleaved into one, and the way back: tiles such as (2,1) and (4,1), the channels of an image, packed elements.
+//! A few rows interleaved into one, and the way back: tiles such as (2,1) and (4,1), the channels of an
+//! image, packed elements.
 //!
-//! A *block* loads a register of each row, or as many of the joined row, shuffles them and stores them, for some columns. It is compiled once
-//! for each [`Shuffle`] and called by a pointer; the loop around it is compiled once for a level.
+//! A *block* loads a register of each row, or as many of the joined row, shuffles them and stores them, for
+//! some columns. It is compiled once for each [`Shuffle`] and called by a pointer; the loop around it is
+//! compiled once for a level.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -15,12 +17,14 @@ use super::walk::{Iteration, Walk};
 use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
 use crate::nest::{NestLoop, RowPitch, Stride};
 
-/// Columns of some rows: where they begin on the source and on the destination, how many registers of each row, how far apart rows are, how far
-/// ahead is prefetched (0: not), and whether it is stored past the cache and numbers have a sign.
+/// Columns of some rows: where they begin on the source and on the destination, how many registers of each
+/// row, how far apart rows are, how far ahead is prefetched (0: not), and whether it is stored past the cache
+/// and numbers have a sign.
 ///
 /// # Safety
 ///
-/// As many registers of each row are readable, or writable; with `streaming`, they are aligned on the destination.
+/// As many registers of each row are readable, or writable; with `streaming`, they are aligned on the
+/// destination.
 type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 
 /// How some rows are shuffled.
@@ -115,7 +119,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
 /// The most rows.
 const ROWS: usize = 32;
 
-/// Bytes from one staged row to the next: a line more than the longest run, so that neighbours are in different sets of the L1 cache.
+/// Bytes from one staged row to the next: a line more than the longest run, so that neighbours are in
+/// different sets of the L1 cache.
 const STAGED_ROW: usize = JOINED_RUN + LINE;
 
 /// Bytes of all rows that are staged at once, about: a quarter of an L1 cache.
@@ -139,7 +144,8 @@ pub(super) struct Interleave<'a> {
 impl Operation for Interleave<'_> {
     /// # Safety
     ///
-    /// The weave is one for `V`. In every iteration, its rows are readable on the source and writable on the destination.
+    /// The weave is one for `V`. In every iteration, its rows are readable on the source and writable on the
+    /// destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Interleave { walk, weave, row, pitch, .. } = self;
@@ -212,7 +218,8 @@ impl Interleave<'_> {
             };
             let ahead = later.map_or(0, |later| later.addr().wrapping_sub(iteration.from.addr()));
             let Iteration { from, to, .. } = iteration;
-            // SAFETY: the caller's rows. The runs of neighbouring iterations follow each other in a row of the stage, as in the destination.
+            // SAFETY: the caller's rows. The runs of neighbouring iterations follow each other in a row of
+            // the stage, as in the destination.
             unsafe {
                 if let Some(runs) = runs {
                     let end = row - row % V::BYTES;
@@ -225,7 +232,8 @@ impl Interleave<'_> {
                     run = (run + 1) % runs;
                     continue;
                 }
-                // Lines are streamed if they are aligned after a few columns, in every row of the destination.
+                // Lines are streamed if they are aligned after a few columns, in every row of the
+                // destination.
                 let (mut streaming, mut head) = (false, 0);
                 if may_stream {
                     let to_line = to.align_offset(LINE);
@@ -236,7 +244,8 @@ impl Interleave<'_> {
                 let end = row - (row - head) % whole;
                 self.part::<V>(from, (to, pitch), 0..head);
                 if streaming && !dense_destination && V::BYTES < LINE {
-                    // Both halves of a line at once, and several lines: few buffers hold lines that are filled in part.
+                    // Both halves of a line at once, and several lines: few buffers hold lines that are
+                    // filled in part.
                     let most = (STAGED / destinations).clamp(4 * LINE, JOINED_RUN);
                     for at in (head..end).step_by(most) {
                         let some = most.min(end - at);
@@ -258,7 +267,8 @@ impl Interleave<'_> {
     ///
     /// # Safety
     ///
-    /// They are readable in the rows at `from` and writable in those at `to`; aligned there if they are streamed.
+    /// They are readable in the rows at `from` and writable in those at `to`; aligned there if they are
+    /// streamed.
     #[inline(always)]
     unsafe fn columns<V: Vector>(
         &self,
@@ -318,7 +328,7 @@ unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have behind them is zero.
+        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {
@@ -344,8 +354,8 @@ unsafe fn part<V: Vector>(
 ///
 /// # Safety
 ///
-/// `run` bytes are readable in each of these staged rows, which are [`STAGED_ROW`] bytes apart, and writable in those of the destination, which begin at
-/// `to.0` and are `to.1` bytes apart.
+/// `run` bytes are readable in each of these staged rows, which are [`STAGED_ROW`] bytes apart, and writable
+/// in those of the destination, which begin at `to.0` and are `to.1` bytes apart.
 #[inline(always)]
 unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, run: usize) {
     for i in 0..rows {

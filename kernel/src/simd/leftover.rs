@@ -1,4 +1,5 @@
-//! Runs that continue each other in the destination, wherever they end: whole lines are stored, and what is left waits for the next run.
+//! Runs that continue each other in the destination, wherever they end: whole lines are stored, and what is
+//! left waits for the next run.
 
 use std::mem::MaybeUninit;
 
@@ -15,12 +16,14 @@ impl Leftover {
     pub(super) const NOTHING: Leftover = Leftover(MaybeUninit::uninit());
 }
 
-/// Stores a run past the cache, behind what was left of the one before unless it is the first, and leaves what does not fill a line unless it is the last.
+/// Stores a run past the cache, after what was left of the one before unless it is the first, and leaves what
+/// does not fill a line unless it is the last.
 ///
 /// # Safety
 ///
-/// `bytes` bytes are readable at `from` and writable at `to`. Unless the run is the first, a line in front of `from` is writable, and `kept` was left by a
-/// run that ends at `to`. Unless it is the last, it is at least a line.
+/// `bytes` bytes are readable at `from` and writable at `to`. Unless the run is the first, a line in front of
+/// `from` is writable, and `kept` was left by a run that ends at `to`. Unless it is the last, it is at least
+/// a line.
 #[inline(always)]
 pub(super) unsafe fn drain<V: Vector>(
     from: *mut u8,
@@ -31,7 +34,8 @@ pub(super) unsafe fn drain<V: Vector>(
 ) {
     debug_assert!(is_last || bytes >= LINE);
     let kept = kept.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: what goes to the destination is the run and what was left in front of it, whose place is still to be written; vectors go to whole lines of it.
+    // SAFETY: what goes to the destination is the run and what was left in front of it, whose place is still
+    // to be written; vectors go to whole lines of it.
     unsafe {
         let (at, to, left) = if is_first {
             let head = to.align_offset(LINE).min(bytes);

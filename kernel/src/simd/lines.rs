@@ -7,7 +7,8 @@ use crate::cost::LINE;
 ///
 /// # Safety
 ///
-/// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if `streaming` is set.
+/// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if
+/// `streaming` is set.
 #[inline(always)]
 pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
@@ -61,7 +62,7 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
 #[inline(always)]
 pub(super) unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes >= SIZE);
-    // SAFETY: both pieces lie inside the first `bytes` bytes.
+    // SAFETY: both pieces are inside the first `bytes` bytes.
     unsafe {
         let first = from.cast::<[u8; SIZE]>().read();
         let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();

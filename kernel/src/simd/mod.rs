@@ -2,11 +2,13 @@
 //!
 //! # Safety
 //!
-//! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety` does not repeat: *the CPU has the
-//! features of `V`*. It is met by running inside [`Vector::vectorize`], whose caller promises it, and all calls between these
-//! functions keep the same `V`. What else a function needs, it lists.
+//! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety`
+//! does not repeat: *the CPU has the features of `V`*. It is met by running inside [`Vector::vectorize`],
+//! whose caller promises it, and all calls between these functions keep the same `V`. What else a function
+//! needs, it lists.
 //!
-//! `LANES` is the number of 16-byte lanes of `V`, `UNIT` the bytes that stay together, `IN_LANE` how many units a lane holds.
+//! `LANES` is the number of 16-byte lanes of `V`, `UNIT` the bytes that stay together, `IN_LANE` how many
+//! units a lane holds.
 
 mod block;
 mod byte_shuffle;

@@ -1,9 +1,10 @@
 //! In which order lines and blocks go through the L2 cache.
 //!
-//! Where a copy jumps, hardware prefetchers fetch lines that are pushed out before they are used: on Z5 it takes twice as long. An order without
-//! a constant stride is not followed.
+//! Where a copy jumps, hardware prefetchers fetch lines that are pushed out before they are used: on Z5 it
+//! takes twice as long. An order without a constant stride is not followed.
 
-/// The `i`-th of `0..count` in the order 2, 3, 0, 1, 6, 7, 4, 5, and so on, if they are `permuted`; at the end, fewer than four as they come.
+/// The `i`-th of `0..count` in the order 2, 3, 0, 1, 6, 7, 4, 5, and so on, if they are `permuted`; at the
+/// end, fewer than four as they come.
 #[inline(always)]
 pub(super) fn in_fours(i: usize, count: usize, permuted: bool) -> usize {
     if permuted && i | 3 < count { i ^ 2 } else { i }
@@ -17,7 +18,8 @@ pub(super) fn opaque(mut number: usize) -> usize {
     number
 }
 
-/// The numbers below a count, each once: a linear congruential generator that passes over those that are too large.
+/// The numbers below a count, each once: a linear congruential generator that passes over those that are too
+/// large.
 pub(super) struct Permuted {
     number: usize,
     mask: usize,

@@ -1,11 +1,13 @@
 //! Planes that are long both ways, transposed panel by panel.
 //!
-//! Every block reads whole vectors and writes whole lines once, so only the order matters. Found by measuring (Z5):
+//! Every block reads whole vectors and writes whole lines once, so only the order matters. Found by measuring
+//! (Z5):
 //!
-//! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different pages conflict. So the blocks of one strip, one line
-//!   of the source wide, come first, which leaves runs in its destination rows.
-//! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the lines of the
-//!   next one are prefetched row by row, one for every line that is read.
+//! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different
+//!   pages conflict. So the blocks of one strip, one line of the source wide, come first, which leaves runs
+//!   in its destination rows.
+//! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the
+//!   lines of the next one are prefetched row by row, one for every line that is read.
 //!
 //! Where rows share sets of the cache, or begin inside lines, a panel goes by way of a stage ([`Stage`]).
 
@@ -281,7 +283,8 @@ impl Buffers<'_> {
         for first in columns.clone().step_by(wide) {
             let columns = first..(first + wide).min(columns.end);
             column_offsets.fill(&plane.columns, columns.clone());
-            // SAFETY: `lines` lines of each row, and a row of the stage for each; rows and columns of the plane.
+            // SAFETY: `lines` lines of each row, and a row of the stage for each; rows and columns of the
+            // plane.
             unsafe {
                 for i in 0..rows.len() {
                     let from = iteration.from.add(first * unit + *row_offsets.as_ptr().add(i));
@@ -351,7 +354,8 @@ impl Buffers<'_> {
         }
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {
-            // SAFETY: the staged row was written, after a line for what was left; its place on the destination is the plane's.
+            // SAFETY: the staged row was written, after a line for what was left; its place on the
+            // destination is the plane's.
             unsafe {
                 let from = first.add(i * pitch);
                 if let Stage::Scatter(_) = stage {
@@ -367,7 +371,8 @@ impl Buffers<'_> {
 /// Columns and rows.
 type Bounds = (Range<usize>, Range<usize>);
 
-/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next columns.
+/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next
+/// columns.
 #[derive(Clone)]
 struct Panels<'a> {
     way: &'a schedule::Panels,

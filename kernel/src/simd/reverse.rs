@@ -21,12 +21,13 @@ pub(super) struct Reverse<'a> {
 impl Operation for Reverse<'_> {
     /// # Safety
     ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`]. In every iteration, each run is readable on the source and writable on the
-    /// destination.
+    /// `unit` is above 0 and at most [`LONGEST_REVERSED`]. In every iteration, each run is readable on the
+    /// source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Reverse { walk, unit, extent, count } = self;
-        // SAFETY: the shuffle was made for these runs, which lie side by side, and for this vector; the rest is the caller's promise.
+        // SAFETY: the shuffle was made for these runs, which are side by side, and for this vector; the rest
+        // is the caller's promise.
         unsafe {
             let run = unit * extent;
             if let Some(reverse) = ReverseVectors::of::<V>(walk, unit, run, count) {
@@ -47,8 +48,8 @@ impl Operation for Reverse<'_> {
 /// The bytes of the longest vector.
 const LONGEST: usize = 64;
 
-/// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of a table is the place of its byte `j` in so many bytes
-/// of the source, which end with the unit that it begins in.
+/// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of a table is the
+/// place of its byte `j` in this many bytes of the source, which end with the unit that it begins in.
 type Table = [u8; LONGEST_REVERSED + LONGEST];
 
 /// How whole vectors are reversed.
@@ -73,8 +74,8 @@ struct ReverseRuns<'a> {
 impl Operation for ReverseRuns<'_> {
     /// # Safety
     ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. In every iteration, each run is readable on the
-    /// source and writable on the destination.
+    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. In every iteration, each
+    /// run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
@@ -104,13 +105,13 @@ impl Operation for ReverseRuns<'_> {
     }
 }
 
-/// What is the same for all runs of units of so many bytes.
+/// What is the same for all runs of units of this many bytes.
 struct Tables {
     /// For two registers, and for two lanes.
     registers: Table,
     lanes: Table,
-    /// For a lane that begins so far into a unit: how many bytes of whole units end inside it or with it, and how far into a unit the next lane
-    /// begins.
+    /// For a lane that begins so far into a unit: how many bytes of whole units end inside it or with it, and
+    /// how far into a unit the next lane begins.
     next: [(u8, u8); LONGEST_REVERSED],
 }
 
@@ -121,7 +122,7 @@ impl Tables {
             let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
             let (mut first, mut inside) = (window - unit, 0);
             for byte in table.iter_mut().take(unit - 1 + bytes) {
-                // Below 0 for a lane whose bytes lie further apart: none is read there.
+                // Below 0 for a lane whose bytes are further apart: none is read there.
                 *byte = u8::try_from(first.wrapping_add(inside)).unwrap_or(0);
                 inside += 1;
                 if inside == unit {
@@ -151,14 +152,14 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// How the vectors behind the first `head` bytes are reversed.
+    /// How the vectors after the first `head` bytes are reversed.
     #[inline(always)]
     fn method<V: Vector>(&self, head: usize) -> usize {
         let unit = self.unit;
         if LANE.is_multiple_of(unit) && head.is_multiple_of(unit) {
             return method::UNITS;
         }
-        // A lane begins this far into a unit at most, and reaches over so many bytes of whole units.
+        // A lane begins this far into a unit at most, and reaches over this many bytes of whole units.
         let step = 1 << unit.trailing_zeros();
         let most = unit - step + head % step;
         let fits = (most + LANE).next_multiple_of(unit) <= 2 * LANE;
@@ -167,8 +168,9 @@ impl Part<'_> {
 
     /// # Safety
     ///
-    /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the tables are those of this unit and of `V`; the
-    /// method is the one for `head`, which is at most `run` and leads to the beginning of a line, or `run` is less than a vector.
+    /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the tables are those
+    /// of this unit and of `V`; the method is the one for `head`, which is at most `run` and leads to the
+    /// beginning of a line, or `run` is less than a vector.
     #[inline(always)]
     unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: bool) {
         let Part { from, to, unit, run, .. } = *self;
@@ -178,9 +180,10 @@ impl Part<'_> {
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = whole - whole % LINE;
-        // SAFETY: places up to `head`, from there to `head + whole`, and those behind are all of the run. Whole vectors are written where their
-        // place is at most `run - 2 * V::BYTES`: they end inside the run, and so do the two source vectors, which begin at least where
-        // `run - place` is two vectors. They lie whole vectors behind the beginning of a line.
+        // SAFETY: places up to `head`, from there to `head + whole`, and those after are all of the run.
+        // Whole vectors are written where their place is at most `run - 2 * V::BYTES`: they end inside the
+        // run, and so do the two source vectors, which begin at least where `run - place` is two vectors.
+        // They are whole vectors after the beginning of a line.
         unsafe {
             // From the back of the destination to its front.
             for place in (head + whole..run).step_by(V::BYTES).rev() {
@@ -200,12 +203,13 @@ impl Part<'_> {
         }
     }
 
-    /// Stores the vectors at these places past the cache, from the last one on, so that the source is read front to back.
+    /// Stores the vectors at these places past the cache, from the last one on, so that the source is read
+    /// front to back.
     ///
     /// # Safety
     ///
-    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each of these vectors begins in;
-    /// they begin where a vector may be streamed to.
+    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each
+    /// of these vectors begins in; they begin where a vector may be streamed to.
     #[inline(always)]
     unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
         let Part { from, to, unit, run, .. } = *self;
@@ -215,7 +219,8 @@ impl Part<'_> {
         for _ in places.step_by(V::BYTES) {
             place -= V::BYTES;
             inside = if inside < step { inside + (unit - step) } else { inside - step };
-            // SAFETY: the caller's promise; a prefetch may go anywhere. No page is looked up ahead, which costs here (Z5).
+            // SAFETY: the caller's promise; a prefetch may go anywhere. No page is looked up ahead, which
+            // costs here (Z5).
             unsafe {
                 let end = from.add(run - (place - inside));
                 if prefetch {
@@ -226,16 +231,19 @@ impl Part<'_> {
         }
     }
 
-    /// The vector of the destination that begins `inside` bytes into the unit that ends at `end` on the source.
+    /// The vector of the destination that begins `inside` bytes into the unit that ends at `end` on the
+    /// source.
     ///
     /// # Safety
     ///
-    /// Two vectors are readable that end at `end`, or one if they are whole units; `inside` is below the unit, and one that `METHOD` is for.
+    /// Two vectors are readable that end at `end`, or one if they are whole units; `inside` is below the
+    /// unit, and one that `METHOD` is for.
     #[inline(always)]
     unsafe fn vector<V: Vector, const COUNT: usize, const METHOD: usize>(&self, end: *const u8, inside: usize) -> V {
         let Tables { registers, lanes, next, .. } = self.tables;
-        // SAFETY: all that is read lies in the two vectors before `end`: of two lanes, the second reaches over units that begin at most a lane and a
-        // unit before `end`, and 32 bytes more are two vectors or less. Tables are readable from any place of a unit on.
+        // SAFETY: all that is read is in the two vectors before `end`: of two lanes, the second reaches over
+        // units that begin at most a lane and a unit before `end`, and 32 bytes more are two vectors or less.
+        // Tables are readable from any place of a unit on.
         unsafe {
             match METHOD {
                 method::UNITS => {
@@ -263,7 +271,7 @@ impl Part<'_> {
         }
     }
 
-    /// The vector at a place of the destination; what lies behind the run means nothing.
+    /// The vector at a place of the destination; what is after the run means nothing.
     ///
     /// # Safety
     ///
@@ -274,8 +282,9 @@ impl Part<'_> {
         let inside = place % unit;
         let end = run - (place - inside);
         let mut bytes = [0_u8; 2 * LONGEST];
-        // SAFETY: the source up to `end` is inside the run, and if it is shorter than two vectors it fits behind what is missing in front; two
-        // vectors of it or of the array, and one of the table, from any place of a unit on, are inside these.
+        // SAFETY: the source up to `end` is inside the run, and if it is shorter than two vectors it fits
+        // after what is missing in front; two vectors of it or of the array, and one of the table, from any
+        // place of a unit on, are inside these.
         unsafe {
             let mut low = from.wrapping_add(end).wrapping_sub(2 * V::BYTES);
             if let Some(missing) = (2 * V::BYTES).checked_sub(end) {

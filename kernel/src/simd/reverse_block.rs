@@ -1,5 +1,5 @@
-//! Blocks of three vectors that are whole units, which are reversed past the cache: their shuffles are the same in every block. (Three, as
-//! pixels of three channels are what is reversed.)
+//! Blocks of three vectors that are whole units, which are reversed past the cache: their shuffles are the
+//! same in every block. (Three, as pixels of three channels are what is reversed.)
 
 use super::vector::Vector;
 use crate::cost::LINE;
@@ -14,7 +14,8 @@ const PIECES: usize = 2 * VECTORS;
 /// The bytes of a lane of a vector.
 pub(super) const LANE: usize = 16;
 
-/// How the bytes of a block change places. Each piece of it, a vector or a lane, takes its bytes from twice as many in a row.
+/// How the bytes of a block change places. Each piece of it, a vector or a lane, takes its bytes from twice
+/// as many in a row.
 pub(super) struct ReversedBlock {
     /// Where those begin on the source.
     starts: [usize; PIECES],
@@ -45,7 +46,8 @@ impl ReversedBlock {
         VECTORS * V::BYTES
     }
 
-    /// A block whose units of `unit` bytes come in the opposite order; `None` if it is not whole units, or some piece takes bytes that lie too far apart.
+    /// A block whose units of `unit` bytes come in the opposite order; `None` if it is not whole units, or
+    /// some piece takes bytes that are too far apart.
     pub(super) fn new<V: Vector>(unit: usize) -> Option<ReversedBlock> {
         const { assert!(V::BYTES <= LINE) };
         let bytes = Self::bytes::<V>();
@@ -89,13 +91,15 @@ impl<V: Vector> LoadedBlock<V> {
     ///
     /// # Safety
     ///
-    /// All blocks are readable on the source, and writable on the destination, where the first of them begins a line.
+    /// All blocks are readable on the source, and writable on the destination, where the first of them begins
+    /// a line.
     #[inline(always)]
     pub(super) unsafe fn reverse<const LANES: usize>(self, blocks: &Blocks) {
         let Blocks { mut from, mut to, count, prefetch } = *blocks;
         let bytes = ReversedBlock::bytes::<V>();
-        // SAFETY: each piece reads twice its bytes from a place on where as many are left in the block, which is how they were chosen; what is written
-        // is the block. They lie whole vectors behind the beginning of a line. A prefetch may go anywhere.
+        // SAFETY: each piece reads twice its bytes from a place on where as many are left in the block, which
+        // is how they were chosen; what is written is the block. They are whole vectors after the beginning
+        // of a line. A prefetch may go anywhere.
         unsafe {
             for _ in 0..count {
                 to = to.sub(bytes);
@@ -121,7 +125,8 @@ impl<V: Vector> LoadedBlock<V> {
     }
 }
 
-/// For each byte of some runs whose units of `unit` bytes come in the opposite order, which byte it is; at most 256.
+/// For each byte of some runs whose units of `unit` bytes come in the opposite order, which byte it is; at
+/// most 256.
 pub(super) fn reverse_places(places: &mut [u8], unit: usize, run: usize) {
     for (to, place) in places.iter_mut().enumerate() {
         let (start, inside) = (to - to % run, to % run);

@@ -1,7 +1,8 @@
-//! Runs through the cache whose units change places inside a register: whole units, or whole short runs, of a vector at a time.
+//! Runs through the cache whose units change places inside a register: whole units, or whole short runs, of a
+//! vector at a time.
 //!
-//! A vector takes one load and one shuffle so, and writes a few bytes again that the one before it wrote; units that go on in the next vector took
-//! two loads.
+//! A vector takes one load and one shuffle so, and writes a few bytes again that the one before it wrote;
+//! units that go on in the next vector took two loads.
 
 use super::reverse_block::{LANE, reverse_places};
 use super::vector::{Operation, Vector};
@@ -9,13 +10,13 @@ use super::walk::Walk;
 use crate::cost::{LINE, PREFETCH_IN_RUN};
 use crate::nest::Stride;
 
-/// Reverses the units of short runs that lie side by side, or of long ones.
+/// Reverses the units of short runs that are side by side, or of long ones.
 pub(super) struct ReverseVectors<'a> {
     walk: &'a Walk<'a>,
     /// The bytes of a vector that are whole units or runs, and where each of them comes from among as many.
     step: usize,
     order: [u8; LINE],
-    /// What goes vector by vector: so many bytes, so often.
+    /// What goes vector by vector: this many bytes, so often.
     bytes: usize,
     count: Stride,
     /// They are one run each, whose source goes backwards.
@@ -41,7 +42,8 @@ impl<'a> ReverseVectors<'a> {
 impl Operation for ReverseVectors<'_> {
     /// # Safety
     ///
-    /// It was made for `V`, and in every iteration, each run is readable on the source and writable on the destination.
+    /// It was made for `V`, and in every iteration, each run is readable on the source and writable on the
+    /// destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(V::BYTES == LINE || V::BYTES == 2 * LANE) };
@@ -49,9 +51,10 @@ impl Operation for ReverseVectors<'_> {
         // Backwards, a vector is loaded that ends with the units.
         let shift = if backwards { V::BYTES - step } else { 0 };
         let shifted = order.map(|place| place.wrapping_add(u8::try_from(shift).unwrap_or(0)));
-        // SAFETY: both are a line, and a vector no more. At `at`, whole vectors lie inside the `bytes` of a run on either side; the last units, whose
-        // beginning is at most `bytes - step`, are read and written in part. What a vector writes behind its `step` bytes is written again by the
-        // next. A prefetch may go anywhere.
+        // SAFETY: both are a line, and a vector no more. At `at`, whole vectors are inside the `bytes` of a
+        // run on either side; the last units, whose beginning is at most `bytes - step`, are read and written
+        // in part. What a vector writes after its `step` bytes is written again by the next. A prefetch may
+        // go anywhere.
         unsafe {
             let (order, shifted) = (V::load(order.as_ptr()), V::load(shifted.as_ptr()));
             for iteration in walk.iterations(bytes * count.extent) {

@@ -22,15 +22,16 @@ impl RunNest<'_> {
     ///
     /// # Safety
     ///
-    /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed). In every iteration, its span is readable
-    /// on the source and writable on the destination; they do not overlap. What lies between the spans of the source is readable too.
+    /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed). In every
+    /// iteration, its span is readable on the source and writable on the destination; they do not overlap.
+    /// What is between the spans of the source is readable too.
     #[inline(always)]
     pub(crate) unsafe fn run<V: Vector>(self) {
         const { assert!(V::BYTES == 32 || V::BYTES == 64) };
         let RunNest { kernel, walk } = self;
-        // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span; that this lies
-        // inside both sides in every iteration, and that no axis is empty, are conditions of this function. The units and row counts
-        // of the arms are the conditions that the kernels list.
+        // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span;
+        // that this is stored inside both sides in every iteration, and that no axis is empty, are conditions
+        // of this function. The units and row counts of the arms are the conditions that the kernels list.
         unsafe {
             match kernel {
                 &MicroKernel::Copy { run, count } => apart::<V, _>(CopyRuns { walk, run, count }),
@@ -64,7 +65,8 @@ impl RunNest<'_> {
     }
 }
 
-/// Does it in a function that is in line nowhere: the stack of the largest kernel would be that of every copy, and is some pages.
+/// Does it in a function that is in line nowhere: the stack of the largest kernel would be that of every
+/// copy, and is some pages.
 ///
 /// # Safety
 ///
@@ -79,7 +81,8 @@ unsafe fn apart<V: Vector, O: Operation>(operation: O) {
 ///
 /// # Safety
 ///
-/// In every iteration, the rows of the weave, `row` bytes each and `pitch` bytes apart, are readable on the source and writable on the destination.
+/// In every iteration, the rows of the weave, `row` bytes each and `pitch` bytes apart, are readable on the
+/// source and writable on the destination.
 unsafe fn interleave<V: Vector>(walk: &Walk<'_>, weave: Option<Weave>, row: usize, pitch: usize, signed: bool) {
     let Some(weave) = weave else { unreachable!("there is no such kernel") };
     let pitch = RowPitch::forwards(pitch);

@@ -1,4 +1,5 @@
-//! Transposing planes of contiguous runs that are no unit of a vector: rows of several elements, odd numbers of bytes.
+//! Transposing planes of contiguous runs that are not unit of a vector: rows of several elements, odd numbers
+//! of bytes.
 
 use super::block::Panel;
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
@@ -80,8 +81,8 @@ impl Operation for TransposeRuns<'_> {
 ///
 /// # Safety
 ///
-/// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration, the plane's span is readable on
-/// the source and writable on the destination.
+/// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration,
+/// the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn in_source_order<const RUN: usize>(
     walk: &Walk<'_>,
@@ -115,12 +116,14 @@ unsafe fn in_source_order<const RUN: usize>(
     }
 }
 
-/// Transposes planes of whole lines or halves past the cache: the source front to back, lines of each destination row in turns.
+/// Transposes planes of whole lines or halves past the cache: the source front to back, lines of each
+/// destination row in turns.
 ///
 /// # Safety
 ///
-/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch is a multiple of a line, and every iteration begins at one; the
-/// pitches are those of the plane's source and destination rows. In every iteration, the plane's span is readable on the source and writable on the destination.
+/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch is a multiple of a
+/// line, and every iteration begins at one; the pitches are those of the plane's source and destination rows.
+/// In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
     let Plane { unit: run, columns, rows, .. } = plane;
@@ -138,7 +141,8 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
             let ahead = ahead.filter(|_| prefetch);
-            // SAFETY: runs of the plane, lines that begin as many whole lines behind an aligned one; a prefetch may go anywhere.
+            // SAFETY: runs of the plane, lines that begin as many whole lines after an aligned one; a
+            // prefetch may go anywhere.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {
@@ -227,8 +231,9 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
                         }
                     }
                 }
-                // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is, and holds whole lines up
-                // to `row`, as runs are multiples of a line, or half a line and `first` is even.
+                // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is,
+                // and holds whole lines up to `row`, as runs are multiples of a line, or half a line and
+                // `first` is even.
                 unsafe {
                     let (from, to) = (from.add(column * run), to.add(columns.offset(column)));
                     let mut row = first;
@@ -277,13 +282,13 @@ unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
     }
 }
 
-/// A plane of runs of 9 to 31 bytes whose destination is dense: each run is copied as `SIZE` bytes, a few more than it has,
-/// which the next run overwrites.
+/// A plane of runs of 9 to 31 bytes whose destination is dense: each run is copied as `SIZE` bytes, a few
+/// more than it has, which the next run overwrites.
 ///
 /// # Safety
 ///
-/// `run` is at least half of `SIZE` and at most `SIZE`. The plane, whose source rows are `source` bytes apart and whose destination rows
-/// `rows * run`, is readable at `iteration.from` and writable at `iteration.to`.
+/// `run` is at least half of `SIZE` and at most `SIZE`. The plane, whose source rows are `source` bytes apart
+/// and whose destination rows `rows * run`, is readable at `iteration.from` and writable at `iteration.to`.
 #[inline(always)]
 unsafe fn overlapping<const SIZE: usize>(
     iteration: &Iteration,
@@ -293,8 +298,8 @@ unsafe fn overlapping<const SIZE: usize>(
     debug_assert!((SIZE / 2..=SIZE).contains(&run));
     let Iteration { from, to, .. } = *iteration;
     let last = columns - 1;
-    // SAFETY: `SIZE` bytes are at most two runs, and every column but the last has another one behind it on both sides; the last is
-    // copied exactly.
+    // SAFETY: `SIZE` bytes are at most two runs, and every column but the last has another one after it on
+    // both sides; the last is copied exactly.
     unsafe {
         for column in 0..last {
             for row in 0..rows {

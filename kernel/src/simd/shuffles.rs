@@ -1,7 +1,9 @@
-//! What registers are shuffled into: interleaved and separated rows of units of bytes or of bits, wider and narrower elements.
+//! What registers are shuffled into: interleaved and separated rows of units of bytes or of bits, wider and
+//! narrower elements.
 //!
-//! The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the pattern of a perfect shuffle: registers `i` and
-//! `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going backwards undoes it. Elements interleaved with zeros are elements that fill a byte.
+//! The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the pattern of a
+//! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going
+//! backwards undoes it. Elements interleaved with zeros are elements that fill a byte.
 
 use super::exchange_bits::{exchanged, restored};
 use super::interleave::Weave;
@@ -118,8 +120,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
-/// Words of 32 bits, each with an element of `BITS` bits of each row, become these rows of bytes. The four bytes of a word are rows of bytes
-/// interleaved, each of which has the elements of a few rows in its parts.
+/// Words of 32 bits, each with an element of `BITS` bits of each row, become these rows of bytes. The four
+/// bytes of a word are rows of bytes interleaved, each of which has the elements of a few rows in its parts.
 pub(super) struct UnpackWords<const BITS: usize>;
 
 /// The way back.
@@ -157,7 +159,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
         const { assert!(N * BITS == 32) };
         // SAFETY: no memory is touched.
         unsafe {
-            // Rows whose elements share a byte follow each other. Wider and wider parts are filled: by elements, by pairs of them.
+            // Rows whose elements share a byte follow each other. Wider and wider parts are filled: by
+            // elements, by pairs of them.
             let mut count = N;
             if BITS == 1 {
                 count = packed::<V, 1, N>(&mut rows, count);
@@ -190,7 +193,8 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
     rows
 }
 
-/// Each two of the first `count` rows become one: the low `WIDTH` bits of either, side by side. How many that makes.
+/// Each two of the first `count` rows become one: the low `WIDTH` bits of either, side by side. How many that
+/// makes.
 ///
 /// # Safety
 ///
@@ -218,7 +222,7 @@ unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut 
     2 * count
 }
 
-/// The weave that joins (or separates) so many rows of units of so many bytes, if there is one.
+/// The weave that joins (or separates) this many rows of units of this many bytes, if there is one.
 pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Weave> {
     macro_rules! bytes {
         ($unit:literal) => {
@@ -246,7 +250,7 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The same of elements of so many bits, 1, 2 or 4.
+/// The same of elements of this many bits, 1, 2 or 4.
 pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Weave> {
     macro_rules! bits {
         ($bits:literal) => {
@@ -273,7 +277,7 @@ pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Optio
     })
 }
 
-/// The weave that unpacks (or packs) elements of so many bits.
+/// The weave that unpacks (or packs) elements of this many bits.
 pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
     Some(match (bits, unpacks) {
         (4, true) => Weave::of::<V, Unpack<4>, 2>(),
@@ -286,7 +290,7 @@ pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
     })
 }
 
-/// The weave that unpacks (or packs) words of elements of so many bits.
+/// The weave that unpacks (or packs) words of elements of this many bits.
 pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
     Some(match (bits, unpacks) {
         (4, true) => Weave::of::<V, UnpackWords<4>, 8>(),

@@ -1,4 +1,5 @@
-//! Runs that lie side by side in the destination: past the cache, every line is stored once and whole, also those that two runs share.
+//! Runs that are side by side in the destination: past the cache, every line is stored once and whole, also
+//! those that two runs share.
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
@@ -37,7 +38,8 @@ impl LaterRun<'_> {
     }
 }
 
-/// Runs of neighbouring iterations that lie side by side in the destination: tiles that are put together to rows.
+/// Runs of neighbouring iterations that are side by side in the destination: tiles that are put together to
+/// rows.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     extent: usize,
@@ -52,7 +54,8 @@ impl Beside {
         (destination == run && source >= run && run >= LINE).then_some(Beside { extent, source })
     }
 
-    /// Where the run before is on the source, seen from one of this iteration, and whether there is one behind.
+    /// Where the run before is on the source, seen from one of this iteration, and whether there is one
+    /// after.
     #[inline(always)]
     pub(super) fn neighbours(&self, number: usize) -> (Option<usize>, bool) {
         let place = number % self.extent;
@@ -60,13 +63,14 @@ impl Beside {
     }
 }
 
-/// Copies a run past the cache whose neighbours in the destination are of other iterations. The line that it shares with the one before, which
-/// lies `before` bytes in front of it on the source, is stored whole, and what it has of the last line is left to the one `after`.
+/// Copies a run past the cache whose neighbours in the destination are of other iterations. The line that it
+/// shares with the one before, which is `before` bytes in front of it on the source, is stored whole, and
+/// what it has of the last line is left to the one `after`.
 ///
 /// # Safety
 ///
-/// `run`, at least a line, is readable at `from`, and writable at `to`. With `before`, at least `run`, the bytes from `from - before` on are readable,
-/// and the line that `to` lies in is writable.
+/// `run`, at least a line, is readable at `from`, and writable at `to`. With `before`, at least `run`, the
+/// bytes from `from - before` on are readable, and the line that `to` is in is writable.
 #[inline(always)]
 pub(super) unsafe fn continue_run<V: Vector>(
     from: *const u8,
@@ -78,9 +82,10 @@ pub(super) unsafe fn continue_run<V: Vector>(
 ) {
     debug_assert!(run >= LINE);
     let head = to.align_offset(LINE);
-    // SAFETY: the first `head` bytes, lines that begin behind them, and what is left, all of the run. The shared line takes its first
-    // `rest` bytes from the end of the run before: `LINE` bytes from there end no later than `LINE` bytes of this run, and `LINE` bytes that end
-    // `head` bytes into this one begin behind `from - before`.
+    // SAFETY: the first `head` bytes, lines that begin after them, and what is left, all of the run. The
+    // shared line takes its first `rest` bytes from the end of the run before: `LINE` bytes from there end no
+    // later than `LINE` bytes of this run, and `LINE` bytes that end `head` bytes into this one begin after
+    // `from - before`.
     unsafe {
         if head > 0 {
             if let Some(later) = later {
@@ -106,13 +111,13 @@ pub(super) unsafe fn continue_run<V: Vector>(
     }
 }
 
-/// Copies runs that lie side by side in the destination past the cache: every line of it is stored once, also those that two runs
-/// share.
+/// Copies runs that are side by side in the destination past the cache: every line of it is stored once, also
+/// those that two runs share.
 ///
 /// # Safety
 ///
-/// `run` is at least a line. `count.extent` runs, `count.source` bytes apart, are readable at `from`, and what lies between them, and all of them in a row
-/// writable at `to`.
+/// `run` is at least a line. `count.extent` runs, `count.source` bytes apart, are readable at `from`, and the
+/// gap between them, and all of them in a row writable at `to`.
 #[inline(always)]
 pub(super) unsafe fn join_runs<V: Vector>(
     from: *const u8,
@@ -124,10 +129,12 @@ pub(super) unsafe fn join_runs<V: Vector>(
     debug_assert!(run >= LINE);
     let total = run * count.extent;
     let head = to.align_offset(LINE).min(total);
-    // SAFETY: `at` is a place of the run `start..end` in the destination, `at - start` the same place of it in the source. Lines that are
-    // streamed begin at multiples of a line behind `head`, which is less than the first run. A line that two runs share takes
-    // what is left of the one, and less than a line, so less than a run, of the next: a whole line that begins in the one ends before the next does, and a
-    // whole line before the first byte that is wanted of the next begins behind the first, as runs of a line or more begin a line or more apart.
+    // SAFETY: `at` is a place of the run `start..end` in the destination, `at - start` the same place of it
+    // in the source. Lines that are streamed begin at multiples of a line after `head`, which is less than
+    // the first run. A line that two runs share takes what is left of the one, and less than a line, so less
+    // than a run, of the next: a whole line that begins in the one ends before the next does, and a whole
+    // line before the first byte that is wanted of the next begins after the first, as runs of a line or more
+    // begin a line or more apart.
     unsafe {
         short(from, to, head);
         let mut at = head;
@@ -166,14 +173,17 @@ pub(super) unsafe fn join_runs<V: Vector>(
     }
 }
 
-/// Stores a line past the cache whose first `rest` bytes are those at `first`, and whose others are those `rest` bytes and more behind `second`.
+/// Stores a line past the cache whose first `rest` bytes are those at `first`, and whose others are those
+/// `rest` bytes and more after `second`.
 ///
 /// # Safety
 ///
-/// `LINE` bytes are readable at `first` and at `second`, and writable at `to`, a multiple of a line; `rest` is at most a line.
+/// `LINE` bytes are readable at `first` and at `second`, and writable at `to`, a multiple of a line; `rest`
+/// is at most a line.
 #[inline(always)]
 unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usize, to: *mut u8) {
-    /// Bytes of ones, then of zeros: a line of it that begins `rest` bytes before the middle selects the first `rest` bytes.
+    /// Bytes of ones, then of zeros: a line of it that begins `rest` bytes before the middle selects the
+    /// first `rest` bytes.
     static ONES: [u8; 2 * LINE] = {
         let mut bytes = [0; 2 * LINE];
         let mut i = 0;
@@ -185,7 +195,8 @@ unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usiz
     };
     debug_assert!(rest <= LINE && to.align_offset(LINE) == 0);
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: parts of the two lines and of `to`, aligned as it is; `LINE` bytes of the table follow `LINE - rest`.
+        // SAFETY: parts of the two lines and of `to`, aligned as it is; `LINE` bytes of the table follow
+        // `LINE - rest`.
         unsafe {
             let mask = V::load(ONES.as_ptr().add(LINE - rest + at));
             V::load(first.add(at)).select(V::load(second.add(at)), mask).stream(to.add(at));

@@ -1,4 +1,5 @@
-//! Vectors of 32 and of 64 bytes in plain Rust, for tests: they run the generic kernels on any CPU, and record what is streamed.
+//! Vectors of 32 and of 64 bytes in plain Rust, for tests: they run the generic kernels on any CPU, and
+//! record what is streamed.
 
 use std::cell::RefCell;
 

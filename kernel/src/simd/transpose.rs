@@ -23,7 +23,8 @@ impl TransposeUnits<'_> {
     ///
     /// # Safety
     ///
-    /// `transpose` is for the unit of the plane. In every iteration, the plane's span is readable on the source and writable on the destination.
+    /// `transpose` is for the unit of the plane. In every iteration, the plane's span is readable on the
+    /// source and writable on the destination.
     pub(super) unsafe fn run<V: Vector>(self) {
         let TransposeUnits { walk, plane, transpose, units } = self;
         let Plane { unit, columns, rows, .. } = plane;
@@ -36,8 +37,9 @@ impl TransposeUnits<'_> {
             16 => units > 16 || units >= 8 && walk.streaming,
             _ => false,
         };
-        // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in which they are
-        // interleaved, with the lengths and pitches given here; all other ways take the plane as it is. What they touch is its span.
+        // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in
+        // which they are interleaved, with the lengths and pitches given here; all other ways take the plane
+        // as it is. What they touch is its span.
         unsafe {
             if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
                 return V::vectorize(panels());
@@ -65,7 +67,8 @@ impl TransposeUnits<'_> {
 ///
 /// # Safety
 ///
-/// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the destination.
+/// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the
+/// destination.
 #[inline(never)]
 unsafe fn transpose_narrow<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     /// Columns that are copied of each row before the next: their destination rows stay in the cache.
@@ -96,7 +99,8 @@ pub(super) fn is_few_lanes(walk: &Walk<'_>, plane: &Plane) -> bool {
         && plane.has_constant_pitches()
 }
 
-/// Transposes planes of 16-byte units: as many rows and columns at a time as a vector has lanes, and what is left unit by unit.
+/// Transposes planes of 16-byte units: as many rows and columns at a time as a vector has lanes, and what is
+/// left unit by unit.
 pub(super) struct TransposeFewLanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
@@ -105,8 +109,8 @@ pub(super) struct TransposeFewLanes<'a> {
 impl Operation for TransposeFewLanes<'_> {
     /// # Safety
     ///
-    /// `plane.unit` is 16, and its pitches are constant. In every iteration, the plane's span is readable on the source and writable on
-    /// the destination.
+    /// `plane.unit` is 16, and its pitches are constant. In every iteration, the plane's span is readable on
+    /// the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeFewLanes { walk, plane } = self;

@@ -8,7 +8,8 @@ pub(crate) trait Operation {
     ///
     /// # Safety
     ///
-    /// The CPU has the features of `V`, which has `LANES` lanes of 16 bytes; and the conditions of the operation itself hold.
+    /// The CPU has the features of `V`, which has `LANES` lanes of 16 bytes; and the conditions of the
+    /// operation itself hold.
     unsafe fn run<V: Vector, const LANES: usize>(self);
 }
 
@@ -23,11 +24,12 @@ pub(crate) unsafe trait Vector: Copy {
     /// Bytes in a register: 32 or 64.
     const BYTES: usize;
 
-    /// Is [`shuffle`](Vector::shuffle) over two registers a single instruction, or are shuffles inside lanes cheaper?
+    /// Is [`shuffle`](Vector::shuffle) over two registers a single instruction, or are shuffles inside lanes
+    /// cheaper?
     const SHUFFLES_TWO: bool;
 
-    /// Runs an operation as a function of its own, which may use the features of this type: the one place where a kernel
-    /// is compiled with them.
+    /// Runs an operation as a function of its own, which may use the features of this type: the one place
+    /// where a kernel is compiled with them.
     ///
     /// # Safety
     ///
@@ -40,7 +42,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Reads `BYTES` bytes.
     unsafe fn load(from: *const u8) -> Self;
 
-    /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero. `from` may dangle if `bytes` is 0.
+    /// Reads `bytes <= BYTES` bytes and no more; the rest of the register is zero. `from` may dangle if
+    /// `bytes` is 0.
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self;
 
     /// Reads `bytes` bytes, a power of two of at most `BYTES`, and repeats them until the register is full.
@@ -55,8 +58,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Writes `BYTES` bytes past the cache (a non-temporal store); `to` must be a multiple of `BYTES`.
     unsafe fn store_past_cache(self, to: *mut u8);
 
-    /// The same of vectors that follow each other in memory: where a page begins, one further on is looked up, for which only a prefetch can ask
-    /// ([`TRANSLATED_AHEAD`]).
+    /// The same of vectors that follow each other in memory: where a page begins, one further on is looked
+    /// up, for which only a prefetch can ask ([`TRANSLATED_AHEAD`]).
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: the trait's contract; a prefetch may go anywhere.
@@ -74,7 +77,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Writes 16 bytes to each pointer, one lane to each.
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]);
 
-    /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of register `i`.
+    /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of
+    /// register `i`.
     unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
 
     /// The same of `BYTES` bytes at each pointer: in a cache, more loads may save shuffles.
@@ -90,8 +94,8 @@ pub(crate) unsafe trait Vector: Copy {
         }
     }
 
-    /// In every lane, the units of `UNIT` bytes of two registers interleaved, a b a b ...: the first half of each lane's, and
-    /// the second.
+    /// In every lane, the units of `UNIT` bytes of two registers interleaved, a b a b ...: the first half of
+    /// each lane's, and the second.
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self);
 
     /// The units of `UNIT` bytes of two registers interleaved, a b a b ...: as two registers.
@@ -106,14 +110,16 @@ pub(crate) unsafe trait Vector: Copy {
     /// Undoes [`interleave_three`](Vector::interleave_three).
     unsafe fn deinterleave_three<const UNIT: usize>(joined: [Self; 3]) -> [Self; 3];
 
-    /// With every byte in parts of `WIDTH` bits, 1, 2 or 4: the first register gets the even parts of both interleaved, those of
-    /// `self` first, and the second one the odd parts. It is its own inverse.
+    /// With every byte in parts of `WIDTH` bits, 1, 2 or 4: the first register gets the even parts of both
+    /// interleaved, those of `self` first, and the second one the odd parts. It is its own inverse.
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self);
 
-    /// Every byte as a signed number of 8 bits, whose value its low `BITS` bits, 1, 2 or 4, hold; the others are zero.
+    /// Every byte as a signed number of 8 bits, whose value its low `BITS` bits, 1, 2 or 4, hold; the others
+    /// are zero.
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the array has the 16 bytes that are repeated, and a byte of at most 4 bits is one of their indices.
+        // SAFETY: the array has the 16 bytes that are repeated, and a byte of at most 4 bits is one of their
+        // indices.
         unsafe {
             let numbers = Self::repeat(SignExtended::<BITS>::OF_4_BITS.as_ptr(), 16);
             Self::shuffle::<1>([numbers], self)
@@ -126,7 +132,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// The lanes in the opposite order.
     unsafe fn reverse_lanes(self) -> Self;
 
-    /// In every lane a byte shuffle over the 32 bytes of two registers in a row: byte `index[i]`, below 32, of `low` and `high`.
+    /// In every lane a byte shuffle over the 32 bytes of two registers in a row: byte `index[i]`, below 32,
+    /// of `low` and `high`.
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self;
 
     /// Reads `BYTES / 2` bytes from either pointer.
@@ -135,13 +142,13 @@ pub(crate) unsafe trait Vector: Copy {
     /// The bytes of `self` where those of `mask` are ones, and those of `other` where they are zeros.
     unsafe fn select(self, other: Self, mask: Self) -> Self;
 
-    /// Prefetches the line at `from`, which may lie anywhere, into the L2 cache.
+    /// Prefetches the line at `from`, which may be anywhere, into the L2 cache.
     unsafe fn prefetch(from: *const u8);
 
     /// The same into the L1 cache.
     unsafe fn prefetch_near(from: *const u8);
 
-    /// Prefetches the line at `to`, which may lie anywhere, to be written.
+    /// Prefetches the line at `to`, which may be anywhere, to be written.
     unsafe fn prefetch_to_write(to: *const u8);
 
     /// A byte shuffle over at most four registers: byte `index[i]` of all of them in a row.

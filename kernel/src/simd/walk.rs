@@ -17,13 +17,14 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Do blocks go in an [order](super::order) of their own? Shorter registers read and write parts of lines, so theirs do not.
+    /// Do blocks go in an [order](super::order) of their own? Shorter registers read and write parts of
+    /// lines, so theirs do not.
     #[inline(always)]
     pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
         self.schedule.permuted && !self.streaming && V::BYTES == LINE
     }
 
-    /// All iterations, each of which reads so many bytes.
+    /// All iterations, each of which reads this many bytes.
     #[inline(always)]
     pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {
         let iterations = Iterations::new(self.loops, (0, 0));
@@ -71,13 +72,15 @@ impl Iterator for Pointers<'_> {
 }
 
 impl Iteration {
-    /// What to prefetch while the first bytes of a source row of this length are read: as far into the row as `from` is.
+    /// What to prefetch while the first bytes of a source row of this length are read: as far into the row as
+    /// `from` is.
     #[inline(always)]
     pub(super) fn later_in_row(&self, row: usize) -> Option<*const u8> {
         if row >= LONG_RUN { self.prefetch.then(|| self.from.wrapping_add(PREFETCH_IN_RUN)) } else { self.later }
     }
 
-    /// The same of several source rows of this length, or of one that is copied as it is: the hardware prefetcher follows those.
+    /// The same of several source rows of this length, or of one that is copied as it is: the hardware
+    /// prefetcher follows those.
     #[inline(always)]
     pub(super) fn later_in_rows(&self, row: usize, schedule: &Schedule) -> Option<*const u8> {
         if row < LONG_RUN {

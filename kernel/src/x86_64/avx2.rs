@@ -209,8 +209,8 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
-        // and more in the first index, those below 16 in the second.
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is
+        // set becomes 0: those of 16 and more in the first index, those below 16 in the second.
         unsafe {
             let first = _mm256_shuffle_epi8(low.0, _mm256_adds_epu8(index.0, _mm256_set1_epi8(0x70)));
             let second = _mm256_shuffle_epi8(high.0, _mm256_sub_epi8(index.0, _mm256_set1_epi8(16)));
@@ -253,7 +253,8 @@ unsafe impl Vector for Ymm {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
-            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its highest bit set.
+            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its
+            // highest bit set.
             let mut index = index.0;
             for register in registers {
                 for half in [
@@ -308,7 +309,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     for (line, choices) in result.iter_mut().zip(table) {
         // SAFETY: the caller's promise.
         unsafe {
-            // The trait's shuffle takes indices below 16; here it is one instruction, which makes a zero of 0x80.
+            // The trait's shuffle takes indices below 16; here it is one instruction, which makes a zero of
+            // 0x80.
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
             *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));
@@ -317,7 +319,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     result
 }
 
-/// For each byte of three halves in a row, which byte of three others it is: 0x80 says that it comes from another one.
+/// For each byte of three halves in a row, which byte of three others it is: 0x80 says that it comes from
+/// another one.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

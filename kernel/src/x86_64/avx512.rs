@@ -20,7 +20,8 @@ unsafe fn vectorize<O: Operation>(operation: O) {
 #[derive(Clone, Copy)]
 pub(crate) struct Zmm(__m512i);
 
-/// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start` on.
+/// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start`
+/// on.
 const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -49,7 +50,8 @@ const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     bytes
 }
 
-/// The same choice in 16-, 32- or 64-bit units: the permutations of wider units take wider indices and are as fast or faster.
+/// The same choice in 16-, 32- or 64-bit units: the permutations of wider units take wider indices and are as
+/// fast or faster.
 const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
     let mut wide = [0; 64];
     let mut i = 0;
@@ -168,7 +170,8 @@ unsafe impl Vector for Zmm {
         const { assert!(LANES == 4) };
         // SAFETY: the trait's contract.
         unsafe {
-            // Broadcasts under a mask leave the shuffle units to the transpose, insertions would take a third of them.
+            // Broadcasts under a mask leave the shuffle units to the transpose, insertions would take a third
+            // of them.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
             let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
@@ -195,7 +198,8 @@ unsafe impl Vector for Zmm {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Even lanes and odd ones, not low halves and high ones: those LLVM would load one by one, and read rows twice.
+            // Even lanes and odd ones, not low halves and high ones: those LLVM would load one by one, and
+            // read rows twice.
             let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
@@ -300,8 +304,8 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is set becomes 0: those of 16
-        // and more in the first index, those below 16 in the second.
+        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is
+        // set becomes 0: those of 16 and more in the first index, those below 16 in the second.
         unsafe {
             let first = _mm512_shuffle_epi8(low.0, _mm512_adds_epu8(index.0, _mm512_set1_epi8(0x70)));
             let second = _mm512_shuffle_epi8(high.0, _mm512_sub_epi8(index.0, _mm512_set1_epi8(16)));
@@ -346,7 +350,8 @@ unsafe impl Vector for Zmm {
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
-            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see, between two pairs.
+            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see,
+            // between two pairs.
             let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
             if REGISTERS <= 2 {
                 return Zmm(pair(registers[0], registers[REGISTERS - 1]));

@@ -6,12 +6,13 @@ use crate::machine::{TraitSource, Traits};
 
 /// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
 ///
-/// Both leaves have one form: Intel SDM vol. 2, CPUID leaf 04H; AMD APM vol. 3, function 8000_001Dh, which exists with the
-/// feature TopologyExtensions.
+/// Both leaves have one form: Intel SDM vol. 2, CPUID leaf 04H; AMD APM vol. 3, function 8000_001Dh, which
+/// exists with the feature TopologyExtensions.
 pub(crate) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
-    // Every L2 cache of AMD's cores with this function holds what L1 holds (their software optimization guides), whatever a virtual machine shows.
+    // Every L2 cache of AMD's cores with this function holds what L1 holds (their software optimization
+    // guides), whatever a virtual machine shows.
     let leaves = [(4, has_intel, false), (0x8000_001d, has_amd, true)];
     leaves
         .into_iter()
@@ -59,7 +60,8 @@ fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
 
 fn leaf(number: u32, subleaf: u32) -> CpuidResult {
     #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
-    // SAFETY: every x86-64 CPU has the instruction; a leaf that does not exist gives numbers that mean nothing.
+    // SAFETY: every x86-64 CPU has the instruction; a leaf that does not exist gives numbers that mean
+    // nothing.
     unsafe {
         __cpuid_count(number, subleaf)
     }

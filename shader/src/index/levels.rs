@@ -2,7 +2,7 @@
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::Error;
-use tensor_layout::map::TileLevels;
+use tensor_layout::plan::TileLevels;
 
 use super::range::{below, fuse, last_of, unfuse};
 

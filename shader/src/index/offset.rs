@@ -2,7 +2,8 @@
 
 use crate::code::{Code, Expr};
 use tensor_layout::Error;
-use tensor_layout::map::{Component, Digit, IndexMap};
+use tensor_layout::map::IndexMap;
+use tensor_layout::plan::{Component, Digit};
 
 use super::levels;
 use super::range::{fuse, last_of, number};

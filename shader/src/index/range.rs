@@ -2,8 +2,8 @@
 
 use crate::checked::{self, OFFSET};
 use crate::code::{Code, Expr};
-use tensor_layout::Error;
 use tensor_layout::map::IndexMap;
+use tensor_layout::{DeviceRule, Error};
 
 /// How many values a `u32` takes.
 const VALUES: u64 = 1 << 32;
@@ -11,11 +11,11 @@ const VALUES: u64 = 1 << 32;
 /// Can every index, and every offset counted from `base`, be a `u32`?
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
-        return Err(Error::SizeLimit { axis, size, max: VALUES });
+        return Err(DeviceRule::SizeLimit.at(axis, size, VALUES));
     }
     let elements = map.min_elements().saturating_sub(base);
     if elements > VALUES {
-        return Err(Error::ElementLimit { elements, max: VALUES });
+        return Err(DeviceRule::ElementLimit.by(elements, VALUES));
     }
     Ok(())
 }

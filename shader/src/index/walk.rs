@@ -2,7 +2,8 @@
 
 use crate::code::{Code, Condition, Expr, Field, Function};
 use tensor_layout::Error;
-use tensor_layout::map::{Component, IndexMap};
+use tensor_layout::map::IndexMap;
+use tensor_layout::plan::Component;
 
 use super::functions::parameters;
 use super::offset::{chain_offset, offset_and_rests};

@@ -4,7 +4,8 @@
 //! indices, and the source's chains (or tile levels) take these apart again. Everything stays a sum of digits
 //! ([`Sum`]) on the way: where both layouts cut at the same places, nothing is divided but the offset itself.
 
-use tensor_layout::map::{Component, DigitPlace, IndexMap, TileLevels};
+use tensor_layout::map::IndexMap;
+use tensor_layout::plan::{Component, DigitPlace, TileLevels};
 
 use super::super::code::{Code, Condition, Expr};
 use super::sum::Sum;

@@ -1,9 +1,9 @@
 //! `Program`: a relayout as dispatches of compute shaders.
 
 use crate::checked;
-use tensor_layout::Error;
 use tensor_layout::element::ElementKind;
 use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{DeviceRule, Error};
 
 use super::super::profile::Profile;
 use super::form::Form;
@@ -71,8 +71,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words; [`Error::OutOfLimits`] if the profile has too few
-    /// invocations, storage buffers or bytes in a binding.
+    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words;
+    /// [`Error::OutOfLimits`] if the profile has too few invocations, storage buffers or bytes in a binding.
     pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
         Program::with_options(relayout, profile, &ProgramOptions::default())
     }
@@ -82,8 +82,7 @@ impl Program {
     /// # Errors
     ///
     /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the
-    /// reason;
-    /// [`Error::OffsetUnaligned`] for an offset that is not a multiple of 4.
+    /// reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc};
@@ -169,7 +168,7 @@ impl<'a> Planner<'a> {
         let (source, destination) = (relayout.source(), relayout.destination());
         for offset in [options.source_offset, options.destination_offset] {
             if !offset.is_multiple_of(4) {
-                return Err(Error::OffsetUnaligned { offset, alignment: 4 });
+                return Err(DeviceRule::OffsetUnaligned.by(offset, 4));
             }
         }
         let limit = |what, value: u32, min: u64| match u64::from(value) {

@@ -1,7 +1,7 @@
 //! Boxes of a copy as the special forms need them: strided loops alone, in elements, words or groups of four
 //! words.
 
-use tensor_layout::map::{CopyBox, Loop, OffsetBox};
+use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
 
 use super::words::Width;
 

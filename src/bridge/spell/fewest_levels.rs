@@ -4,10 +4,10 @@
 //! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
 //! before it, all are tried, up to a number of steps.
 
+use crate::checked::{Exact, next_index};
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
-
 use smallvec::SmallVec;
 
 use crate::tiled::Tile;
@@ -65,7 +65,7 @@ struct Position {
 impl Position {
     /// Its digits above those minor ones that lie at `place` or behind it, and these.
     fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
-        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.saturating_add(1));
+        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.plus(1));
         self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
     }
 }
@@ -165,7 +165,7 @@ impl Search<'_> {
                     while moved.next() && self.steps_left() {
                         if let Some((tile, tiled)) = self.apply(positions, first, &moved.counts) {
                             self.tiles.push(tile);
-                            self.extend(&tiled, levels.saturating_sub(1));
+                            self.extend(&tiled, levels.minus(1));
                             self.tiles.pop();
                         }
                     }
@@ -181,8 +181,8 @@ impl Search<'_> {
     }
 
     fn record(&mut self) {
-        let entry = |entry: &u64| entry.to_string().len().saturating_add(1);
-        let length = self.tiles.iter().map(|tile| tile.iter().map(entry).sum::<usize>().saturating_add(1)).sum();
+        let entry = |entry: &u64| entry.to_string().len().plus(1);
+        let length = self.tiles.iter().map(|tile| tile.iter().map(entry).sum::<usize>().plus(1)).sum();
         if self.best.as_ref().is_none_or(|&(shortest, _)| length < shortest) {
             self.best = Some((length, self.tiles.clone()));
         }
@@ -205,7 +205,7 @@ impl Search<'_> {
                     if digit != *next {
                         return None;
                     }
-                    *next = next.saturating_add(1);
+                    *next = next.plus(1);
                 }
             }
             let entry = self.product(moved)?;
@@ -244,28 +244,26 @@ impl Search<'_> {
 /// Counts through all choices of how many digits of each position are moved; of the first position at least one.
 struct Moved {
     counts: SmallVec<[usize; 8]>,
-    most: SmallVec<[usize; 8]>,
+    /// One more than the digits each position has.
+    sizes: SmallVec<[usize; 8]>,
 }
 
 impl Moved {
     /// In front of the first choice.
     fn new(positions: &[Position]) -> Moved {
-        let most: SmallVec<[usize; 8]> = positions.iter().map(|position| position.digits.len()).collect();
+        let sizes: SmallVec<[usize; 8]> = positions.iter().map(|position| position.digits.len().plus(1)).collect();
         // One before (1, 0, 0, ..).
-        let counts = most.iter().enumerate().map(|(at, &most)| if at == 0 { 0 } else { most }).collect();
-        Moved { counts, most }
+        let counts = positions
+            .iter()
+            .enumerate()
+            .map(|(at, position)| if at == 0 { 0 } else { position.digits.len() })
+            .collect();
+        Moved { counts, sizes }
     }
 
     /// Goes on, the last position first. False after the last choice.
     fn next(&mut self) -> bool {
-        for (count, &most) in self.counts.iter_mut().zip(&self.most).rev() {
-            *count = count.saturating_add(1);
-            if *count <= most {
-                return true;
-            }
-            *count = 0;
-        }
-        false
+        next_index(&mut self.counts, &self.sizes)
     }
 }
 

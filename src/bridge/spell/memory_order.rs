@@ -1,11 +1,11 @@
 //! The digits of a map in the order of memory.
 
+use crate::checked::Exact;
+use crate::error::Error;
+use crate::map::IndexMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-use crate::error::Error;
-use crate::map::IndexMap;
 
 pub(super) fn refuse(reason: String) -> Error {
     Error::NotExpressible { target: "tiled layout", reason }
@@ -14,7 +14,8 @@ pub(super) fn refuse(reason: String) -> Error {
 /// One digit: of which dimension, how many values it takes in memory, padding included.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Placed {
-    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in front.
+    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in
+    /// front.
     pub(super) dimension: usize,
     /// Counted from the minor digit of the dimension.
     pub(super) level: usize,
@@ -44,8 +45,8 @@ pub(super) struct MemoryOrder {
 impl MemoryOrder {
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the map does not begin at 0, is no sum of exact digits, or has strides that do not
-    /// divide each other or leave a gap that no dimension can fill with padding.
+    /// [`Error::NotExpressible`] if the map does not begin at 0, is not a sum of exact digits, or has strides
+    /// that do not divide each other or leave a gap that no dimension can fill with padding.
     pub(super) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, Error> {
         if map.base() != 0 {
             return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base())));
@@ -88,7 +89,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
     let mut all: Vec<(u64, usize, usize, u64, bool)> = Vec::new();
     for (dimension, digits) in dimensions.iter().enumerate() {
         for (level, &(size, stride)) in digits.iter().rev().enumerate() {
-            all.push((stride, dimension, level, size, level.saturating_add(1) == digits.len()));
+            all.push((stride, dimension, level, size, level.plus(1) == digits.len()));
         }
     }
     all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
@@ -101,10 +102,10 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
                 "dimension {dimension} is broadcast (stride 0), and in tiles every element has a place of its own"
             )));
         }
-        let mut fits = above.checked_div(stride).unwrap_or(0);
+        let mut fits = above.divided_by(stride);
         let divides = above.checked_rem(stride) == Some(0);
         if position == 0 && (!divides || !is_top || room == Room::Digits) {
-            // What is behind the last block is padding at the end.
+            // What is after the last block is padding at the end.
             fits = values;
         } else if !divides || fits < values {
             return Err(refuse(format!(
@@ -122,7 +123,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             };
             // Padding further out is a higher digit: what was placed before moves up.
             for higher in placed.iter_mut().filter(|placed| placed.dimension == other) {
-                higher.level = higher.level.saturating_add(1);
+                higher.level = higher.level.plus(1);
             }
             let level = dimensions.get(other).map_or(0, Vec::len);
             placed.push(Placed { dimension: other, level, size, is_top: false, pads: true });

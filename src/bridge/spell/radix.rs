@@ -5,6 +5,7 @@
 //! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
 //! swallowed with `*`.
 
+use crate::checked::Exact;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -46,23 +47,22 @@ fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec
         let product = (0..levels(dimension)).try_fold(1_u64, |all, level| all.checked_mul(sizes_of(level)));
         product != Some(sizes.get(dimension).copied().unwrap_or(1))
     };
-    let most =
-        (0..=sizes.len()).map(|dimension| levels(dimension).saturating_add(usize::from(padded(dimension)))).max();
+    let most = (0..=sizes.len()).map(|dimension| levels(dimension).plus(usize::from(padded(dimension)))).max();
     for _ in 1..most.unwrap_or(0) {
         tiles.push(apply(&mut entries, |(dimension, level, single), _| {
-            let above = levels(dimension).saturating_add(usize::from(padded(dimension)));
-            if single || level.saturating_add(1) >= above {
+            let above = levels(dimension).plus(usize::from(padded(dimension)));
+            if single || level.plus(1) >= above {
                 return (1, Some((dimension, level, single)), None);
             }
             let block = memory.size(dimension, level);
-            let next = level.saturating_add(1);
+            let next = level.plus(1);
             // Above the top digit there is only the one block that pads it.
             let rest = (next < levels(dimension)).then_some((dimension, next, false));
             (block, rest, Some((dimension, level, true)))
         })?);
     }
     let place = |entry: &Entry| entry.0.and_then(|(dimension, level, _)| memory.place(dimension, level));
-    let bits = usize::BITS.saturating_sub(memory.digits.len().saturating_sub(1).leading_zeros());
+    let bits = usize::BITS.minus(memory.digits.len().saturating_sub(1).leading_zeros());
     for bit in 0..bits {
         let order: SmallVec<[usize; 12]> = entries.iter().filter_map(place).collect();
         if order.is_sorted() {
@@ -97,7 +97,7 @@ fn apply(
             continue;
         }
         let (block, count, place) = digit.map_or((1, None, None), |digit| choose(digit, size));
-        let entry = NonZeroU64::new(block).ok_or(Error::ZeroTile { tile: 0, entry: position })?;
+        let entry = NonZeroU64::new(block).ok_or(Error::zero_tile(0, position))?;
         tile.push(TileSize::Size(entry));
         entries.push((count, size.div_ceil(block)));
         places.push((place, block));

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
 const OWNED_BY_DML: &str = "OWNED_BY_DML";
@@ -91,11 +91,14 @@ impl TryFrom<JsonTensor> for BufferTensorDesc {
 
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`]; [`Error::RankMismatch`] if `DimensionCount` or the number of strides is not that of the sizes;
-    /// [`Error::ZeroSize`]; [`Error::Parse`] for an unknown flag; [`Error::Overflow`]; [`Error::BadAlignment`];
-    /// [`Error::TotalSizeTooSmall`] or [`Error::TotalSizeUnaligned`].
+    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::RankMismatch`] if `DimensionCount` or the
+    /// number of strides is not that of the sizes; [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize);
+    /// [`Error::Parse`] for an unknown flag; [`Error::Overflow`];
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment);
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or
+    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     fn try_from(json: JsonTensor) -> Result<Self, Error> {
-        let unknown = || Error::UnknownDataType { name: json.data_type.clone() };
+        let unknown = || Error::unknown_data_type(json.data_type.clone());
         let data_type = DataType::from_directml_name(&json.data_type).ok_or_else(unknown)?;
         if let Some(count) = json.dimension_count {
             let expected = usize::try_from(count).unwrap_or(usize::MAX);
@@ -104,7 +107,7 @@ impl TryFrom<JsonTensor> for BufferTensorDesc {
             }
         }
         if let Some(axis) = json.sizes.iter().position(|&size| size == 0) {
-            return Err(Error::ZeroSize { axis });
+            return Err(ArgumentRule::ZeroSize.at(axis));
         }
         let flags = match json.flags.as_deref().map(|name| name.strip_prefix(FLAG_PREFIX).unwrap_or(name)) {
             None | Some("NONE") => TensorFlags::None,
@@ -133,8 +136,8 @@ impl TryFrom<&BufferTensorDesc> for JsonTensor {
 
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for a type DirectML has not, [`Error::Overflow`] for numbers above 32 bits,
-    /// [`Error::NotExpressible`] for a base offset, which has no place in this form.
+    /// [`Error::UnsupportedDataType`] for a type DirectML has not, [`Error::Overflow`] for numbers above 32
+    /// bits, [`Error::NotExpressible`] for a base offset, which has no place in this form.
     fn try_from(desc: &BufferTensorDesc) -> Result<Self, Error> {
         if desc.base_offset() != 0 {
             let reason = format!("it begins at element {}, and the form has no base offset", desc.base_offset());

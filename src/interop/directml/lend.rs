@@ -53,7 +53,7 @@ impl DirectmlTensor {
     /// Everything the level does not accept: the errors of [`validate_description`],
     /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
-        let report = validate_description(desc, &Limits::directml(level))?;
+        let report = validate_description(desc, &Limits::directml_level(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
         let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
         let data_type = desc.data_type().directml_value().ok_or_else(unknown).map_err(give_up)?;
@@ -148,7 +148,7 @@ impl LentTensorDesc<'_> {
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml()).unwrap();
 /// let binding = buffer_binding(std::ptr::null_mut(), &report);
 /// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
 /// # Ok::<(), tensor_layout::Error>(())

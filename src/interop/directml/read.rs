@@ -5,7 +5,7 @@ use core::slice;
 
 use crate::checked::narrow;
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
 use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
@@ -35,9 +35,12 @@ impl DirectmlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataType`], [`Error::OutOfLimits`] for flags that are not defined, [`Error::ZeroSize`], and what the
-    /// constructors of [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
-    /// [`Error::BadAlignment`], [`Error::TotalSizeTooSmall`] and [`Error::TotalSizeUnaligned`].
+    /// [`Error::UnknownName`](crate::Error::UnknownName), [`Error::OutOfLimits`] for flags that are not
+    /// defined, [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize), and what the constructors of
+    /// [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment),
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and
+    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     ///
     /// ```
     /// use tensor_layout::interop::directml::DirectmlFields;
@@ -57,7 +60,7 @@ impl DirectmlFields<'_> {
     /// ```
     pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(self.data_type).ok().and_then(DataType::from_directml_value);
-        let data_type = data_type.ok_or_else(|| Error::UnknownDataType { name: self.data_type.to_string() })?;
+        let data_type = data_type.ok_or_else(|| Error::unknown_data_type(self.data_type.to_string()))?;
         let flags = match self.flags {
             0 => TensorFlags::None,
             DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDml,
@@ -67,7 +70,7 @@ impl DirectmlFields<'_> {
             }
         };
         if let Some(axis) = self.sizes.iter().position(|&size| size == 0) {
-            return Err(Error::ZeroSize { axis });
+            return Err(ArgumentRule::ZeroSize.at(axis));
         }
         BufferTensorDesc::from_integers(data_type, self.sizes, self.strides)?
             .with_flags(flags)
@@ -77,17 +80,18 @@ impl DirectmlFields<'_> {
 }
 
 impl DmlBufferTensorDesc {
-    /// The descriptor behind a raw structure.
+    /// The descriptor after a raw structure.
     ///
     /// # Safety
     ///
-    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must `strides`; the numbers
-    /// must not change during the call.
+    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must
+    /// `strides`; the numbers must not change during the call.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8, [`Error::BadPointer`] for sizes that are null and for sizes or strides
-    /// that are not aligned, and as for [`DirectmlFields::to_desc`].
+    /// [`Error::OutOfLimits`] for no axes or more than 8,
+    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for sizes that are null and for sizes or
+    /// strides that are not aligned, and as for [`DirectmlFields::to_desc`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {
@@ -100,13 +104,13 @@ impl DmlBufferTensorDesc {
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
         let bad = |what, start: *const u32| {
             let usable = !start.is_null() && start.is_aligned();
-            (!usable).then_some(Error::BadPointer { what, alignment: align_of::<u32>() })
+            (!usable).then_some(Error::bad_pointer(what, align_of::<u32>()))
         };
         if let Some(error) = bad("the Sizes", self.sizes) {
             return Err(error);
         }
-        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most 8, can be read there
-        // and do not change; the slice does not outlive this call.
+        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most
+        // 8, can be read there and do not change; the slice does not outlive this call.
         let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
         let strides = if self.strides.is_null() {
             None

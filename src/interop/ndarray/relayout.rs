@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
-use crate::checked::{BYTES, narrow};
+use crate::checked::{BYTES, Exact, narrow};
 use crate::error::Error;
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
@@ -13,7 +13,9 @@ use super::{describe, forwards, to_usize};
 
 /// The elements of an array (or a view of one) as a buffer that is laid out as `layout` says, padding zero.
 ///
-/// Views that are permuted, reversed or broadcast are read where they lie. One that leaves elements out is packed first: what lies between its elements may be borrowed by somebody else, and is not ours to look at.
+/// Views that are permuted, reversed or broadcast are read where they are stored. One that leaves elements
+/// out is packed first: what is between its elements may be borrowed by someone else, and is not ours to look
+/// at.
 ///
 /// # Errors
 ///
@@ -100,7 +102,7 @@ fn run<A: NativeElement>(
 
 fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     let expected = map.element_bits();
-    let found: u32 = narrow(size_of::<A>().saturating_mul(8), BYTES)?;
+    let found: u32 = narrow(size_of::<A>().times(8), BYTES)?;
     if found == expected { Ok(()) } else { Err(Error::ElementBitsMismatch { expected, found }) }
 }
 
@@ -109,7 +111,7 @@ fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
     let bytes: usize = narrow(bytes, BYTES)?;
     let count = bytes.div_ceil(size_of::<A>());
     let mut elements = Vec::new();
-    // A layout may describe more than any memory holds: that is no reason to end the process.
+    // A layout may describe more than any memory holds: that is not a reason to end the process.
     elements.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: BYTES, bits: usize::BITS })?;
     elements.resize(count, A::zeroed());
     Ok(elements)

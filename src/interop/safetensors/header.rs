@@ -10,13 +10,13 @@ use ::safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::checked::{BYTES, narrow};
+use crate::checked::{BYTES, Exact, narrow};
 use crate::error::{Error, ModelFault};
 
 use super::{MAX_HEADER, METADATA, header_fault, repeated};
 
-/// What a file says of itself, checked: the tensors lie behind each other without gap or overlap, each with as many bytes
-/// as its type and shape take, and no name stands twice.
+/// What a file says of itself, checked: the tensors are one after the other without gap or overlap, each with
+/// as many bytes as its type and shape take, and no name is twice.
 #[derive(Debug)]
 pub(super) struct RawHeader {
     /// In the order of their bytes.
@@ -25,7 +25,8 @@ pub(super) struct RawHeader {
     pub(super) metadata: Vec<(String, String)>,
 }
 
-/// Reads the header of a file, and gives the bytes behind it. Nothing is allocated that the file's own length does not cover.
+/// Reads the header of a file, and gives the bytes after it. Nothing is allocated that the file's own length
+/// does not cover.
 pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     let Some((prefix, rest)) = file.split_first_chunk() else {
         return Err(header_fault(format!("is no safetensors file: it has {} bytes, too few for a header", file.len())));
@@ -47,7 +48,7 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     if needed > found {
         return Err(truncated("the data of its tensors", needed, found));
     }
-    match found.saturating_sub(needed) {
+    match found.minus(needed) {
         0 => Ok((header, data)),
         bytes => Err(Error::Model(ModelFault::TrailingBytes { bytes })),
     }
@@ -69,7 +70,7 @@ fn parse(text: &str) -> Result<RawHeader, Error> {
     Ok(header)
 }
 
-/// As it is read, with every name as often as it stands there: a map would keep the last of two.
+/// As it is read, with every name as often as it is there: a map would keep the last of two.
 impl<'de> Deserialize<'de> for RawHeader {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawHeader, D::Error> {
         deserializer.deserialize_map(HeaderVisitor)

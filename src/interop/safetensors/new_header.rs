@@ -12,7 +12,7 @@ use ::safetensors::tensor::{Dtype, TensorInfo};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::checked::{self, BYTES, narrow};
+use crate::checked::{self, BYTES, Exact, narrow};
 use crate::element::DataType;
 use crate::error::{Error, ModelFault};
 use crate::map::IndexMap;
@@ -27,13 +27,13 @@ use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_k
 
 /// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
 ///
-/// For a program that writes a model piece by piece, or its tensors from several threads: it writes these bytes, then each
-/// tensor where [`range`](Self::range) says. [`Model::write`](super::Model::write) does it for tensors that are in
-/// memory.
+/// For a program that writes a model piece by piece, or its tensors from several threads: it writes these
+/// bytes, then each tensor where [`range`](Self::range) says. [`Model::write`](super::Model::write) does it
+/// for tensors that are in memory.
 ///
-/// The tensors of the widest elements come first, so that each begins at a multiple of its element, and keep their order
-/// otherwise. If all of them are packed, the file is an ordinary one that names no layout, byte for byte as the safetensors
-/// libraries write it; otherwise it names the layout of every tensor.
+/// The tensors of the widest elements come first, so that each begins at a multiple of its element, and keep
+/// their order otherwise. If all of them are packed, the file is an ordinary one that names no layout, byte
+/// for byte as the safetensors libraries write it; otherwise it names the layout of every tensor.
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::Header;
@@ -60,10 +60,11 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that stands twice, in the metadata too, where
-    /// `layout.NAME` belongs to tensor NAME; [`ModelFault::Layout`] for a layout without an index map, or in which two elements
-    /// share their place (or where that could not be decided); [`ModelFault::Header`] for a header above the 100 MB the format
-    /// allows, or a tensor called `__metadata__`. [`Error::Overflow`] for more than 2^64 bytes.
+    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that is twice, in the metadata too,
+    /// where `layout.NAME` belongs to tensor NAME; [`ModelFault::Layout`] for a layout without an index map,
+    /// or in which two elements share their place (or where that could not be decided);
+    /// [`ModelFault::Header`] for a header above the 100 MB the format allows, or a tensor called
+    /// `__metadata__`. [`Error::Overflow`] for more than 2^64 bytes.
     pub fn new<'t>(
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
         metadata: &[(String, String)],
@@ -104,7 +105,7 @@ impl Header {
         let base: u64 = narrow(bytes.len(), BYTES)?;
         let file_size = checked::add(base, end, BYTES)?;
         // No end is above that of the file.
-        let shifted = |range: Range<u64>| range.start.saturating_add(base)..range.end.saturating_add(base);
+        let shifted = |range: Range<u64>| range.start.plus(base)..range.end.plus(base);
         let names = rows.iter().map(|row| row.name.to_owned());
         let tensors = names.zip(ranges.into_iter().map(shifted)).collect();
         Ok(Header { bytes, file_size, tensors, order })
@@ -145,7 +146,7 @@ impl Header {
     /// The bytes of all tensors, padding included.
     #[must_use]
     pub fn data_size_in_bytes(&self) -> u64 {
-        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.saturating_add(range.end.saturating_sub(range.start)))
+        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.plus(range.end.minus(range.start)))
     }
 
     /// The bytes of the whole file.
@@ -174,8 +175,8 @@ impl<'t> Row<'t> {
         Ok(Row { name, text: text_of(layout), map, is_plain })
     }
 
-    /// A packed tensor keeps its shape; any other is one row of all its places, or of bytes if the format has no word for
-    /// them.
+    /// A packed tensor keeps its shape; any other is one row of all its places, or of bytes if the format has
+    /// no word for them.
     fn info(&self, start: u64, end: u64) -> Result<TensorInfo, Error> {
         let (map, data_type) = (&self.map, self.map.data_type());
         let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
@@ -193,8 +194,8 @@ impl<'t> Row<'t> {
     }
 }
 
-/// The layout as the metadata has it. A name is followed by the same layout in another notation, so that it can be read without a
-/// table of names.
+/// The layout as the metadata has it. A name is followed by the same layout in another notation, so that it
+/// can be read without a table of names.
 fn text_of(layout: &Notated) -> String {
     #[cfg(feature = "named")]
     if layout.notation() == Notation::Named
@@ -211,7 +212,7 @@ fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 
-/// A JSON object in its own order, behind room for its length.
+/// A JSON object in its own order, after room for its length.
 struct Text(Vec<u8>);
 
 impl Text {
@@ -228,14 +229,14 @@ impl Text {
         written.map_err(|error| header_fault(format!("has a header that cannot be written: {error}")))
     }
 
-    /// The tensors behind it begin at a multiple of 8.
+    /// The tensors after it begin at a multiple of 8.
     fn finish(mut self) -> Result<Vec<u8>, Error> {
         if self.0.len() == size_of::<u64>() {
             self.0.push(b'{');
         }
         self.0.push(b'}');
         self.0.resize(self.0.len().next_multiple_of(size_of::<u64>()), b' ');
-        let length: u64 = narrow(self.0.len().saturating_sub(size_of::<u64>()), BYTES)?;
+        let length: u64 = narrow(self.0.len().minus(size_of::<u64>()), BYTES)?;
         if length > MAX_HEADER {
             return Err(header_fault(format!(
                 "cannot be written: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"

@@ -47,12 +47,14 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// A tensor whose bytes are in this layout: all of them, and no more, `physical_size_in_bytes` of its index map.
+    /// A tensor whose bytes are in this layout: all of them, and no more, `physical_size_in_bytes` of its
+    /// index map.
     ///
     /// # Errors
     ///
-    /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index map, two of its
-    /// elements share their place (or that could not be decided), or it takes another number of bytes.
+    /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index
+    /// map, two of its elements share their place (or that could not be decided), or it takes another number
+    /// of bytes.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Tensor;
@@ -95,7 +97,7 @@ impl<'a> Tensor<'a> {
         };
         let refuse = |reason: String| layout_fault(&name, text, reason);
         let layout = read_layout(text).map_err(|error: Error| match error {
-            // The whole text stands in front already.
+            // The whole text is in front already.
             Error::Parse { column, expected, found, .. } => {
                 refuse(format!("column {column}: expected {expected}, found {found}"))
             }
@@ -121,8 +123,8 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// For a packed tensor of a file only: [`Error::UnknownDataType`] if its type has no counterpart here, and
-    /// [`Error::Overflow`] if it is empty and its other sizes cannot be multiplied.
+    /// For a packed tensor of a file only: [`Error::UnknownName`](crate::Error::UnknownName) if its type has
+    /// no counterpart here, and [`Error::Overflow`] if it is empty and its other sizes cannot be multiplied.
     pub fn layout(&self) -> Result<&Notated, Error> {
         self.layout.as_ref().map_err(Clone::clone)
     }
@@ -145,7 +147,8 @@ impl<'a> Tensor<'a> {
         &self.type_name
     }
 
-    /// Was the layout given, by the metadata of the file or to [`new`](Self::new)? All other tensors are packed.
+    /// Was the layout given, by the metadata of the file or to [`new`](Self::new)? All other tensors are
+    /// packed.
     #[must_use]
     pub fn is_layout_named(&self) -> bool {
         self.is_named
@@ -158,7 +161,8 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// A layout, or a name and the same layout in another notation: without a table of names the latter is what counts.
+/// A layout, or a name and the same layout in another notation: without a table of names the latter is what
+/// counts.
 fn read_layout(text: &str) -> Result<Notated, Error> {
     let Some((name, same)) = text.split_once(SAME_AS) else { return text.parse() };
     let same: Notated = same.parse()?;
@@ -177,7 +181,7 @@ fn read_layout(text: &str) -> Result<Notated, Error> {
 pub(super) const ROW_OF_BYTES: &str = "U8";
 
 fn packed(type_name: &str, shape: &[u64]) -> Result<Notated, Error> {
-    let unknown = || Error::UnknownDataType { name: type_name.to_owned() };
+    let unknown = || Error::unknown_data_type(type_name.to_owned());
     let data_type = DataType::from_safetensors_name(type_name).ok_or_else(unknown)?;
     BufferTensorDesc::packed(data_type, shape)?.to_string().parse()
 }

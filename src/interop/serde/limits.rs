@@ -132,7 +132,7 @@ impl TryFrom<Fields> for Limits {
     fn try_from(fields: Fields) -> Result<Limits, Error> {
         if fields.max_rank < fields.min_rank {
             let (rank, min, max) = (fields.max_rank, fields.min_rank, usize::MAX);
-            return Err(Error::RankLimit { rank, min, max });
+            return Err(Error::rank_limit(rank, min, max));
         }
         Ok(Limits {
             name: fields.name,
@@ -239,7 +239,7 @@ impl Serialize for Limits {
     }
 }
 
-/// From its fields; those left out are no limit.
+/// From its fields; those left out are not limit.
 impl<'de> Deserialize<'de> for Limits {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)

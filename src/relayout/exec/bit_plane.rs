@@ -1,9 +1,10 @@
 //! Planes of sub-byte elements that begin anywhere.
 //!
-//! As many rows as a byte has elements are interleaved into one row of bytes with a column each (`kernel/simd/interleave.rs`), which
-//! leaves a plane of bytes to transpose; or a plane of bytes is transposed first, and its rows are deinterleaved. That is done
-//! in blocks, from one small buffer to the next: these stay in the L1 cache, and only the copies into the first and out of the last
-//! one touch single bits.
+//! As many rows as a byte has elements are interleaved into one row of bytes with a column each
+//! (`kernel/simd/interleave.rs`), which leaves a plane of bytes to transpose; or a plane of bytes is
+//! transposed first, and its rows are deinterleaved. That is done in blocks, from one small buffer to the
+//! next: these stay in the L1 cache, and only the copies into the first and out of the last one touch single
+//! bits.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that lies inside two buffers")]
 
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
@@ -21,11 +22,12 @@ impl Buffers {
     }
 }
 
-/// Copies a plane whose first element lies at these bits.
+/// Copies a plane whose first element is stored at these bits.
 pub(super) fn run(plane: &BitPlane, call: &mut Call<'_>, buffers: &mut Buffers, start: (u64, u64)) {
     let BitPlane { bits, columns, rows } = *plane;
     let longest = BIT_BLOCK * 8 / bits;
-    // A multiple of 8 elements in the long direction, so that no row of a buffer is longer for being whole bytes.
+    // A multiple of 8 elements in the long direction, so that no row of a buffer is longer for being whole
+    // bytes.
     let most = |short: usize| BIT_BUFFER / short.min(longest).div_ceil(8 / bits) / 8 * 8;
     let (wide, deep) =
         if columns.extent >= rows.extent { (most(rows.extent), longest) } else { (longest, most(columns.extent)) };
@@ -39,7 +41,7 @@ pub(super) fn run(plane: &BitPlane, call: &mut Call<'_>, buffers: &mut Buffers, 
     }
 }
 
-/// Copies a block of so many columns and rows.
+/// Copies a block of this many columns and rows.
 fn block(
     plane: &BitPlane,
     call: &mut Call<'_>,
@@ -117,12 +119,13 @@ fn in_bits(number: usize, bits: usize) -> u64 {
     count(number) * count(bits)
 }
 
-/// A loop over groups of rows that lie one behind the other on both sides.
+/// A loop over groups of rows that are one after the other on both sides.
 fn every(extent: usize, bytes: usize) -> NestLoop {
     NestLoop::Strided(Stride { extent, source: bytes, destination: bytes })
 }
 
-/// A plane of bytes: so many columns with the pitch of the destination's rows, so many rows with the pitch of the source's.
+/// A plane of bytes: this many columns with the pitch of the destination's rows, this many rows with the
+/// pitch of the source's.
 fn transpose_bytes((columns, to): (usize, usize), (rows, from): (usize, usize)) -> MicroKernel {
     let (columns, rows) = (Axis::new(columns, to), Axis::new(rows, from));
     MicroKernel::Transpose(Plane { unit: 1, columns, rows, micro_tile: None })

@@ -15,13 +15,15 @@ use super::{fill, subbyte, width};
 use strided_copy::nest::{MicroKernel, Nest, NestLoop, Stride};
 use strided_copy::{Available, Destination, StreamFence};
 
-/// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element of both layouts lies
-/// inside them. A destination that cannot be read is for programs without [sub-byte boxes](Program::has_sub_byte_boxes).
+/// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element
+/// of both layouts is stored inside them. A destination that cannot be read is for programs without
+/// [sub-byte boxes](Program::has_sub_byte_boxes).
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] as for planning, if the program has more boxes than were planned ahead.
-// Always inlined: a destination is three words, which a function would be handed in memory and copy two at a time, and such a load waits for both stores.
+// Always inlined: a destination is three words, which a function would be handed in memory and copy two at a
+// time, and such a load waits for both stores.
 #[inline(always)]
 pub(crate) fn run(
     program: &Program,
@@ -64,8 +66,8 @@ pub(crate) fn run_filled(
     Ok(())
 }
 
-/// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and nothing is done, if
-/// some box cannot be shared.
+/// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and
+/// nothing is done, if some box cannot be shared.
 #[cfg(all(feature = "rayon", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: Destination<'_>) -> bool {
     use rayon::prelude::*;
@@ -153,7 +155,8 @@ fn run_box(
     progress(*written);
 }
 
-/// Runs a large nest in parts of its outermost loop, after each of which `progress` hears how many bytes that makes.
+/// Runs a large nest in parts of its outermost loop, after each of which `progress` hears how many bytes that
+/// makes.
 #[inline(never)]
 fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
     let bytes = nest.bytes();
@@ -173,7 +176,7 @@ fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64))
             let part = Stride { extent, ..*outermost };
             *first = if backwards { NestLoop::Reversed(part) } else { NestLoop::Strided(part) };
         }
-        // Nothing here can saturate: all offsets lie inside the buffers.
+        // Nothing here can saturate: all offsets are inside the buffers.
         let from = source.saturating_add(done.saturating_mul(outermost.source));
         let moved = done.saturating_mul(outermost.destination);
         let to = if backwards { destination.saturating_sub(moved) } else { destination.saturating_add(moved) };
@@ -190,7 +193,7 @@ fn run_together(boxes: &Together, call: &mut Call<'_>, progress: &mut dyn FnMut(
     let (mut done, mut reported) = (0_u64, 0);
     each_element(outer, 0, 0, &mut |from, to| {
         let mut run = |nests: &[Nest], from: u64, to: u64| {
-            // Nothing here can saturate: all offsets lie inside the buffers.
+            // Nothing here can saturate: all offsets are inside the buffers.
             let after = |start: usize, more: u64| start.saturating_add(usize::try_from(more).unwrap_or(usize::MAX));
             for nest in nests {
                 let start = nest.start();

@@ -1,4 +1,4 @@
-//! Unpacking and packing elements that lie otherwise on the other side, or begin inside bytes.
+//! Unpacking and packing elements that are otherwise on the other side, or begin inside bytes.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets of elements that lie inside two buffers")]
 
 use super::super::plan::cost::WIDTH_STAGE;
@@ -46,7 +46,7 @@ fn number(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Runs a nest that begins so many bytes into the buffers.
+/// Runs a nest that begins this many bytes into the buffers.
 fn run_nest(nest: &Nest, call: &mut Call<'_>, (from, to): (u64, u64)) {
     call.run_at(nest.kernel(), nest.loops(), (number(from), number(to)));
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::notation::Notated;
 use strided_copy::{TraitSource, Traits};
 
-/// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves, and try to; the others do, and try to do without.
+/// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves, and try to; the
+/// others do, and try to do without.
 #[test]
 fn plans_that_stage_panels_by_themselves_are_tried_without() {
     let traits = |l2_inclusive| Traits {
@@ -33,7 +34,7 @@ fn plans_that_stage_panels_by_themselves_are_tried_without() {
         assert!(!on(inclusive, Tuning::default()).contains(&off));
         assert_eq!(on(inclusive, Tuning::default()).contains(&short), stages, "{from} to {to}");
         assert!(!on(apart, Tuning::default()).contains(&short));
-        // Nor where somebody asked for a stage.
+        // Nor where someone requested a stage.
         assert!(!on(apart, Tuning::default().with_staged_runs(512).unwrap()).contains(&off));
     }
 }

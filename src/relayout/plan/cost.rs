@@ -1,28 +1,33 @@
-//! The cost model, and every threshold that follows from it and is the same on every machine. Those that are not are
-//! [`Knobs`](super::machine::Knobs).
+//! The cost model, and every threshold that follows from it and is the same on every machine. Those that are
+//! not are [`Knobs`](super::machine::Knobs).
 //!
 //! The rules, in the order in which they matter (docs/DESIGN.md has more):
 //!
 //! 1. *Whole cache lines*: a store to part of a line reads the rest of it first.
 //! 2. *Non-temporal stores* from a size on: an ordinary store reads its line, too.
-//! 3. *Sequential reads, scattered writes*: whoever needs a value waits for its load, nobody for a store.
-//! 4. *Software prefetch* of what the hardware prefetcher does not follow; bursts fill the queue of outstanding misses.
-//! 5. *Cache-set conflicts*: rows whose pitch is a multiple of a way share a set of the L1 cache, where they are staged or written few at a time.
+//! 3. *Sequential reads, scattered writes*: whoever needs a value waits for its load, no one for a store.
+//! 4. *Software prefetch* of what the hardware prefetcher does not follow; bursts fill the queue of
+//!    outstanding misses.
+//! 5. *Cache-set conflicts*: rows whose pitch is a multiple of a way share a set of the L1 cache, where they
+//!    are staged or written few at a time.
 //!
-//! The numbers were found on *Z5*, unless another machine of docs/PERFORMANCE.md is named; none on ARM. "By trial": the best of the neighbouring powers of two.
+//! The numbers were found on *Z5*, unless another machine of docs/PERFORMANCE.md is named; none on ARM. "By
+//! trial": the best of the neighbouring powers of two.
 
 pub(crate) use strided_copy::cost::*;
 
-/// Bytes read and written from which on a copy into memory that was just written stores past the cache: half of an
-/// L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
+/// Bytes read and written from which on a copy into memory that was just written stores past the cache: half
+/// of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
 pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 
-// --- Which micro-kernel a box gets -------------------------------------------------------------------------------------
+// --- Which micro-kernel a box gets
+// -------------------------------------------------------------------------------------
 
 /// Bytes up to which a unit is transposed (rule 1).
 pub(crate) const LONGEST_TRANSPOSED: usize = LONGEST_UNIT;
 
-/// Bytes that an axis of a plane should span on the side where it is packed (rule 1): longer runs gain nothing on Z5 and Z3.
+/// Bytes that an axis of a plane should span on the side where it is packed (rule 1): longer runs gain
+/// nothing on Z5 and Z3.
 pub(crate) const MIN_AXIS: usize = 512;
 
 /// Entries of a table of offsets that stands for fused loops, at most: 32 KiB.
@@ -31,28 +36,35 @@ pub(crate) const LARGEST_TABLE: usize = 4096;
 /// Elements of a sub-byte plane below which they are copied one by one. By trial.
 pub(crate) const LEAST_BIT_PLANE: usize = 128;
 
-// --- Transposes --------------------------------------------------------------------------------------------------------
+// --- Transposes
+// --------------------------------------------------------------------------------------------------------
 
 /// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
-// --- Sub-byte planes ---------------------------------------------------------------------------------------------------
+// --- Sub-byte planes
+// ---------------------------------------------------------------------------------------------------
 
-/// Bytes of each of the three buffers that a block of a sub-byte plane goes through: together they fit an L1 cache of 48 KiB.
+/// Bytes of each of the three buffers that a block of a sub-byte plane goes through: together they fit an L1
+/// cache of 48 KiB.
 pub(crate) const BIT_BUFFER: usize = 1 << 14;
 
 /// Bytes of the shorter side of such a block, at most. By trial.
 pub(crate) const BIT_BLOCK: usize = 64;
 
-// --- Changes of the storage width --------------------------------------------------------------------------------------
+// --- Changes of the storage width
+// --------------------------------------------------------------------------------------
 
-/// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a byte for each.
+/// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a
+/// byte for each.
 pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
 
-/// Bytes of the stage between a packed side and one of bytes: with what it is filled from, half as much again, it stays in an L1 cache. By trial.
+/// Bytes of the stage between a packed side and one of bytes: with what it is filled from, half as much
+/// again, it stays in an L1 cache. By trial.
 pub(crate) const WIDTH_STAGE: u64 = 1 << 14;
 
-/// Elements that follow each other on the packed side and are staged together, at least: a line of 4-bit ones.
+/// Elements that follow each other on the packed side and are staged together, at least: a line of 4-bit
+/// ones.
 pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 
 /// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
@@ -61,7 +73,8 @@ pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 /// The same where they are read from memory (Z5, tile_pack_s4).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
-// --- Programs, padding, pieces and threads -----------------------------------------------------------------------------
+// --- Programs, padding, pieces and threads
+// -----------------------------------------------------------------------------
 
 /// Boxes up to which a program plans all of them ahead; more are planned as they are run. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;
@@ -69,7 +82,7 @@ pub(crate) const PREPARED_BOXES: u64 = 64;
 /// Bytes of a box from which on progress is reported between the iterations of its outermost loop. Not tuned.
 pub(crate) const REPORT_FROM: u64 = 1 << 24;
 
-/// About so many bytes lie between two reports: a millisecond at 2 GB/s.
+/// About this many bytes are between two reports: a millisecond at 2 GB/s.
 pub(crate) const REPORT_EACH: u64 = 1 << 21;
 
 /// Boxes of padding, at most; a destination with more is filled as a whole first. Not tuned.
@@ -78,14 +91,15 @@ pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 /// Bytes of a run of padding, on average, below which everything is filled first (Z5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
-/// Bytes between two shorter runs of padding that are filled with them and copied over; as many could be filled in the time that a run of its own takes.
-/// By trial (Z4).
+/// Bytes between two shorter runs of padding that are filled with them and copied over; as many could be
+/// filled in the time that a run of its own takes. By trial (Z4).
 pub(crate) const FILL_AROUND: u64 = 1 << 10;
 
 /// Bytes that are filled and then copied over while they are in a cache. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
-/// Bytes that are put together, in an L2 cache, before they go to memory that is not to be read, or to be written twice.
+/// Bytes that are put together, in an L2 cache, before they go to memory that is not to be read, or to be
+/// written twice.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
 /// Boxes of a copy that is cut into pieces, at most. Not tuned.
@@ -94,23 +108,27 @@ pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 /// Clipped boxes of all pieces together, at most. Not tuned.
 pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
-/// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not tuned.
+/// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not
+/// tuned.
 pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 
-/// Loops and entries of tables that are looked at to cut a copy into so many pieces, at most; then half as many are tried. Tens of milliseconds. Not tuned.
+/// Loops and entries of tables that are looked at to cut a copy into this many pieces, at most; then half as
+/// many are tried. Tens of milliseconds. Not tuned.
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
 /// Boxes that are held against the bounds of pieces, at most, those of each piece counted. Not tuned.
 pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
-/// A piece may be longer or shorter than an equal share by one part in so many, if it then ends where a large stride takes a step. Not tuned.
+/// A piece may be longer or shorter than an equal share by one part in this many, if it then ends where a
+/// large stride takes a step. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
 /// Bytes of a piece, at least, for which waking a thread pays. By trial.
 #[cfg(feature = "rayon")]
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
-/// Pieces, or parts of a loop, for each thread: one that is late costs a quarter of a thread's share. Not tuned.
+/// Pieces, or parts of a loop, for each thread: one that is late costs a quarter of a thread's share. Not
+/// tuned.
 #[cfg(feature = "rayon")]
 pub(crate) const PARTS_PER_THREAD: usize = 4;
 

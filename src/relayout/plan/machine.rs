@@ -181,7 +181,8 @@ const PANEL_ROWS: usize = 256;
 const INCLUSIVE_L2: usize = 2;
 const APART: usize = 1;
 
-/// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units lose). On Z5 it costs.
+/// Runs of planes with constant pitches, where the L2 cache is apart (X5; registers of fewer than 16 units
+/// lose). On Z5 it costs.
 const STAGED_RUN: usize = LEAST_STAGED_RUN;
 const STAGED_UNITS: usize = 16;
 
@@ -191,14 +192,16 @@ pub(crate) const BY_PITCHES: usize = 0;
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Which blocks are staged in the cache: on X5 not those of registers that are a line, which comes and goes once.
+/// Which blocks are staged in the cache: on X5 not those of registers that are a line, which comes and goes
+/// once.
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
 /// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
-/// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a guess.
+/// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a
+/// guess.
 const AMPLE_L2: usize = 1 << 20;
 
 #[cfg(test)]

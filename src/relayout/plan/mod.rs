@@ -1,7 +1,8 @@
-//! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a loop nest around a micro-kernel.
+//! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a loop nest around a
+//! micro-kernel.
 //!
-//! Nothing here touches a buffer. [`cost`] holds the rules and every threshold, [`machine`] those that depend on the machine; [`nest`] is the intermediate representation that
-//! `exec` walks and `kernel` runs.
+//! Nothing here touches a buffer. [`cost`] holds the rules and every threshold, [`machine`] those that depend
+//! on the machine; [`nest`] is the intermediate representation that `exec` walks and `kernel` runs.
 
 pub(super) mod clip;
 pub(super) mod cost;

@@ -1,8 +1,9 @@
 //! From one buffer to the other: in one pass, or through buffers in between.
 //!
-//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions, tiles or ragged edges of a reversed
-//! dimension contradict each other meet in a packed buffer, and an Irreducible layout is built (or taken apart) one tile level a pass, each of which is
-//! a copy between plain layouts (the digits and levels of a layout: see [`crate::map`]).
+//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions, tiles or
+//! ragged edges of a reversed dimension contradict each other meet in a packed buffer, and an Irreducible
+//! layout is built (or taken apart) one tile level a pass, each of which is a copy between plain layouts (the
+//! digits and levels of a layout: see [`crate::map`]).
 
 use smallvec::SmallVec;
 
@@ -38,8 +39,8 @@ pub(crate) struct Pass {
     /// The elements of the buffer this pass fills, and the bits of one.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
-    /// Brings the old contents of this buffer back out of the one that the next pass fills: only for buffers that hold padding of
-    /// an Irreducible destination.
+    /// Brings the old contents of this buffer back out of the one that the next pass fills: only for buffers
+    /// that hold padding of an Irreducible destination.
     pub(crate) recover: Option<Program>,
 }
 
@@ -108,7 +109,7 @@ impl Passes {
         before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
 
-    /// Stores past the cache what reads and writes so many bytes or more.
+    /// Stores past the cache what reads and writes this many bytes or more.
     pub(crate) fn stream_from(&mut self, bytes: u64) {
         let stream = |program: &mut Program| program.streaming = program.traffic.moved() >= bytes;
         match self {
@@ -144,7 +145,8 @@ struct LevelStep {
     tiled: IndexMap,
 }
 
-/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start from.
+/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start
+/// from.
 fn level_steps(map: &IndexMap, levels: &TileLevels) -> Result<(IndexMap, Vec<LevelStep>), Error> {
     let mut bounds = levels.sizes.clone();
     let mut steps = Vec::with_capacity(levels.levels.len());

@@ -26,7 +26,8 @@ pub(crate) struct Program {
     pub(crate) traffic: Traffic,
     /// What it was planned with.
     pub(crate) knobs: Knobs,
-    /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is planned as it is run.
+    /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is
+    /// planned as it is run.
     pub(crate) prepared: Vec<PlannedBox>,
 }
 
@@ -51,7 +52,8 @@ impl Traffic {
         (streaming, prefetch, Knobs { joined_up_to, in_l2, permuted, ..*knobs })
     }
 
-    /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it is.
+    /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it
+    /// is.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
@@ -108,15 +110,15 @@ impl Program {
         nests.any(|nest| matches!(nest.kernel(), MicroKernel::Transpose(plane) if test(plane)))
     }
 
-    /// May panels be staged without being asked for?
+    /// May panels be staged without being requested?
     pub(crate) fn stages_panels(&self) -> bool {
         let units = |plane: &Plane| LINE.checked_div(plane.unit).unwrap_or(0);
         self.knobs.staged_units != 1
             && self.has_plane(|plane| plane.is_panelled() && staged_run(plane, &self.knobs, units(plane)) > 0)
     }
 
-    /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more boxes than were planned
-    /// ahead, this says so if it is possible.
+    /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more
+    /// boxes than were planned ahead, this says so if it is possible.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
             PlannedBox::Nest(_) | PlannedBox::Together(_) => false,
@@ -135,7 +137,7 @@ impl Program {
     }
 }
 
-/// Plans so many boxes; past the cache, those that share rows together.
+/// Plans this many boxes; past the cache, those that share rows together.
 fn planned(
     boxes: impl Iterator<Item = CopyBox>,
     count: usize,

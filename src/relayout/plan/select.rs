@@ -1,10 +1,11 @@
 //! A box becomes a loop nest: which of its loops the micro-kernel takes, and in which order the others run.
 //!
-//! A box says how far apart elements lie, in elements; a nest counts bytes. Loops that are packed on both sides disappear into the
-//! contiguous run that is copied as it is. Then, by the rules of [`cost`](super::cost):
+//! A box says how far apart elements are stored, in elements; a nest counts bytes. Loops that are packed on
+//! both sides disappear into the contiguous run that is copied as it is. Then, by the rules of
+//! [`cost`](super::cost):
 //!
-//! * a *transpose*, when the run is short, one loop is packed on the source and another on the destination: both go into the
-//!   kernel, so that every cache line is used up while it is in the cache;
+//! * a *transpose*, when the run is short, one loop is packed on the source and another on the destination:
+//!   both go into the kernel, so that every cache line is used up while it is in the cache;
 //! * *copies* of contiguous runs otherwise, from a table of offsets where they follow no stride.
 
 use std::cmp::Reverse;
@@ -57,7 +58,7 @@ pub(crate) fn nest_of(mut loops: NestLoops, element: usize, start: (usize, usize
     Nest::new(kernel, loops, source, destination)
 }
 
-/// The bytes that lie together on both sides: the loops that are packed on both go into it.
+/// The bytes that are together on both sides: the loops that are packed on both go into it.
 fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     let mut run = element;
     while let Some(place) = position(loops, |stride| stride.source == run && stride.destination == run) {
@@ -69,8 +70,8 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     run
 }
 
-/// Takes the innermost loops out of `loops` and into a kernel. Of a loop that goes backwards, the kernel begins at the front, to which
-/// `source` moves.
+/// Takes the innermost loops out of `loops` and into a kernel. Of a loop that goes backwards, the kernel
+/// begins at the front, to which `source` moves.
 fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> MicroKernel {
     let backwards = |step: &NestLoop| match step {
         NestLoop::Reversed(stride) => stride.source == run && stride.destination == run,
@@ -83,8 +84,8 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
         let count = innermost(loops);
         return MicroKernel::Reverse { unit: run, extent: stride.extent, count };
     }
-    // Lines that would meet in one set of the cache are written in the order of the destination, unless there is a kernel for such runs
-    // (`in_source_order`: one line, two).
+    // Lines that would meet in one set of the cache are written in the order of the destination, unless there
+    // is a kernel for such runs (`in_source_order`: one line, two).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
@@ -111,7 +112,8 @@ fn micro_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &K
     MicroKernel::Copy { run, count }
 }
 
-/// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if there are both.
+/// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if
+/// there are both.
 ///
 /// They may go backwards.
 fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(Taken, Taken)> {
@@ -145,7 +147,7 @@ impl Taken {
     /// With `source` moved to where its front is, which is where a loop ends that goes backwards.
     fn at_front(self, source: &mut usize) -> Taken {
         if self.backwards {
-            // Nothing saturates: that is where an element lies.
+            // Nothing saturates: that is where an element is stored.
             *source = source.saturating_sub(self.stride.last().0);
         }
         self
@@ -176,8 +178,9 @@ fn innermost(loops: &mut NestLoops) -> Stride {
     }
 }
 
-/// Orders loops so that the source is read front to back: reads are fastest in sequence, while whole lines may be written anywhere.
-/// A source that is repeated is read from the cache, and keeps the order of the destination.
+/// Orders loops so that the source is read front to back: reads are fastest in sequence, while whole lines
+/// may be written anywhere. A source that is repeated is read from the cache, and keeps the order of the
+/// destination.
 pub(crate) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &NestLoop| match step {
         NestLoop::Strided(stride) | NestLoop::Reversed(stride) if stride.source > 0 => {
@@ -190,8 +193,8 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
     }
 }
 
-/// Puts the loop that continues short destination runs, `pitch` bytes apart, innermost, so that a kernel can join them: as many
-/// iterations as make a run of [`JOINED_RUN`], and the rest of the loop where it was.
+/// Puts the loop that continues short destination runs, `pitch` bytes apart, innermost, so that a kernel can
+/// join them: as many iterations as make a run of [`JOINED_RUN`], and the rest of the loop where it was.
 pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
     if run == 0 || run > knobs.joined_up_to || !pitch.is_multiple_of(PAGE) {
         return;
@@ -212,8 +215,8 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(NestLoop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Would a copy inside the L2 cache, in the order of the source, write more places one after the other than a set of the L1 cache holds? On Z5,
-/// kv_append_f16 took twice as long so.
+/// Would a copy inside the L2 cache, in the order of the source, write more places one after the other than a
+/// set of the L1 cache holds? On Z5, kv_append_f16 took twice as long so.
 fn writes_one_set(loops: &[NestLoop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(NestLoop::extent).fold(run, usize::saturating_mul);
     let strides = loops.iter().filter_map(|step| match step {
@@ -226,8 +229,9 @@ fn writes_one_set(loops: &[NestLoop], run: usize, knobs: &Knobs) -> bool {
             .is_some_and(|stride| stride.extent > knobs.l1_ways && stride.destination.is_multiple_of(knobs.l1_way))
 }
 
-/// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows that are interleaved
-/// in the cache are better written front to back, and so are others where the hardware follows all rows of a tile.
+/// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows
+/// that are interleaved in the cache are better written front to back, and so are others where the hardware
+/// follows all rows of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -282,7 +286,8 @@ fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane>
 /// The stride of a loop on the side where an axis is packed, and on the other.
 type Sides = fn(Stride) -> (usize, usize);
 
-/// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes there.
+/// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes
+/// there.
 fn lengthened(loops: &mut NestLoops, unit: usize, mut axis: Axis, least: usize, sides: Sides) -> Axis {
     while axis.extent.saturating_mul(unit) < least {
         let packed = axis.extent.saturating_mul(unit);

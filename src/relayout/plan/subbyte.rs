@@ -1,7 +1,8 @@
 //! Boxes of elements that are not whole bytes.
 //!
-//! Three ways, the fastest first: everything begins and ends at whole bytes, and the box is one over bytes; rows of whole bytes
-//! are interleaved element by element; elements begin anywhere, and rows, planes or single elements of bits are copied.
+//! Three ways, the fastest first: everything begins and ends at whole bytes, and the box is one over bytes;
+//! rows of whole bytes are interleaved element by element; elements begin anywhere, and rows, planes or
+//! single elements of bits are copied.
 
 use crate::map::{CopyBox, Loop};
 
@@ -14,7 +15,7 @@ use strided_copy::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKerne
 /// A box of elements that begin anywhere.
 #[derive(Debug, Clone)]
 pub(crate) struct SubByteBox {
-    /// The loops outside, and where the first element lies.
+    /// The loops outside, and where the first element is stored.
     pub(crate) outer: CopyBox,
     /// How many elements it has in all.
     pub(crate) elements: u64,
@@ -33,8 +34,8 @@ pub(crate) enum Inner {
 
 /// The same box over bytes, if nothing in it begins or ends inside one.
 ///
-/// The innermost loop must be packed on both sides and fill whole bytes; every other stride and both bases must be
-/// whole bytes as well.
+/// The innermost loop must be packed on both sides and fill whole bytes; every other stride and both bases
+/// must be whole bytes as well.
 pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     let in_bytes = |elements: u64| whole_bytes(elements, bits);
     let (last, outer) = copy.loops.split_last()?;
@@ -59,7 +60,8 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     Some(whole)
 }
 
-/// The nest of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at whole bytes.
+/// The nest of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at
+/// whole bytes.
 pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Nest> {
     let (column_place, row_place, BitPlane { columns, rows, .. }) = plane(copy, bits)?;
     let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
@@ -90,7 +92,7 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Ne
     Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops, source, destination))
 }
 
-/// The bytes that so many elements fill, if they are whole.
+/// The bytes that this many elements fill, if they are whole.
 fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     let total = elements.checked_mul(bits.into())?;
     total.is_multiple_of(8).then_some(total / 8)
@@ -133,7 +135,8 @@ fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
         .position(|step| matches!(step, Loop::Strided { source, destination, .. } if test(*source, *destination)))
 }
 
-/// The places of the loops that are packed on the source (columns) and on the destination (rows), and their plane.
+/// The places of the loops that are packed on the source (columns) and on the destination (rows), and their
+/// plane.
 pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
     let stride = |place: usize| match *copy.loops.get(place)? {
         Loop::Strided { extent, source, destination } => Some(Stride {

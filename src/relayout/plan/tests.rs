@@ -1,7 +1,7 @@
 //! What plans look like, in short words, and how the conversions of the bench suite are done.
 //!
-//! Everything is in bytes, but loops of a box in elements. `4 of 100>200` is a loop of 4 iterations, 100 apart on the source and 200 on the
-//! destination; one of `-100>200` reads backwards.
+//! Everything is in bytes, but loops of a box in elements. `4 of 100>200` is a loop of 4 iterations, 100
+//! apart on the source and 200 on the destination; one of `-100>200` reads backwards.
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -106,7 +106,7 @@ fn kernel_in_words(kernel: &MicroKernel) -> String {
     }
 }
 
-/// Rows by columns of units, and how far apart rows lie on the source and columns on the destination.
+/// Rows by columns of units, and how far apart rows are on the source and columns on the destination.
 fn plane_in_words(plane: &Plane) -> String {
     let Plane { unit, columns, rows, micro_tile } = plane;
     let tile =

@@ -1,9 +1,10 @@
 //! Boxes whose elements change their storage width: 1, 2 or 4 bits on one side, a byte each on the other.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so are words of 32 bits
-//! that hold an element of each of some rows. Any other box goes by way of a stage of bytes in the order of its packed side: one row
-//! after the other is unpacked into the stage, and a copy of whole bytes, with all the kernels there are for it, takes them from there;
-//! or such a copy fills the stage, whose rows are then packed.
+//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so
+//! are words of 32 bits that hold an element of each of some rows. Any other box goes by way of a stage of
+//! bytes in the order of its packed side: one row after the other is unpacked into the stage, and a copy of
+//! whole bytes, with all the kernels there are for it, takes them from there; or such a copy fills the stage,
+//! whose rows are then packed.
 
 use std::cmp::Ordering;
 
@@ -81,17 +82,18 @@ impl Change {
         matches!(self.change, WidthChange::Unpack { .. })
     }
 
-    /// What belongs to the packed side and to the other one, of what belongs to source and destination; and back.
+    /// What belongs to the packed side and to the other one, of what belongs to source and destination; and
+    /// back.
     pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
         if self.unpacks() { (source, destination) } else { (destination, source) }
     }
 
-    /// A row of so many packed bytes.
+    /// A row of this many packed bytes.
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
         WidthRow { bits: self.bits, change: self.change, packed }
     }
 
-    /// The bytes that so many packed elements fill, if they are whole.
+    /// The bytes that this many packed elements fill, if they are whole.
     fn whole_bytes(&self, elements: u64) -> Option<u64> {
         elements.is_multiple_of(self.in_byte).then(|| elements.checked_div(self.in_byte)).flatten()
     }
@@ -116,7 +118,7 @@ pub(crate) struct WidthBox {
 /// What is done in each iteration of some loops.
 #[derive(Debug, Clone)]
 pub(crate) struct WidthPart {
-    /// The loops, and where the first element lies, in elements.
+    /// The loops, and where the first element is stored, in elements.
     pub(crate) outer: CopyBox,
     /// Between the packed side and the stage, or the other buffer if there is no stage.
     pub(crate) rows: WidthRows,
@@ -130,7 +132,7 @@ pub(crate) struct WidthPart {
 pub(crate) enum WidthRows {
     /// Each begins and ends at whole bytes.
     Whole(Nest),
-    /// They begin anywhere: so many elements in each iteration of some loops. Counted in elements.
+    /// They begin anywhere: this many elements in each iteration of some loops. Counted in elements.
     Anywhere { loops: Loops, row: u64 },
 }
 
@@ -220,7 +222,8 @@ fn direct(copy: &CopyBox) -> Option<WidthPart> {
     Some(WidthPart { outer, rows: WidthRows::Anywhere { loops: Loops::new(), row }, staged: None })
 }
 
-/// How many iterations of each loop fill the stage: runs of some length on either side, then as many as there is room for.
+/// How many iterations of each loop fill the stage: runs of some length on either side, then as many as there
+/// is room for.
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     let steps = if change.unpacks() {
@@ -273,7 +276,7 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
         (first.loops.get_mut(place), second.loops.get_mut(place))
     {
         (*extent, *rest) = (whole, left);
-        // Nothing saturates: it is where an element lies.
+        // Nothing saturates: it is where an element is stored.
         second.source = second.source.saturating_add(source.saturating_mul(whole));
         second.destination = second.destination.saturating_add(destination.saturating_mul(whole));
     }
@@ -315,7 +318,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Resul
     }
     let at_start = |loops| CopyBox { source: 0, destination: 0, loops }.in_order();
     if stage == 1 {
-        // Every element lies alone on both sides.
+        // Every element is alone on both sides.
         let rows = WidthRows::Anywhere { loops: Loops::new(), row: 1 };
         return Ok(WidthPart { outer, rows, staged: None });
     }

@@ -1,5 +1,6 @@
 //! `Blocks`: a tensor as stretches of memory without a gap.
 
+use crate::checked::Exact;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
@@ -11,7 +12,7 @@ use super::offsets::Offsets;
 /// in elements. What a copy does depends on which of the four it is.
 ///
 /// ```
-/// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::Blocks, BufferTensorDesc, DataType};
 ///
 /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
 /// assert_eq!(whole.blocks(), Blocks::Single(0..24));
@@ -34,7 +35,7 @@ pub enum Blocks {
 /// `count` stretches of `length` elements, the first at `start`, each `stride` after the one before.
 ///
 /// ```
-/// use tensor_layout::strided::{Blocks, UniformBlocks};
+/// use tensor_layout::plan::{Blocks, UniformBlocks};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
@@ -57,7 +58,7 @@ pub struct UniformBlocks {
 /// Stretches of `length` elements whose starts take more than one loop to walk.
 ///
 /// ```
-/// use tensor_layout::strided::Blocks;
+/// use tensor_layout::plan::Blocks;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Two matrices, whose rows are padded and which lie further apart than their rows.
@@ -94,7 +95,7 @@ impl Blocks {
         BlockIter(match self {
             Blocks::Empty => Starts::Uniform(UniformBlocks { start: 0, count: 0, stride: 0, length: 0 }),
             Blocks::Single(range) => {
-                let length = range.end.saturating_sub(range.start);
+                let length = range.end.minus(range.start);
                 Starts::Uniform(UniformBlocks { start: range.start, count: 1, stride: 0, length })
             }
             Blocks::Uniform(blocks) => Starts::Uniform(*blocks),
@@ -106,7 +107,7 @@ impl Blocks {
 /// Walks the stretches of [`Blocks`] in row-major order.
 ///
 /// ```
-/// use tensor_layout::strided::BlockIter;
+/// use tensor_layout::plan::BlockIter;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 6], Some(&[8, 1]))?;
@@ -133,12 +134,13 @@ impl Iterator for BlockIter {
             Starts::Uniform(blocks) => {
                 blocks.count = blocks.count.checked_sub(1)?;
                 let start = blocks.start;
+                // One past the last start may not fit, and is not used.
                 blocks.start = start.saturating_add(blocks.stride);
-                Some(start..start.saturating_add(blocks.length))
+                Some(start..start.plus(blocks.length))
             }
             Starts::Many(blocks) => {
                 let start = blocks.starts.next()?;
-                Some(start..start.saturating_add(blocks.length))
+                Some(start..start.plus(blocks.length))
             }
         }
     }
@@ -179,7 +181,7 @@ impl BufferTensorDesc {
     /// (as long as [`inner_run`](Self::inner_run)).
     ///
     /// ```
-    /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
+    /// use tensor_layout::{plan::Blocks, BufferTensorDesc, DataType};
     ///
     /// let packed = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
     /// assert_eq!(packed.blocks(), Blocks::Single(0..24));
@@ -193,14 +195,14 @@ impl BufferTensorDesc {
         let loops = self.coalesce();
         let axes = loops.sizes().iter().copied().zip(loops.strides().iter().copied());
         let (length, outer) = match axes.clone().next_back() {
-            Some((size, 1)) => (size, loops.rank().saturating_sub(1)),
+            Some((size, 1)) => (size, loops.rank().minus(1)),
             _ => (1, loops.rank()),
         };
         let start = self.base_offset();
         let outer = axes.take(outer);
         let mut one_by_one = outer.clone();
         match (one_by_one.next(), one_by_one.next()) {
-            (None, _) => Blocks::Single(start..start.saturating_add(length)),
+            (None, _) => Blocks::Single(start..start.plus(length)),
             (Some((count, stride)), None) => Blocks::Uniform(UniformBlocks { start, count, stride, length }),
             _ => Blocks::Many(ManyBlocks { length, starts: Offsets::new(outer, start) }),
         }

@@ -1,7 +1,7 @@
 //! `GemmOperand`: can a matrix multiplication take this tensor, and how?
 
+use crate::checked::Exact;
 use alloc::format;
-
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -50,7 +50,7 @@ impl GemmOperand {
     #[must_use]
     pub fn batch_count(&self) -> u64 {
         // Cannot saturate: it divides the number of elements.
-        self.batch.iter().fold(1, |count, &(size, _)| count.saturating_mul(size))
+        self.batch.iter().fold(1, |count, &(size, _)| count.times(size))
     }
 
     /// The one distance between matrices, in elements, if there is one: what a strided batched call takes. 0
@@ -101,7 +101,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] if the axes are the same, and
+    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if the axes are the same, and
     /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
     ///
     /// ```
@@ -115,7 +115,7 @@ impl BufferTensorDesc {
     /// ```
     pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
         if rows == columns {
-            return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: columns });
+            return Err(Error::not_a_permutation("the pair of axes", 1, columns));
         }
         let pick = |axis| self.sizes().get(axis).copied().zip(self.strides().get(axis).copied());
         let (Some((row_count, row_stride)), Some((column_count, column_stride))) = (pick(rows), pick(columns)) else {
@@ -139,7 +139,7 @@ impl BufferTensorDesc {
         let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
         join_axes(outer, self.logical_elements() == 0, |size, stride, joins| match batch.last_mut() {
             // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
-            Some(last) if joins => *last = (last.0.saturating_mul(size), stride),
+            Some(last) if joins => *last = (last.0.times(size), stride),
             _ => batch.push((size, stride)),
         });
         Ok(GemmOperand {

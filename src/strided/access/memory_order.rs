@@ -1,5 +1,6 @@
 //! `MemoryOrder`: every element offset, ascending.
 
+use crate::checked::Exact;
 use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -15,12 +16,12 @@ use super::offsets::Offsets;
 /// The offsets of all elements in ascending order, an offset that several indices share as often as
 /// there are indices.
 ///
-/// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs
-/// of the inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
+/// Most layouts only need their axes sorted by stride. Where axes interleave (`[4,4]:[3,4]`), the runs of the
+/// inner axes are merged, and as many of them are held as overlap in memory at a time; runs that begin at one
 /// offset are held as one.
 ///
 /// ```
-/// use tensor_layout::{strided::MemoryOrder, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::MemoryOrder, BufferTensorDesc, DataType};
 ///
 /// let transposed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
 /// let offsets: MemoryOrder = transposed.offsets_in_memory_order();
@@ -35,7 +36,7 @@ pub struct MemoryOrder {
     left: u64,
 }
 
-/// Ascending offsets, and how many indices lie at each. An offset may come several times.
+/// Ascending offsets, and how many indices are stored at each. An offset may come several times.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "the large variant is the usual one, and a box for it would allocate")]
 enum Counted {
@@ -89,7 +90,7 @@ impl Merged {
     fn push(&mut self, start: u64, count: u64, mut rest: Offsets) {
         if let Some(offset) = rest.next() {
             // Cannot saturate: the sum is the offset of an index.
-            self.active.push(Reverse(Run { next: start.saturating_add(offset), start, rest, count }));
+            self.active.push(Reverse(Run { next: start.plus(offset), start, rest, count }));
         }
     }
 
@@ -104,7 +105,7 @@ impl Merged {
             let mut runs = 0_u64;
             while let Some((_, count)) = self.starts.next_if(|&(other, _)| other == start) {
                 // Cannot saturate: together they hold no more than all elements.
-                runs = runs.saturating_add(count);
+                runs = runs.plus(count);
             }
             self.push(start, runs, self.run.clone());
         }
@@ -124,7 +125,7 @@ impl Iterator for Counted {
         let (mut indices, mut here) = (0_u64, SmallVec::<[Run; 4]>::new());
         while merged.active.peek().is_some_and(|Reverse(run)| run.next == offset) {
             let Reverse(run) = merged.active.pop()?;
-            indices = indices.saturating_add(run.count);
+            indices = indices.plus(run.count);
             here.push(run);
         }
         // A run of stride 0 comes again, at the same offset.
@@ -142,8 +143,8 @@ impl Counted {
         // The longest tail of axes that is in order makes the runs; the others place them.
         let in_order = |from: usize| is_in_order(axes.get(from..).unwrap_or_default().iter().copied());
         let mut from = axes.len().saturating_sub(1);
-        while from > 0 && in_order(from.saturating_sub(1)) {
-            from = from.saturating_sub(1);
+        while from > 0 && in_order(from.minus(1)) {
+            from = from.minus(1);
         }
         let (outer, run) = axes.split_at_checked(from).unwrap_or((axes, &[]));
         if outer.is_empty() {
@@ -161,7 +162,7 @@ impl Iterator for MemoryOrder {
         if self.left == 0 {
             (self.current, self.left) = self.offsets.next()?;
         }
-        self.left = self.left.saturating_sub(1);
+        self.left = self.left.minus(1);
         Some(self.current)
     }
 }

@@ -1,5 +1,6 @@
 //! `Offsets`: every element offset, in logical order.
 
+use crate::checked::{Exact, count};
 use core::iter::FusedIterator;
 
 use smallvec::SmallVec;
@@ -10,7 +11,7 @@ use crate::strided::BufferTensorDesc;
 /// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
 ///
 /// ```
-/// use tensor_layout::{strided::Offsets, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::Offsets, BufferTensorDesc, DataType};
 ///
 /// let columns = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
 /// let offsets: Offsets = columns.offsets();
@@ -33,10 +34,10 @@ struct Counter {
 }
 
 impl Offsets {
-    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor or of some of
-    /// its axes, so that nothing passes 64 bits.
-    pub(super) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
-        let left = axes.clone().fold(1_u64, |product, (size, _)| product.saturating_mul(size));
+    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor
+    /// or of some of its axes, so that nothing passes 64 bits.
+    pub(crate) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
+        let left = axes.clone().fold(1_u64, |product, (size, _)| product.times(size));
         let counters = axes.rev().filter(|&(size, _)| size != 1);
         let axes = counters.map(|(size, stride)| Counter { size, stride, index: 0 }).collect();
         Offsets { axes, next: base, left }
@@ -64,7 +65,7 @@ impl Iterator for Offsets {
     }
 
     fn nth(&mut self, skipped: usize) -> Option<u64> {
-        let mut carry = u64::try_from(skipped).unwrap_or(u64::MAX);
+        let mut carry = count(skipped);
         let Some(left) = self.left.checked_sub(carry) else {
             self.left = 0;
             return None;

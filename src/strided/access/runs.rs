@@ -1,14 +1,13 @@
 //! Runs, rows and vector loads.
 
+use crate::checked::{self, BYTES, Exact};
+use crate::error::Error;
+use crate::strided::{BufferTensorDesc, Side};
 use alloc::format;
 use alloc::string::String;
 
-use crate::checked::{self, BYTES};
-use crate::error::Error;
-use crate::strided::{BufferTensorDesc, Side};
-
 impl BufferTensorDesc {
-    /// How many elements lie next to each other in row-major order, over and over: the length of the
+    /// How many elements are next to each other in row-major order, over and over: the length of the
     /// memory copies that move this tensor. 1 if neighbours on the last axis are apart.
     ///
     /// ```
@@ -30,7 +29,7 @@ impl BufferTensorDesc {
     }
 
     /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
-    /// elements lie next to each other, and all the axes before it walk from row to row at the
+    /// elements are next to each other, and all the axes before it walk from row to row at the
     /// same pitch without meeting. A copy of rectangles takes such a tensor.
     ///
     /// # Errors
@@ -79,7 +78,7 @@ impl BufferTensorDesc {
     pub fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
         let bits = self.data_type().bits();
-        let base_bits = u128::from(self.base_offset()).saturating_mul(bits.into());
+        let base_bits = u128::from(self.base_offset()).times(bits.into());
         let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
         let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
         if least < bits.div_ceil(8) { 0 } else { least }
@@ -89,7 +88,8 @@ impl BufferTensorDesc {
     /// `widest`, that divides the length of the inner run, every other stride, and the place the
     /// tensor begins at, all in bytes. The buffer itself is taken to begin aligned.
     ///
-    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole bytes.
+    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole
+    /// bytes.
     ///
     /// # Errors
     ///

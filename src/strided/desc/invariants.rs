@@ -3,16 +3,16 @@
 //! The numbers are those of [`BufferTensorDesc`].
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]
 
+use crate::checked::Exact;
+use crate::strided::size::size_in_bytes;
 use alloc::format;
 use alloc::string::String;
-
-use crate::strided::size::size_in_bytes;
 
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The same descriptor. In a debug build, one that breaks an invariant stops the program: every constructor and every view ends
-    /// here.
+    /// The same descriptor. In a debug build, one that breaks an invariant stops the program: every
+    /// constructor and every view ends here.
     #[inline]
     #[track_caller]
     pub(super) fn checked(self) -> BufferTensorDesc {
@@ -35,7 +35,7 @@ impl BufferTensorDesc {
             return Some(format!("2: {} elements are {elements}", self.elements));
         }
         let moved = sizes.iter().zip(strides).map(|(&size, &stride)| u128::from(size.max(1) - 1) * u128::from(stride));
-        let end = moved.fold(u128::from(self.base_offset) + 1, u128::saturating_add);
+        let end = moved.fold(u128::from(self.base_offset) + 1, u128::plus);
         let end = if elements == 0 { 0 } else { end };
         if end != self.min_elements.into() {
             return Some(format!("3: the last element ends at {end}, not at {}", self.min_elements));

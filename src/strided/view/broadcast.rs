@@ -1,23 +1,23 @@
 //! Repeating a tensor along axes of size 1.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
+use crate::checked::Exact;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::rank::Side;
 
 impl BufferTensorDesc {
-    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front.
-    /// Repeated axes get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has
-    /// for a scalar, also broadcasts to `[]` (as in Chromium).
+    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front. Repeated axes
+    /// get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has for
+    /// a scalar, also broadcasts to `[]` (as in Chromium).
     ///
     /// # Errors
     ///
     /// [`Error::RankMismatch`] if `sizes` has fewer axes, [`Error::SizeMismatch`] if an axis is
-    /// neither of size 1 nor of the size asked for, [`Error::Overflow`].
+    /// neither of size 1 nor of the size requested, [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -114,12 +114,12 @@ pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
     let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
     let mut common = vec![1; rank];
     for sizes in shapes {
-        let new_axes = rank.saturating_sub(sizes.len());
+        let new_axes = rank.minus(sizes.len());
         for (axis, (slot, &size)) in common.iter_mut().skip(new_axes).zip(*sizes).enumerate() {
             if *slot == 1 {
                 *slot = size;
             } else if size != 1 && size != *slot {
-                return Err(Error::SizeMismatch { axis: axis.saturating_add(new_axes), expected: *slot, found: size });
+                return Err(Error::SizeMismatch { axis: axis.plus(new_axes), expected: *slot, found: size });
             }
         }
     }

@@ -11,7 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], or [`Error::NotAPermutation`] if the axes are the same.
+    /// [`Error::AxisOutOfRange`], or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation)
+    /// if the axes are the same.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -23,7 +24,7 @@ impl BufferTensorDesc {
     pub fn diagonal(&self, first: usize, second: usize) -> Result<Self, Error> {
         let ((size_a, stride_a), (size_b, stride_b)) = (self.axis(first)?, self.axis(second)?);
         if first == second {
-            return Err(Error::NotAPermutation { what: "the pair of axes", position: 1, axis: second });
+            return Err(Error::not_a_permutation("the pair of axes", 1, second));
         }
         let size = size_a.min(size_b);
         // The sum of two strides that are used fits, as both are below the span; others do not count.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
@@ -29,7 +29,7 @@ impl BufferTensorDesc {
             match (sizes.last_mut(), strides.last_mut()) {
                 // Cannot saturate: a product of sizes, which invariant 2 bounds.
                 (Some(last_size), Some(last_stride)) if joins => {
-                    *last_size = u64::saturating_mul(*last_size, size);
+                    *last_size = u64::times(*last_size, size);
                     *last_stride = stride;
                 }
                 _ => list.push(size, stride),

@@ -11,7 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or [`Error::NotAPermutation`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -88,8 +89,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`], [`Error::NotAPermutation`] for an axis that is named twice, or
-    /// [`Error::NotAscending`].
+    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`],
+    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for an axis that is named
+    /// twice, or [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -107,7 +109,7 @@ impl BufferTensorDesc {
         let mut before = 0;
         for (position, (&axis, (size, stride))) in axes.iter().zip(self.axes()).enumerate() {
             if axis < before {
-                return Err(Error::NotAscending { what: "the list of axes", position, axis, before });
+                return Err(Error::not_ascending("the list of axes", position, axis, before));
             }
             before = axis;
             let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
@@ -129,5 +131,5 @@ fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
     }
     let repeated =
         axes.iter().enumerate().find(|&(position, axis)| axes.iter().take(position).any(|earlier| earlier == axis));
-    repeated.map_or(Ok(()), |(position, &axis)| Err(Error::NotAPermutation { what, position, axis }))
+    repeated.map_or(Ok(()), |(position, &axis)| Err(Error::not_a_permutation(what, position, axis)))
 }

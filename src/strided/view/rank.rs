@@ -1,6 +1,6 @@
 //! More axes or fewer.
 
-use crate::checked::{self, Dims, ELEMENTS};
+use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
@@ -19,14 +19,15 @@ use crate::strided::BufferTensorDesc;
 pub enum Side {
     /// Before the first axis: the last axes stay where they are.
     Front,
-    /// Behind the last axis: the first axes stay where they are.
+    /// After the last axis: the first axes stay where they are.
     Back,
 }
 
 impl BufferTensorDesc {
-    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it
-    /// is if it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with sizes
-    /// `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are Chromium's.)
+    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it is if
+    /// it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with
+    /// sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are
+    /// Chromium's.)
     ///
     /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Every axis takes 16 bytes.
     ///
@@ -46,7 +47,7 @@ impl BufferTensorDesc {
         }
         // A scalar becomes `[1]` first, packed.
         let scalar = (self.rank() == 0).then_some((1, 1));
-        let ones = core::iter::repeat_n((1, 0), missing.saturating_sub(usize::from(scalar.is_some())));
+        let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
         match side {
             Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
             Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),
@@ -55,9 +56,9 @@ impl BufferTensorDesc {
 
     /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
     ///
-    /// Axes are joined only if that leaves every element where it is; size-1 axes never stand in
-    /// the way. ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or not,
-    /// and axes of size 1 that are joined leave the last of theirs.
+    /// Axes are joined only if that leaves every element where it is; size-1 axes never be in the way.
+    /// ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or
+    /// not, and axes of size 1 that are joined leave the last of theirs.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl BufferTensorDesc {
         let Some(kept) = rank.checked_sub(1) else {
             return self.regroup("a fold", &[]);
         };
-        let surplus = self.rank().saturating_sub(kept);
+        let surplus = self.rank().minus(kept);
         let (front, back) = match side {
             Side::Front => self.sizes().split_at(surplus),
             Side::Back => self.sizes().split_at(kept),
@@ -101,7 +102,7 @@ impl BufferTensorDesc {
             Side::Back => (folded.axes().next_back(), 0..kept),
         };
         let given = match side {
-            Side::Front => self.strides().get(surplus.saturating_sub(1)),
+            Side::Front => self.strides().get(surplus.minus(1)),
             Side::Back => self.strides().last(),
         };
         let joined = joined.map(|(size, stride)| (size, given.copied().filter(|_| size == 1).unwrap_or(stride)));

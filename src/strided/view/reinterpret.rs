@@ -1,13 +1,12 @@
 //! The same bytes as elements of another type.
 
-use alloc::format;
-use alloc::string::String;
-
-use crate::checked::{self, Dims, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
+use alloc::format;
+use alloc::string::String;
 
 const OPERATION: &str = "reading the bytes as another type";
 
@@ -17,10 +16,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the elements of the last axis do not lie next to each other, or do not
-    /// fill whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides
-    /// the other; [`Error::BadAlignment`] if the promised alignment is below the wider element;
-    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
+    /// [`Error::NotAView`] if the elements of the last axis do not be next to each other, or do not fill
+    /// whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides the
+    /// other; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is
+    /// below the wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64
+    /// bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -56,7 +56,7 @@ impl BufferTensorDesc {
             let reason = format!("has stride {stride}, so that its elements do not lie next to each other");
             return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
         }
-        let wide = size.checked_div(parts).unwrap_or(0);
+        let wide = size.divided_by(parts);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
             return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
@@ -99,10 +99,11 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not lie
-    /// next to each other, or if a wider element would begin at a place that is no multiple of its width;
-    /// [`Error::UnsupportedElementBits`] if the width does not divide the new one; [`Error::BadAlignment`] if the promised
-    /// alignment is below the wider element.
+    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not be stored
+    /// next to each other, or if a wider element would begin at a place that is not a multiple of its width;
+    /// [`Error::UnsupportedElementBits`] if the width does not divide the new one;
+    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is below
+    /// the wider element.
     pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
         let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });

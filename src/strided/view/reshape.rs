@@ -1,12 +1,11 @@
 //! Other sizes for the same elements in the same order, where no element has to move.
 
-use alloc::format;
-
-use crate::checked::{self, ELEMENTS};
+use crate::checked::{self, ELEMENTS, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
 use crate::strided::axis_list::AxisList;
+use alloc::format;
 
 impl BufferTensorDesc {
     /// The same elements in the same row-major order with other sizes.
@@ -57,7 +56,7 @@ impl BufferTensorDesc {
         self.regroup("a matrix", &[checked::product(rows, ELEMENTS)?, checked::product(columns, ELEMENTS)?])
     }
 
-    /// [`reshape`](Self::reshape) under the name of what was asked for.
+    /// [`reshape`](Self::reshape) under the name of what was requested.
     pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
         let found = checked::product(sizes, ELEMENTS)?;
         let expected = self.logical_elements();
@@ -81,8 +80,8 @@ impl BufferTensorDesc {
                     break;
                 };
                 // Cannot saturate: both products are at most the number of elements, where a view exists.
-                *slot = stride.saturating_mul(covered);
-                covered = covered.saturating_mul(new_size);
+                *slot = stride.times(covered);
+                covered = covered.times(new_size);
                 while covered > joined {
                     let Some((axis, (size, own))) = old.next() else {
                         break;
@@ -93,7 +92,7 @@ impl BufferTensorDesc {
                             format!("has stride {own}, but joined to the axes after it it would need {needed}");
                         return Err(Error::NotAView { operation, axis, reason });
                     }
-                    joined = joined.saturating_mul(size);
+                    joined = joined.times(size);
                 }
             }
         }

@@ -1,12 +1,11 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
-use alloc::vec::Vec;
-
-use crate::checked;
+use crate::checked::{self, Exact};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
+use alloc::vec::Vec;
 
 impl BufferTensorDesc {
     /// The part that `slices` keep, one for each axis.
@@ -16,7 +15,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end lies past the size;
+    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
     /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
     ///
     /// ```
@@ -43,7 +42,7 @@ impl BufferTensorDesc {
     }
 
     fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
-        // An empty part lies nowhere: leave its base where it is.
+        // An empty part is nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
         let part = self.build_view(self.data_type(), axes, base)?;
         Ok(if part.logical_elements() < self.logical_elements() { part.as_part() } else { part })
@@ -83,7 +82,7 @@ impl BufferTensorDesc {
         if index >= size {
             return Err(Error::IndexOutOfRange { axis, index, size });
         }
-        let one = self.slice_axis(axis, index..index.saturating_add(1))?;
+        let one = self.slice_axis(axis, index..index.plus(1))?;
         one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
     }
 
@@ -113,7 +112,7 @@ impl BufferTensorDesc {
         }
         let mut start = 0_u64;
         let part = |&length: &u64| {
-            let end = start.saturating_add(length);
+            let end = start.plus(length);
             let part = self.slice_axis(axis, start..end);
             start = end;
             part
@@ -126,7 +125,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::OutOfLimits`] for a length or a step of 0, or a length above the size.
+    /// [`Error::AxisOutOfRange`]; [`Error::OutOfLimits`] for a length or a step of 0, or a length above the
+    /// size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -143,8 +143,8 @@ impl BufferTensorDesc {
         if step == 0 {
             return Err(Error::OutOfLimits { what: "the step of a window", value: 0, min: 1, max: u64::MAX });
         }
-        let last_start = size.saturating_sub(length);
-        let starts = self.slice_axis(axis, Slice::from(..last_start.saturating_add(1)).step_by(step))?;
+        let last_start = size.minus(length);
+        let starts = self.slice_axis(axis, Slice::from(..last_start.plus(1)).step_by(step))?;
         self.view_of(starts.axes().chain([(length, stride)]))
     }
 }
@@ -152,13 +152,13 @@ impl BufferTensorDesc {
 /// Narrows one axis to a slice of it.
 fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
     let taken = slice.on_axis(axis, *size)?;
-    // Neither saturates where it counts: both lie within the span of the axis, which invariant 3 of
+    // Neither saturates where it counts: both are within the span of the axis, which invariant 3 of
     // the descriptor bounds. Of an empty tensor, base and strides are never used.
     if taken.length > 0 {
-        *base = base.saturating_add(taken.start.saturating_mul(*stride));
+        *base = base.plus(taken.start.times(*stride));
     }
     if taken.length > 1 {
-        *stride = stride.saturating_mul(taken.step);
+        *stride = stride.times(taken.step);
     }
     *size = taken.length;
     Ok(())

@@ -27,7 +27,8 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
     assert_eq!(fused.span(), (1000 + 200 + 20, 160 + 24));
 }
 
-/// Kernels over vectors take units of powers of two up to a micro-tile; few rows or columns are interleaved instead.
+/// Kernels over vectors take units of powers of two up to a micro-tile; few rows or columns are interleaved
+/// instead.
 #[test]
 fn long_planes_of_units_that_fill_vectors_are_panelled() {
     let panelled =
@@ -48,7 +49,7 @@ fn rows_are_interleaved_into_a_dense_one() {
     assert_eq!((into_one.interleaves(), into_one.deinterleaves()), (Some(RowPitch::forwards(800)), None));
     let backwards = plane(4, Axis::reversed(4, 800), Axis::new(100, 16));
     assert_eq!(backwards.interleaves(), Some(RowPitch { bytes: 800, reversed: true }));
-    // With a gap on the destination, or one that is filled from behind, or rows at no pitch.
+    // With a gap on the destination, or one that is filled from after, or rows at no pitch.
     assert_eq!(plane(4, Axis::new(4, 800), Axis::new(100, 20)).interleaves(), None);
     assert_eq!(plane(4, Axis::new(4, 800), Axis::reversed(100, 16)).interleaves(), None);
     assert_eq!(plane(4, Axis::new(2, 800).inside(2, 5000), Axis::new(100, 16)).interleaves(), None);

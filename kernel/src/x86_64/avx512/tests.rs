@@ -38,7 +38,8 @@ fn check_three<const UNIT: usize>() {
         let (first, second) = (Three::<UNIT>::table(interleave, false), Three::<UNIT>::table(interleave, true));
         for (at, &byte) in expected.iter().enumerate() {
             let [first, second] = [first, second].map(|table| usize::from(table[at / 64][at % 64]));
-            // The first step chooses among 128 bytes, the second among the bytes of that, and those of the third register.
+            // The first step chooses among 128 bytes, the second among the bytes of that, and those of the
+            // third register.
             let found = if second < 64 {
                 usize::from(Three::<UNIT>::table(interleave, false)[at / 64][second])
             } else {

@@ -1,6 +1,7 @@
 use super::*;
 
-/// What CPUs answer: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of 2 MiB (leaf 4), recorded.
+/// What CPUs answer: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of 2 MiB
+/// (leaf 4), recorded.
 #[test]
 fn recorded_answers() {
     let cache = |eax, ebx, ecx| CpuidResult { eax, ebx, ecx, edx: 0 };

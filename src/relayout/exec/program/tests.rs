@@ -20,7 +20,8 @@ use strided_copy::Traits;
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
 
-/// The destination when all boxes are planned together that can be, in parts of about `most` elements, or none, and how many entries the plan has.
+/// The destination when all boxes are planned together that can be, in parts of about `most` elements, or
+/// none, and how many entries the plan has.
 fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize) {
     let map = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
     let (from, to) = (map(from), map(to));

@@ -126,7 +126,7 @@ fn runs_are_joined_where_the_cache_has_few_ways() {
     assert_eq!(Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED }).joined_up_to, 0);
 }
 
-/// Where many ways of an L1 cache lie before an L2 cache that holds what they hold (Z5).
+/// Where many ways of an L1 cache are before an L2 cache that holds what they hold (Z5).
 #[test]
 fn the_order_is_permuted_where_prefetchers_cost() {
     let permuted = |l1_ways, l2_inclusive| Knobs::new(&Traits { l1_ways, l2_inclusive, ..Traits::ASSUMED }).permuted;

@@ -7,7 +7,8 @@ fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()
 }
 
-/// The elements and bits of each buffer in between, whether something is brought back into it, and the boxes of each pass.
+/// The elements and bits of each buffer in between, whether something is brought back into it, and the boxes
+/// of each pass.
 fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
     let passes = Passes::new(&map(from), &map(to), reversed, &z5()).unwrap();
     let boxes = passes.programs().map(|program| program.boxes.count()).collect();
@@ -34,7 +35,8 @@ fn one_pass_is_the_rule() {
     }
 }
 
-/// A pass for each of the two tile levels, and one for the plain copy. Padding of the destination is kept by way of the buffer before the last.
+/// A pass for each of the two tile levels, and one for the plain copy. Padding of the destination is kept by
+/// way of the buffer before the last.
 #[test]
 fn irreducible_layouts_take_a_pass_for_each_level() {
     let (into, out_of) = (passes("f32[6,9,2]{2,1,0}", IRREDUCIBLE, &[]), passes(IRREDUCIBLE, "f32[6,9,2]{2,1,0}", &[]));

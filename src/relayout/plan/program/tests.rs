@@ -19,7 +19,8 @@ fn program(from: &str, to: &str, knobs: &Knobs) -> Program {
     }
 }
 
-/// A tensor whose `rank` dimensions of 3 are cut into blocks of 2: a box for each choice of the whole block or the rest.
+/// A tensor whose `rank` dimensions of 3 are cut into blocks of 2: a box for each choice of the whole block
+/// or the rest.
 fn ragged(rank: usize, data_type: &str, end: &str) -> (String, String) {
     let (sizes, order, tile) =
         (vec!["3"; rank], (0..rank).rev().map(|dim| dim.to_string()).collect::<Vec<_>>(), vec!["2"; rank]);
@@ -27,7 +28,7 @@ fn ragged(rank: usize, data_type: &str, end: &str) -> (String, String) {
     (format!("{plain}:{end}}}"), format!("{plain}:T({}){end}}}", tile.join(",")))
 }
 
-/// With so many bytes read and written.
+/// With this many bytes read and written.
 fn moving(read: u64, written: u64, knobs: &Knobs) -> Program {
     let side = map("u8[64]");
     let boxes = BoxGroups::new(&side, &side, &[]).unwrap();
@@ -49,7 +50,8 @@ fn stores_and_prefetches_depend_on_what_is_read_and_written() {
     ] {
         let program = moving(read, written, &knobs);
         assert_eq!((program.streaming, program.prefetch), (streaming, prefetch), "{read} and {written}");
-        // Only streamed runs are joined, and no box of them is in the cache; that is all that is changed of the knobs.
+        // Only streamed runs are joined, and no box of them is in the cache; that is all that is changed of
+        // the knobs.
         let (joined_up_to, in_l2) = if streaming { (LONGEST_JOINED, 0) } else { (0, knobs.in_l2) };
         assert_eq!(program.knobs, Knobs { joined_up_to, in_l2, ..knobs });
     }
@@ -110,7 +112,8 @@ fn elements_that_share_bytes_with_others_are_known() {
     for (from, to, shared) in [
         ("f32[32,64]{1,0}", "f32[32,64]{0,1}", false),
         ("s4[32,64]{1,0:E(4)}", "s4[32,64]{1,0:E(4)}", false),
-        // Rows that are interleaved are whole bytes; in a plane that begins anywhere, and in rows of 5 elements, they are not.
+        // Rows that are interleaved are whole bytes; in a plane that begins anywhere, and in rows of 5
+        // elements, they are not.
         ("s4[4,64]{1,0:E(4)}", "s4[4,64]{0,1:E(4)}", false),
         ("s4[33,65]{1,0:E(4)}", "s4[33,65]{0,1:E(4)}", true),
         ("s4[33,5]:[5,1]", "s4[33,5]:[7,1]", true),

@@ -1,0 +1,334 @@
+//! The rules that numbers can break: each with its code, and its sentence below.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use crate::checked::count;
+
+use super::Error;
+
+/// An enum whose variants have a code each.
+macro_rules! rules {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $rule:ident = $code:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$doc])* $rule,)*
+        }
+
+        impl $name {
+            /// The [code](Error::code) of the error.
+            pub(super) fn code(self) -> &'static str {
+                match self {
+                    $($name::$rule => $code,)*
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// A rule for arguments that holds on every device: see [`Error::InvalidArgument`].
+    ///
+    /// ```
+    /// use tensor_layout::{ArgumentRule, BufferTensorDesc, DataType, Error};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let Err(Error::InvalidArgument { rule, value, limit, .. }) = desc.with_total_size_in_bytes(20) else { panic!() };
+    /// assert_eq!((rule, value, limit), (ArgumentRule::TotalSizeTooSmall, 20, 24));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ArgumentRule {
+        /// A list of axes names each axis once. The value is the position in the list.
+        NotAPermutation = "not_a_permutation",
+        /// A list of axes ascends. The value is the position in the list, the limit the axis before it.
+        NotAscending = "not_ascending",
+        /// A number is not negative, where sizes, strides and offsets cannot be.
+        Negative = "negative",
+        /// A size is not 0, where the operation has no meaning for 0.
+        ZeroSize = "zero_size",
+        /// An entry of a tile is not 0. The value is the number of the tile, the axis that of the entry; the
+        /// first is 0.
+        ZeroTile = "zero_tile",
+        /// The last entry of a tile is not `*`. The value is the number of the tile.
+        TrailingCombine = "trailing_combine",
+        /// A tail alignment is not 0 elements.
+        ZeroTailAlignment = "zero_tail_alignment",
+        /// A total size is at least what the sizes and strides reach, in bytes.
+        TotalSizeTooSmall = "total_size_too_small",
+        /// A total size is a multiple of 4 bytes.
+        TotalSizeUnaligned = "total_size_unaligned",
+        /// A base offset alignment is 0, or a power of two of at least one element, in bytes.
+        BadAlignment = "bad_alignment",
+        /// A pointer of a C structure is not null, and aligned. The limit is the alignment, in bytes.
+        BadPointer = "bad_pointer",
+        /// Padding that is set is not that of a part of a larger buffer. The value is the base offset, in
+        /// elements.
+        PaddingOfPart = "padding_of_part",
+    }
+}
+
+rules! {
+    /// A rule of a device: see [`Error::DeviceLimit`].
+    ///
+    /// ```
+    /// use tensor_layout::{upload, BufferTensorDesc, DataType, DeviceRule, Error, Limits};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[1; 9])?;
+    /// let errors = upload::validate_description(&desc, &Limits::directml()).unwrap_err();
+    /// let rank = Error::DeviceLimit { rule: DeviceRule::RankLimit, axis: None, value: 9, least: 1, limit: 8, bits: 0 };
+    /// assert_eq!(errors.iter().next(), Some(&rank));
+    /// # Ok::<(), Error>(())
+    /// ```
+    DeviceRule {
+        /// The rank is one that the device accepts.
+        RankLimit = "rank_limit",
+        /// A size fits the device's integer.
+        SizeLimit = "size_limit",
+        /// A stride fits the device's integer.
+        StrideLimit = "stride_limit",
+        /// The device can address the elements of one tensor.
+        ElementLimit = "element_limit",
+        /// The stride of the innermost axis is 1.
+        InnerStride = "inner_stride",
+        /// A stride is a multiple of this many bytes.
+        StrideUnaligned = "stride_unaligned",
+        /// A stride is at least the next stride times its size, which is the limit.
+        StrideOrder = "stride_order",
+        /// A stride is the next stride times its size, which is the limit.
+        StrideNotPacked = "stride_not_packed",
+        /// A size is a multiple of a number.
+        SizeUnaligned = "size_unaligned",
+        /// A box that is copied has no larger size along an axis, and at least 1.
+        BoxLimit = "box_limit",
+        /// The rows of a box are a multiple of this many bytes.
+        BoxUnaligned = "box_unaligned",
+        /// A tensor begins where its buffer does. The value is in bytes.
+        OffsetNotZero = "offset_not_zero",
+        /// A binding begins at a multiple of this many bytes.
+        OffsetUnaligned = "offset_unaligned",
+        /// A tensor begins at a whole byte. The value is its base offset, in elements.
+        OffsetInsideByte = "offset_inside_byte",
+        /// The size of a binding is a multiple of this many bytes.
+        BindingUnaligned = "binding_unaligned",
+        /// A binding has at least this many bytes.
+        BindingTooSmall = "binding_too_small",
+        /// A binding has at most this many bytes.
+        BindingLimit = "binding_limit",
+        /// A buffer has at most this many bytes.
+        BufferLimit = "buffer_limit",
+        /// DirectML does not own an output.
+        OwnedOutput = "owned_output",
+        /// A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in
+        /// bytes.
+        NoPieces = "no_pieces",
+    }
+}
+
+impl ArgumentRule {
+    fn broken(self, what: &'static str, axis: Option<usize>, value: u64, limit: u64) -> Error {
+        Error::InvalidArgument { rule: self, what, axis, value, limit }
+    }
+
+    pub(crate) fn at(self, axis: usize) -> Error {
+        self.broken("", Some(axis), 0, 0)
+    }
+
+    pub(crate) fn by(self, value: u64, limit: u64) -> Error {
+        self.broken("", None, value, limit)
+    }
+
+    pub(super) fn sentence(
+        self,
+        f: &mut fmt::Formatter<'_>,
+        what: &str,
+        axis: Option<usize>,
+        value: u64,
+        limit: u64,
+    ) -> fmt::Result {
+        let axis = axis.unwrap_or_default();
+        match self {
+            ArgumentRule::NotAPermutation => {
+                write!(f, "{what} names axis {axis} a second time, at position {value}")
+            }
+            ArgumentRule::NotAscending => {
+                write!(f, "{what} must ascend, but names axis {axis} at position {value}, behind axis {limit}")
+            }
+            ArgumentRule::Negative => {
+                write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
+            }
+            ArgumentRule::ZeroSize => write!(f, "axis {axis} has size 0, but every size must be at least 1 here"),
+            ArgumentRule::ZeroTile => {
+                write!(f, "entry {axis} of tile {value} is 0, but a tile spans at least one element")
+            }
+            ArgumentRule::TrailingCombine => write!(
+                f,
+                "the last entry of tile {value} is `*`, which joins a dimension to the next one, and there is none"
+            ),
+            ArgumentRule::ZeroTailAlignment => {
+                f.write_str("the tail alignment is 0 elements, but it must be at least 1")
+            }
+            ArgumentRule::TotalSizeTooSmall => {
+                write!(f, "a total size of {value} bytes is too small: the sizes and strides reach {limit} bytes")
+            }
+            ArgumentRule::TotalSizeUnaligned => {
+                write!(f, "a total size of {value} bytes is not a multiple of 4 bytes")
+            }
+            ArgumentRule::BadAlignment => write!(
+                f,
+                "a base offset alignment of {value} bytes is not 0 or a power of two of at least {limit} bytes"
+            ),
+            ArgumentRule::BadPointer => {
+                write!(f, "the pointer to {what} is null or not a multiple of {limit} bytes")
+            }
+            ArgumentRule::PaddingOfPart => write!(
+                f,
+                "the destination is a part of a larger buffer, from element {value} on, so its gaps may hold what is not its own: \
+                 keep them, or ask for them to be overwritten, with `with_padding_everywhere`"
+            ),
+        }
+    }
+}
+
+impl DeviceRule {
+    /// The error that `value` breaks this rule on `axis`.
+    ///
+    /// ```
+    /// let error = tensor_layout::DeviceRule::SizeLimit.at(1, 70_000, 65_536);
+    /// assert_eq!(error.to_string(), "axis 1 has size 70000, but the device counts to 65536");
+    /// let error = tensor_layout::DeviceRule::ElementLimit.by(1 << 33, 1 << 32);
+    /// assert_eq!(error.code(), "element_limit");
+    /// ```
+    #[must_use]
+    pub fn at(self, axis: usize, value: u64, limit: u64) -> Error {
+        self.in_bits(Some(axis), value, limit, 0)
+    }
+
+    /// The error that `value` breaks this rule, which is not one of an axis.
+    #[must_use]
+    pub fn by(self, value: u64, limit: u64) -> Error {
+        self.in_bits(None, value, limit, 0)
+    }
+
+    pub(crate) fn in_bits(self, axis: Option<usize>, value: u64, limit: u64, bits: u32) -> Error {
+        Error::DeviceLimit { rule: self, axis, value, least: 0, limit, bits }
+    }
+
+    pub(super) fn sentence(
+        self,
+        f: &mut fmt::Formatter<'_>,
+        axis: Option<usize>,
+        value: u64,
+        [least, limit]: [u64; 2],
+        bits: u32,
+    ) -> fmt::Result {
+        let axis = axis.unwrap_or_default();
+        match self {
+            DeviceRule::RankLimit => {
+                write!(f, "the tensor has rank {value}, but the device takes ranks {least} to {limit}")
+            }
+            DeviceRule::SizeLimit => write!(f, "axis {axis} has size {value}, but the device counts to {limit}"),
+            DeviceRule::StrideLimit => write!(f, "axis {axis} has stride {value}, but the device counts to {limit}"),
+            DeviceRule::ElementLimit => {
+                write!(f, "the tensor spans {value} elements, but the device addresses at most {limit}")
+            }
+            DeviceRule::InnerStride => {
+                write!(f, "axis {axis} is the innermost and has stride {value}, but the device wants 1 there")
+            }
+            DeviceRule::StrideUnaligned => write!(
+                f,
+                "axis {axis} has a stride of {value} elements of {bits} bits, which is not a multiple of {limit} bytes"
+            ),
+            DeviceRule::StrideOrder => write!(
+                f,
+                "axis {axis} has stride {value}, but the axis inside it takes {limit} elements, and the device wants axes in their order"
+            ),
+            DeviceRule::StrideNotPacked => write!(
+                f,
+                "axis {axis} has stride {value}, but the device wants it packed there, with a stride of {limit}"
+            ),
+            DeviceRule::SizeUnaligned => {
+                write!(f, "axis {axis} has size {value}, which is not a multiple of {limit}")
+            }
+            DeviceRule::BoxLimit => {
+                write!(f, "the box has size {value} on axis {axis}, but the device copies 1 to {limit}")
+            }
+            DeviceRule::BoxUnaligned => write!(
+                f,
+                "the box has rows of {value} elements of {bits} bits on axis {axis}, which are not a multiple of {limit} bytes"
+            ),
+            DeviceRule::OffsetNotZero => {
+                write!(f, "the tensor begins at byte {value}, but the device takes a buffer from its beginning")
+            }
+            DeviceRule::OffsetUnaligned => {
+                write!(f, "the binding begins at byte {value}, which is not a multiple of {limit}")
+            }
+            DeviceRule::OffsetInsideByte => write!(
+                f,
+                "the tensor begins at element {value} of {bits} bits, inside a byte, where no binding can begin"
+            ),
+            DeviceRule::BindingUnaligned => {
+                write!(f, "the binding takes {value} bytes, which is not a multiple of {limit}")
+            }
+            DeviceRule::BindingTooSmall => {
+                write!(f, "the binding takes {value} bytes, but the device wants at least {limit}")
+            }
+            DeviceRule::BindingLimit => {
+                write!(f, "the binding takes {value} bytes, but the device binds at most {limit}")
+            }
+            DeviceRule::BufferLimit => {
+                write!(f, "the buffer holds {value} bytes, but the device makes buffers of at most {limit}")
+            }
+            DeviceRule::OwnedOutput => f.write_str("the tensor is an output, but only inputs can be owned by DirectML"),
+            DeviceRule::NoPieces => write!(
+                f,
+                "a piece of at most {value} bytes cannot be followed by one that begins at a multiple of {limit}"
+            ),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn not_a_permutation(what: &'static str, position: usize, axis: usize) -> Error {
+        ArgumentRule::NotAPermutation.broken(what, Some(axis), count(position), 0)
+    }
+
+    pub(crate) fn not_ascending(what: &'static str, position: usize, axis: usize, before: usize) -> Error {
+        ArgumentRule::NotAscending.broken(what, Some(axis), count(position), count(before))
+    }
+
+    pub(crate) fn negative(what: &'static str, axis: usize) -> Error {
+        ArgumentRule::Negative.broken(what, Some(axis), 0, 0)
+    }
+
+    pub(crate) fn zero_tile(tile: u64, entry: usize) -> Error {
+        ArgumentRule::ZeroTile.broken("", Some(entry), tile, 0)
+    }
+
+    #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+    pub(crate) fn bad_pointer(what: &'static str, alignment: usize) -> Error {
+        ArgumentRule::BadPointer.broken(what, None, 0, count(alignment))
+    }
+
+    pub(crate) fn rank_limit(rank: usize, least: usize, most: usize) -> Error {
+        let (value, least, limit) = (count(rank), count(least), count(most));
+        Error::DeviceLimit { rule: DeviceRule::RankLimit, axis: None, value, least, limit, bits: 0 }
+    }
+
+    pub(crate) fn unknown_data_type(name: String) -> Error {
+        let reason = "is no data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn".into();
+        Error::UnknownName { code: "unknown_data_type", name, reason }
+    }
+
+    pub(crate) fn unknown_limits(name: String) -> Error {
+        let reason = "names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
+                      vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn or none";
+        Error::UnknownName { code: "unknown_limits", name, reason: reason.into() }
+    }
+
+    pub(crate) fn bad_axis_order(name: String, reason: &str) -> Error {
+        Error::UnknownName { code: "bad_axis_order", name, reason: format!("is no axis order here: {reason}").into() }
+    }
+}

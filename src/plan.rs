@@ -1,0 +1,26 @@
+//! For authors of back ends: what layouts and copies are made of.
+//!
+//! Who describes, checks or copies a tensor needs none of it. A back end that generates code reads the digits
+//! of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and offsets of a descriptor.
+//!
+//! ```
+//! use tensor_layout::plan::Digit;
+//! use tensor_layout::{ArrayShape, ToIndexMap};
+//!
+//! let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
+//! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride()).collect::<Vec<_>>();
+//! assert_eq!(strides(map.components()[1].chain().digits()), [4, 1]);
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
+
+pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
+pub use crate::element::plan::{read_bits, write_bits};
+pub use crate::map::plan::{
+    BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
+    OffsetBox, PADDING_SEARCH_LIMIT, RowAccess, TileGroup, TileLevel, TileLevels,
+};
+#[cfg(feature = "relayout")]
+pub use crate::relayout::plan_items::{CopyPass, DescriptorPair};
+pub use crate::strided::plan::{
+    BlockIter, Blocks, ManyBlocks, MemoryOrder, OVERLAP_WORK_LIMIT, Offsets, UniformBlocks,
+};
