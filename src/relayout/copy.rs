@@ -133,10 +133,10 @@ where
         described(BufferTensorDesc::from_signed(data_type, sizes, destination.strides)?, destination.offset)?,
     ];
     // An axis that both sides walk backwards is walked forwards.
-    let one_side = |(a, b): (&[usize], &[usize])| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
+    let one_side =
+        |(a, b): (&[usize], &[usize])| -> Vec<usize> { a.iter().copied().filter(|axis| !b.contains(axis)).collect() };
     let (first, second) = (source.reversed.as_slice(), destination.reversed.as_slice());
-    let axes: Vec<usize> =
-        [(first, second), (second, first)].into_iter().flat_map(one_side as fn(_) -> Vec<_>).collect();
+    let axes: Vec<usize> = [(first, second), (second, first)].into_iter().flat_map(one_side).collect();
     Relayout::reversing(&source.desc, &destination.desc, &axes)?.run_memory(from, to)
 }
 

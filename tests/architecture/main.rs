@@ -28,6 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("draw", &["element", "map", "bridge"]),
     ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
+    // Re-exports for authors of back ends.
+    ("plan", &["element", "strided", "map", "bridge", "relayout"]),
     // The rim: it sees everything, and nothing inside uses it.
     ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "draw", "notation"]),
 ];

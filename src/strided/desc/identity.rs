@@ -26,6 +26,7 @@ impl BufferTensorDesc {
 }
 
 /// Odd numbers without a pattern: those of SplitMix64.
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses an index out of bounds")]
 const HASH_FACTORS: [(u64, u64); 8] = {
     let (mut factors, mut state, mut place) = ([(0, 0); 8], 0_u64, 0);
     while place < 16 {
