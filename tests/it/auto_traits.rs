@@ -46,6 +46,7 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::TileSize>();
     shared::<tiled::TpuGeneration>();
     shared::<tiled::UnboundedArray>();
+    shared::<tensor_layout::map::StorageRule>();
     shared::<plan::BufferBoxes>();
     shared::<plan::Chain>();
     shared::<plan::Component>();
@@ -153,6 +154,16 @@ fn pjrt_types() {
     shared::<PjrtFields<'_>>();
     shared::<PjrtLayout>();
     pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, BorrowedPjrtLayout<'_>);
+}
+
+#[cfg(feature = "named")]
+#[test]
+fn named_layouts_are_shared() {
+    use tensor_layout::named;
+    shared::<named::KnownAs>();
+    shared::<named::NamedLayout>();
+    shared::<named::Part>();
+    shared::<named::Row>();
 }
 
 #[cfg(feature = "safetensors")]
