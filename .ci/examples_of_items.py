@@ -2,7 +2,7 @@
 
     python3 .ci/examples_of_items.py target/doc/tensor_layout.json
 
-reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits, functions, methods and constants without an example.
+reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits, functions and methods without an example. (An example of a constant says nothing.)
 One example may show several: an item counts if its own documentation has an example, or if one of its module, or of its type for a method,
 uses it by name. Fields and variants belong to their type.
 """
@@ -66,7 +66,7 @@ def main(path):
             note(item, name, own)
             for method in listed:
                 note(method, f"{name}::{method['name']}", own)
-        elif kind in ("function", "constant", "static", "type_alias", "macro"):
+        elif kind in ("function", "static", "type_alias", "macro"):
             note(item, name, page)
 
     visit(data["root"], "", "")

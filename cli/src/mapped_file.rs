@@ -8,7 +8,7 @@
 //! * An [`UnnamedFile`] can be reached through its own handle only, and mapping it takes the handle away.
 //! * Any other file is mapped by way of an [`InputFile`], which is open for reading only. This program never
 //!   opens a file for writing that exists already: `NewFile` creates its file and closes it before it is read
-//!   back. tests/architecture holds the list of the files here that may open one for writing.
+//!   back. tests/house/architecture holds the list of the files here that may open one for writing.
 //! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read
 //!   in the old state or the new one, as with any other way to read a file in steps; where they shorten the
 //!   file, zeros are read (`signals.rs`). Either is an error when the work is done

@@ -30,12 +30,6 @@ use super::extents::{Extent, extents, own_component, row_length, tile_length};
 pub const MAX_ELEMENTS: u64 = 1024;
 
 /// The most columns that a picture shows: the size of the last dimension.
-///
-/// ```
-/// use tensor_layout::draw::MAX_COLUMNS;
-///
-/// assert!(MAX_COLUMNS < tensor_layout::draw::MAX_ELEMENTS);
-/// ```
 pub const MAX_COLUMNS: u64 = 64;
 
 /// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the matrices of the others, and the

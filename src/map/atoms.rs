@@ -37,7 +37,7 @@ pub(super) enum Atom {
 
 /// A sum of atoms, each at most once and in the order of their numbers, with positive weights.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(super) struct Form(SmallVec<[(usize, i128); 4]>);
+pub(super) struct Form(SmallVec<[(usize, i128); 8]>);
 
 impl Form {
     /// The atoms and their weights.

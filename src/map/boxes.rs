@@ -265,7 +265,7 @@ fn simplified(mut loops: Loops) -> Loops {
     loops
 }
 
-pub(super) type DimList = SmallVec<[usize; 4]>;
+pub(super) type DimList = SmallVec<[usize; 8]>;
 
 /// The dimensions of size above 1, in groups that components of either side link, each in an order in
 /// which every component is a run. `None` if there is no such order.

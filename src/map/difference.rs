@@ -55,7 +55,7 @@ struct Difference<'a> {
     /// Of each atom.
     coefficients: Vec<i128>,
     /// The digits each atom depends on, ascending.
-    digits: Vec<SmallVec<[usize; 4]>>,
+    digits: Vec<SmallVec<[usize; 8]>>,
 }
 
 impl<'a> Difference<'a> {
@@ -78,9 +78,9 @@ impl<'a> Difference<'a> {
                 *slot = slot.checked_add(own.checked_mul(weight)?)?;
             }
         }
-        let mut digits: Vec<SmallVec<[usize; 4]>> = Vec::with_capacity(atoms.atoms.len());
+        let mut digits: Vec<SmallVec<[usize; 8]>> = Vec::with_capacity(atoms.atoms.len());
         for atom in &atoms.atoms {
-            let mut own: SmallVec<[usize; 4]> = SmallVec::new();
+            let mut own: SmallVec<[usize; 8]> = SmallVec::new();
             match atom {
                 Atom::Digit(place) => own.push(*place),
                 Atom::Quotient(form, _) | Atom::Remainder(form, _) => {
@@ -101,7 +101,7 @@ impl<'a> Difference<'a> {
         let mut group: Vec<usize> = (0..self.atoms.digits.len()).collect();
         for (digits, _) in self.digits.iter().zip(&self.coefficients).filter(|&(_, &coefficient)| coefficient != 0) {
             let own = |&digit: &usize| group.get(digit).copied();
-            let linked: SmallVec<[usize; 4]> = digits.iter().filter_map(own).collect();
+            let linked: SmallVec<[usize; 8]> = digits.iter().filter_map(own).collect();
             let Some(&least) = linked.iter().min() else { continue };
             group.iter_mut().filter(|own| linked.contains(own)).for_each(|own| *own = least);
         }
@@ -113,7 +113,7 @@ impl<'a> Difference<'a> {
         let mut left = EQUALITY_WORK_LIMIT;
         for first in 0..groups.len() {
             let members = groups.iter().enumerate().filter(|&(_, &group)| group == first);
-            let members: SmallVec<[usize; 4]> = members.map(|(digit, _)| digit).collect();
+            let members: SmallVec<[usize; 8]> = members.map(|(digit, _)| digit).collect();
             match self.first_in(&members, sizes, &mut left) {
                 Ok(Some(index)) => found.include(index),
                 Ok(None) => {}
@@ -124,7 +124,7 @@ impl<'a> Difference<'a> {
 
     /// The first index with digits in this group only at which the difference is not zero.
     fn first_in(&self, members: &[usize], sizes: &[u64], left: &mut u64) -> Result<Option<Vec<u64>>, Error> {
-        let counts = |digits: &SmallVec<[usize; 4]>| digits.iter().any(|digit| members.contains(digit));
+        let counts = |digits: &SmallVec<[usize; 8]>| digits.iter().any(|digit| members.contains(digit));
         let own = self.digits.iter().zip(&self.coefficients).enumerate();
         let own = own.filter(|(_, (digits, coefficient))| **coefficient != 0 && counts(digits));
         let own: Vec<usize> = own.map(|(atom, _)| atom).collect();

@@ -74,7 +74,7 @@ impl core::fmt::Debug for Digit {
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Chain(Digits);
 
-type Digits = SmallVec<[Digit; 4]>;
+type Digits = SmallVec<[Digit; 8]>;
 
 impl Chain {
     /// `f(u) = stride * u` on `0..extent`.

@@ -30,7 +30,7 @@ use super::storage_rule::StorageRule;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
-    pub(super) dims: SmallVec<[usize; 2]>,
+    pub(super) dims: SmallVec<[usize; 8]>,
     pub(super) extent: u64,
     pub(super) chain: Chain,
 }

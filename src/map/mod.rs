@@ -21,7 +21,6 @@
 //!
 //! ```
 //! use tensor_layout::map::{LayoutClass, ToIndexMap};
-//! use tensor_layout::plan::{EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
 //! use tensor_layout::ArrayShape;
 //!
 //! let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
@@ -31,9 +30,6 @@
 //! assert_eq!((map.offset(&[0, 1])?, map.offset(&[1, 0])?, map.offset(&[2, 0])?), (2, 1, 256));
 //! let rows = map.components()[0].chain().digits();
 //! assert_eq!(rows.iter().map(|digit| digit.stride()).collect::<Vec<_>>(), [2048, 256, 1]);
-//!
-//! // Questions that may take long stop at a limit and say so (`Error::TooHard`).
-//! assert!(INVERSE_WORK_LIMIT < EQUALITY_WORK_LIMIT || PADDING_SEARCH_LIMIT > 0);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]

@@ -113,7 +113,7 @@ impl Replay<'_> {
 
 /// The chain of the number that was cut into a count and a place.
 fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
-    let mut digits: SmallVec<[Digit; 6]> = SmallVec::new();
+    let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
     for digit in count.digits() {
         let divisor = digit.divisor().checked_mul(group.tile.get())?;
         digits.push(Digit::new(NonZeroU64::new(divisor)?, digit.stride()));

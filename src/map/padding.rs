@@ -33,7 +33,7 @@ use crate::strided::Offsets;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OffsetBox {
     base: u64,
-    loops: SmallVec<[(u64, u64); 4]>,
+    loops: SmallVec<[(u64, u64); 8]>,
 }
 
 impl OffsetBox {
@@ -204,7 +204,7 @@ struct Digits {
 struct Number {
     extent: u64,
     /// The place of each digit, and what one unit of it is worth in the number.
-    digits: SmallVec<[(usize, u64); 4]>,
+    digits: SmallVec<[(usize, u64); 8]>,
 }
 
 struct MixedRadix {

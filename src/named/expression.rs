@@ -1,5 +1,10 @@
 //! `Values`: what the words of a rule stand for, and the value of its expressions.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 

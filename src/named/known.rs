@@ -1,6 +1,9 @@
 //! `known_as`: the names that a layout has.
 
-use std::fmt;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};

@@ -1,7 +1,12 @@
 //! `NamedLayout`: a name with a type and sizes.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::checked::{self, BYTES};
 use crate::cursor::Cursor;

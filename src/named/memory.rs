@@ -1,6 +1,9 @@
 //! `Part`: the maps of a rule of digits, `[N/32]{[K/4][n%32][k%4] + 128}`.
 
-use std::cmp::Reverse;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use crate::checked::{self, ELEMENTS, OFFSET, PHYSICAL};
 use crate::element::DataType;

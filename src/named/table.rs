@@ -1,5 +1,8 @@
 //! `Row`: the table, and finding a name in it.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use std::sync::OnceLock;
 
 use crate::element::DataType;

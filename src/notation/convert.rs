@@ -1,6 +1,9 @@
 //! What a layout of any notation is made from.
 
 #[cfg(feature = "named")]
+use alloc::boxed::Box;
+
+#[cfg(feature = "named")]
 use crate::error::Error;
 use crate::map::IndexMap;
 #[cfg(feature = "named")]

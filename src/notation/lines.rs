@@ -3,6 +3,7 @@
 use crate::checked::{Exact, at};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 

@@ -36,6 +36,8 @@ mod strided;
 mod view_step;
 
 use alloc::borrow::ToOwned;
+#[cfg(feature = "named")]
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -217,7 +217,7 @@ impl Tag {
     /// behind it puts these behind the rest.
     fn tiles(&self) -> Result<Vec<Tile>, Error> {
         let rank_of = |dimension: usize| self.outer.iter().position(|&outer| outer == dimension).unwrap_or(usize::MAX);
-        let mut run_starts: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut run_starts: SmallVec<[usize; 8]> = SmallVec::new();
         let mut previous = None;
         for (index, &(_, dimension)) in self.blocks.iter().enumerate() {
             let rank = rank_of(dimension);

@@ -50,7 +50,7 @@ pub struct Relayout {
     pub(super) source: IndexMap,
     pub(super) destination: IndexMap,
     /// Axes longer than 1 that are walked backwards on one side, ascending.
-    pub(super) reversed: SmallVec<[usize; 4]>,
+    pub(super) reversed: SmallVec<[usize; 8]>,
     pub(super) padding: Padding,
     pub(super) memory: DestinationMemory,
     pub(super) fill: Fill,
@@ -133,7 +133,7 @@ impl Relayout {
             return Err(Error::AxisOutOfRange { axis, rank });
         }
         let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
-        let reversed: SmallVec<[usize; 4]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
+        let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.min_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
         let machine = Machine::this();

@@ -56,6 +56,7 @@ impl AxisList {
     }
 
     /// The same numbers, those of axes of size 1 included?
+    #[cfg(feature = "relayout")]
     #[inline]
     pub(super) fn is_identical(&self, other: &AxisList) -> bool {
         match (self, other) {

@@ -10,6 +10,7 @@ use super::axes::AxisOrder;
 use super::axis_list::AxisList;
 use super::size::{extent, size_in_bytes};
 
+#[cfg(feature = "relayout")]
 mod identity;
 mod invariants;
 

@@ -5,7 +5,6 @@
 //!
 //! ```
 //! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags};
-//! use tensor_layout::plan::OVERLAP_WORK_LIMIT;
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDml);
@@ -14,9 +13,8 @@
 //! assert!(packed && !in_order);
 //! assert_eq!(desc.rank_at_least(5, Side::Front).sizes(), [1, 2, 3, 4, 5]);
 //! assert_eq!(desc.index_width(), IndexWidth::I32);
-//! // Whether two indices share a place is searched for where strides do not decide it, up to OVERLAP_WORK_LIMIT steps.
+//! // Whether two indices share a place is searched for where strides do not decide it, up to a limit.
 //! assert_eq!(desc.overlap(), Overlap::No);
-//! # let _ = OVERLAP_WORK_LIMIT;
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]

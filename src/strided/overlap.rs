@@ -68,7 +68,7 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     if sizes.contains(&0) {
         return Overlap::No;
     }
-    let mut terms: SmallVec<[Term; 8]> = SmallVec::new();
+    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if size > 1 {
             terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1) });

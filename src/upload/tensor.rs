@@ -1,5 +1,7 @@
 //! `Tensor`: what the checks ask of a layout, whichever model it comes from.
 
+use alloc::vec::Vec;
+
 use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;

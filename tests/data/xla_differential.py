@@ -3,7 +3,7 @@
 
 Every text is given to XLA in a child process, as XLA ends the process on some of them. The outcome, one line a
 text, goes to xla_differential.tsv beside this script: `ok` and what XLA prints, `error` and why, or `abort`.
-tests/xla_differential.rs then reads the same texts and allows exactly the differences that docs/XLA.md lists.
+tests/it/tiled/differential.rs then reads the same texts and allows exactly the differences that docs/XLA.md lists.
 """
 
 import json

@@ -1,7 +1,6 @@
 //! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod checkpoint;
-mod glob;
 mod plan;
 mod report;
 mod rule;

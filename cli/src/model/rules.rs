@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::glob::Glob;
+use glob::Pattern;
+
 use super::rule::Rule;
 
-/// `PATTERN=RULE`: a rule for the tensors whose names match.
+/// `PATTERN=RULE`: a rule for the tensors whose names match, as a shell matches them: `*`, `?`, `[a-z]`, `[!a-z]`. Dots and
+/// slashes are characters as any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exception {
-    pattern: Glob,
+    pattern: Pattern,
     rule: Rule,
 }
 
@@ -20,7 +22,11 @@ impl FromStr for Exception {
         // A name may hold `=`, a rule never does.
         let (pattern, rule) =
             text.rsplit_once('=').ok_or("expected PATTERN=RULE, such as 'conv*.weight=OIhw16i16o'")?;
-        Ok(Exception { pattern: pattern.parse()?, rule: rule.parse()? })
+        if pattern.is_empty() {
+            return Err("an empty pattern matches nothing".into());
+        }
+        let pattern = pattern.parse::<Pattern>().map_err(|error| format!("`{pattern}`: {error}"))?;
+        Ok(Exception { pattern, rule: rule.parse()? })
     }
 }
 
@@ -73,5 +79,41 @@ mod tests {
         assert_eq!(rules.unused(["conv1.weight", "a=b"].into_iter()), None);
         assert_eq!(rules.unused(["conv1.weight"].into_iter()), Some("a=b".into()));
         assert!("conv".parse::<Exception>().is_err() && "conv=sideways".parse::<Exception>().is_err());
+    }
+
+    /// What `--to-for` promises, of the library that keeps it.
+    #[test]
+    fn patterns_match_as_a_shell_matches() {
+        let matching = [
+            ("*", "a.b/c"),
+            ("conv*.weight", "conv.weight.weight"),
+            ("layers.?.w", "layers.7.w"),
+            ("layers.[0-4].w", "layers.4.w"),
+            ("[!0-4]", "5"),
+            ("*a*b*c", "xxaxxbbxc"),
+            ("\u{e9}?", "\u{e9}\u{1f600}"),
+        ];
+        let others = [
+            ("conv*.weight", "conv2.weight2"),
+            ("layers.?.w", "layers.17.w"),
+            ("layers.?.w", "layers..w"),
+            ("[!0-4]", "4"),
+            ("*a*b*c", "xxaxxcbb"),
+            ("[0-4]", "-"),
+            ("conv", "conv2"),
+        ];
+        let matches = |(pattern, name): (&str, &str)| {
+            format!("{pattern}=packed").parse::<Exception>().unwrap().pattern.matches(name)
+        };
+        for case in matching {
+            assert!(matches(case), "{case:?}");
+        }
+        for case in others {
+            assert!(!matches(case), "{case:?}");
+        }
+        for pattern in ["", "[", "a[bc", "[]", "[!]", "[a-"] {
+            assert!(format!("{pattern}=packed").parse::<Exception>().is_err(), "{pattern}");
+        }
+        assert!(!matches((&format!("{}b", "*a".repeat(200)), &"a".repeat(20_000))));
     }
 }

@@ -1,15 +1,15 @@
-//! No public function takes long, or much memory, on a short text: as in the library's `tests/work_limits`.
+//! No public function takes long, or much memory, on a short text: as in the library's `tests/house/work_limits`.
 
 #![allow(unsafe_code, reason = "the allocator that counts, and the compiler's counters")]
 #![allow(dead_code, reason = "the library's own tests use the rest")]
 
-#[path = "../../../tests/work_limits/calls.rs"]
+#[path = "../../../tests/house/work_limits/calls.rs"]
 mod calls;
 #[path = "../../../tests/counting/mod.rs"]
 mod counting;
-#[path = "../../../tests/work_limits/hostile.rs"]
+#[path = "../../../tests/house/work_limits/hostile.rs"]
 mod hostile;
-#[path = "../../../tests/work_limits/steps.rs"]
+#[path = "../../../tests/house/work_limits/steps.rs"]
 mod steps;
 
 use calls::{each_map, each_plan};

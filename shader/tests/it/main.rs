@@ -5,6 +5,7 @@ mod index;
 mod limits;
 #[path = "../../../tests/literal/mod.rs"]
 mod literal;
+mod page;
 mod programs;
 #[path = "../../../tests/public_types/mod.rs"]
 mod public_types;

@@ -80,7 +80,7 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     }
     let mut orders = Vec::new();
     let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
-    let mut minor: SmallVec<[usize; 4]> = SmallVec::new();
+    let mut minor: SmallVec<[usize; 8]> = SmallVec::new();
     choose(&major_first, tiled.min(rank), &mut minor, &mut |minor| {
         let others: Vec<usize> = major_first.iter().copied().filter(|dimension| !minor.contains(dimension)).collect();
         let mut order = near_row_major(map, &others);
@@ -101,7 +101,7 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
 fn choose(
     from: &[usize],
     left: usize,
-    chosen: &mut SmallVec<[usize; 4]>,
+    chosen: &mut SmallVec<[usize; 8]>,
     found: &mut impl FnMut(&[usize]) -> bool,
 ) -> bool {
     let Some(left) = left.checked_sub(1) else { return found(chosen) };

@@ -59,7 +59,7 @@ struct Position {
     dimension: usize,
     bound: u64,
     /// The places of its digits in memory, the major digit first.
-    digits: SmallVec<[usize; 4]>,
+    digits: SmallVec<[usize; 8]>,
 }
 
 impl Position {

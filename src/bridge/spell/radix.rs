@@ -64,7 +64,7 @@ fn tiles_for(sizes: &[u64], order: &[usize], memory: &MemoryOrder) -> Result<Vec
     let place = |entry: &Entry| entry.0.and_then(|(dimension, level, _)| memory.place(dimension, level));
     let bits = usize::BITS.minus(memory.digits.len().saturating_sub(1).leading_zeros());
     for bit in 0..bits {
-        let order: SmallVec<[usize; 12]> = entries.iter().filter_map(place).collect();
+        let order: SmallVec<[usize; 8]> = entries.iter().filter_map(place).collect();
         if order.is_sorted() {
             break;
         }

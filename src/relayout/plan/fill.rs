@@ -109,7 +109,7 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }
-    let mut loops: SmallVec<[(u64, u64); 4]> = SmallVec::from_slice(outer);
+    let mut loops: SmallVec<[(u64, u64); 8]> = SmallVec::from_slice(outer);
     loops.push((run, 1));
     destination_box(padding, &loops)
 }

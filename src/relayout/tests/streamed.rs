@@ -37,7 +37,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let mut destination = Buffer::new(expected.len(), shift, |_| 0);
     let Passes::Direct(program) = &relayout.passes else { return None };
     let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Nest(_)));
-    take_streamed();
+    let _ = take_streamed();
     let software = Relayout { level: Available::up_to(Level::Software32), ..relayout.clone() };
     software.run(own, &mut destination.bytes[destination.start..][..expected.len()]).unwrap();
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());

@@ -36,7 +36,7 @@ pub struct GemmOperand {
     pub leading_dimension: u64,
     /// Where the first matrix begins, in elements.
     pub offset: u64,
-    batch: SmallVec<[(u64, u64); 4]>,
+    batch: SmallVec<[(u64, u64); 8]>,
 }
 
 impl GemmOperand {
@@ -134,7 +134,7 @@ impl BufferTensorDesc {
                 return Err(Error::NotExpressible { target: "matrix operand", reason });
             }
         };
-        let mut batch: SmallVec<[(u64, u64); 4]> = SmallVec::new();
+        let mut batch: SmallVec<[(u64, u64); 8]> = SmallVec::new();
         let axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).enumerate();
         let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
         join_axes(outer, self.logical_elements() == 0, |size, stride, joins| match batch.last_mut() {

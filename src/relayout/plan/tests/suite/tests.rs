@@ -147,7 +147,8 @@ fn each_conversion_has_its_kernel_and_its_order() {
 /// Large copies are out of the cache.
 #[test]
 fn large_copies_stream_and_small_ones_do_not() {
-    for (name, [from, to], reversed) in suite() {
+    // Named layouts come in all sizes.
+    for (name, [from, to], reversed) in suite().filter(|(name, ..)| !name.starts_with("named")) {
         let large = !name.contains('\t') || name.starts_with("check") || name.starts_with("unaligned");
         let program = program(from, to, &reversed, &z5());
         assert_eq!((program.streaming, program.prefetch || !large), (large, true), "{name}");

@@ -1,0 +1,280 @@
+//! What the command line leaves behind when the power fails, the disk is full or broken, or its input changes
+//! while it is read. strace tells which system calls it makes, and makes them fail.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::command_line::folder;
+use serde_json::{Value, json};
+
+/// Everything that writes, or changes what a name means.
+const CALLS: &str = "trace=openat,open,creat,write,pwrite64,writev,ftruncate,fallocate,fsync,fdatasync,?rename,renameat,renameat2,?unlink,unlinkat,?link,linkat";
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The program under strace with these options; `None`, and a line that says so, where it cannot be traced.
+fn traced(options: &[&str], arguments: &[&str]) -> Option<Command> {
+    let works = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    if !works.is_ok_and(|output| output.status.success()) {
+        // Not captured by the test harness.
+        let _ = writeln!(std::io::stderr(), "skipped: strace is not installed, or may trace nothing here");
+        return None;
+    }
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-s", "64"]).args(options).arg(env!("CARGO_BIN_EXE_tensor-layout")).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Some(command)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The ways to write a file: the arguments, and the files that are to be there, the last of which comes last.
+fn ways(folder: &Path) -> Vec<(Vec<String>, Vec<PathBuf>)> {
+    let raw = folder.join("raw");
+    fs::write(&raw, (0..1 << 20).map(|place: u32| place.to_le_bytes()[0] | 1).collect::<Vec<_>>()).unwrap();
+    let model = folder.join("model.safetensors");
+    crate::safetensors_file::write(&model, &[("w", "U8", &[300, 4000], 1_200_000)], None, 1);
+    let (sharded, parts) = (folder.join("sharded"), ["one.safetensors", "two.safetensors"]);
+    fs::create_dir_all(&sharded).unwrap();
+    let mut weights = serde_json::Map::new();
+    for part in parts {
+        crate::safetensors_file::write(&sharded.join(part), &[(part, "F32", &[33, 70], 9240)], None, 2);
+        weights.insert(part.to_owned(), Value::from(part));
+    }
+    let index = sharded.join("model.safetensors.index.json");
+    fs::write(&index, json!({ "metadata": { "total_size": 18480 }, "weight_map": weights }).to_string()).unwrap();
+    let out = folder.join("out");
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let new = folder.join("new");
+    vec![
+        (
+            words(&["convert", "--from", "u8[1024,1024]", "--to", "u8[1024,1024]{0,1}", text(&raw), text(&out)]),
+            vec![out.clone()],
+        ),
+        (
+            words(&["model", text(&model), "--to", "tpu:v5e", "--limits", "none", "--out", text(&out)]),
+            vec![out.clone()],
+        ),
+        (words(&["draw", "f32[20,30]{0,1}", "--svg", text(&out)]), vec![out]),
+        (
+            words(&["model", text(&index), "--to", "tpu:v5e", "--limits", "none", "--jobs", "1", "--out", text(&new)]),
+            parts.iter().map(|part| new.join(part)).chain([new.join("model.safetensors.index.json")]).collect(),
+        ),
+    ]
+}
+
+/// A system call: its name, the strings and the files of its descriptors in it, and the whole line.
+struct Call {
+    name: String,
+    paths: Vec<String>,
+    line: String,
+}
+
+fn calls(log: &Path) -> Vec<Call> {
+    let call = |line: &str| {
+        // `1234 rename("a", "b") = 0`, `1234 write(4</a>, "..."..., 3) = 3`
+        let (name, rest) = line.split_once(' ')?.1.trim_start().split_once('(')?;
+        let arguments = rest.rsplit_once(" = ").map_or(rest, |(arguments, _)| arguments);
+        let pieces = |open: char, close: char| {
+            let mut found = Vec::new();
+            let mut rest = arguments;
+            while let Some((_, after)) = rest.split_once(open) {
+                let Some((inner, behind)) = after.split_once(close) else { break };
+                found.push(inner.to_owned());
+                rest = behind;
+            }
+            found
+        };
+        let is_named = name.starts_with("rename") || name.starts_with("unlink") || name.starts_with("link");
+        let paths =
+            if is_named || name.starts_with("open") || name == "creat" { pieces('"', '"') } else { pieces('<', '>') };
+        Some(Call { name: name.to_owned(), paths, line: line.to_owned() })
+    };
+    fs::read_to_string(log).unwrap().lines().filter_map(call).collect()
+}
+
+/// After a power cut, the disk has what was synced. So the bytes are synced before the file has its name, and
+/// the name before anything that counts on it; and nothing that exists is opened for writing.
+#[test]
+fn bytes_are_on_the_disk_before_a_file_has_its_name() {
+    let folder = folder("power_cut_order");
+    for (arguments, targets) in ways(&folder) {
+        let log = folder.join("log");
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let Some(mut command) = traced(&["-y", "-o", text(&log), "-e", CALLS], &arguments) else { return };
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        let calls = calls(&log);
+        let all: Vec<&str> = calls.iter().map(|call| call.line.as_str()).collect();
+        let all = all.join("\n");
+        let position = |from: usize, test: &dyn Fn(&Call) -> bool| {
+            calls.iter().skip(from).position(test).map(|place| place + from)
+        };
+        let mut before = 0;
+        for target in &targets {
+            let is_renaming = |call: &Call| call.name.starts_with("rename") && call.paths[1] == text(target);
+            assert_eq!(calls.iter().filter(|call| is_renaming(call)).count(), 1, "{all}");
+            let renamed = position(0, &is_renaming).unwrap();
+            let temporary = &calls[renamed].paths[0];
+            assert_eq!(Path::new(temporary).parent(), target.parent(), "{all}");
+            let created = position(0, &|call| call.name.starts_with("open") && &call.paths[0] == temporary).unwrap();
+            assert!(calls[created].line.contains("O_CREAT|O_EXCL"), "{all}");
+            let writes = ["write", "pwrite64", "writev", "ftruncate", "fallocate"];
+            let is_written =
+                |call: &Call| writes.contains(&call.name.as_str()) && call.paths.first() == Some(temporary);
+            let last =
+                calls.iter().rposition(is_written).unwrap_or_else(|| panic!("{temporary} is not written: {all}"));
+            let is_synced = |call: &Call| call.name.ends_with("sync") && call.paths.first() == Some(temporary);
+            let synced = position(last, &is_synced).unwrap_or_else(|| panic!("{temporary} is not synced: {all}"));
+            assert!(created < last && synced < renamed, "{all}");
+            let names_synced =
+                |call: &Call| call.name == "fsync" && call.paths.first().map(Path::new) == target.parent();
+            let on_disk = position(renamed, &names_synced);
+            assert!(on_disk.is_some(), "the name of {} is not synced: {all}", target.display());
+            // An index comes after the names of its parts are on the disk.
+            assert!(
+                before <= created || targets.len() == 1 || !target.ends_with("model.safetensors.index.json"),
+                "{all}"
+            );
+            before = before.max(on_disk.unwrap());
+        }
+        for call in calls.iter().filter(|call| call.name.starts_with("open") || call.name == "creat") {
+            let writes = call.line.contains("O_WRONLY") || call.line.contains("O_RDWR") || call.name == "creat";
+            // The file without a name, and what the system itself has.
+            let own = call.line.contains("O_EXCL")
+                || call.line.contains("O_TMPFILE")
+                || !call.paths[0].starts_with(text(&folder));
+            assert!(!writes || own, "{}", call.line);
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Each call fails once, with what full and broken disks and quotas say.
+#[test]
+fn a_disk_that_fails_leaves_the_old_file_and_no_half_of_a_new_one() {
+    let folder = folder("failing_disk");
+    for (arguments, targets) in ways(&folder).into_iter().filter(|(_, targets)| targets.len() == 1) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let out = &targets[0];
+        for (call, error, says) in [
+            ("write", "ENOSPC", "No space left on device"),
+            ("write", "EDQUOT", "Disk quota exceeded"),
+            ("write", "EIO", "Input/output error"),
+            ("fdatasync", "ENOSPC", "No space left on device"),
+            ("fdatasync", "EIO", "Input/output error"),
+            ("?rename,renameat,renameat2", "EACCES", "Permission denied"),
+            ("?rename,renameat,renameat2", "EXDEV", "cross-device"),
+        ] {
+            fs::write(out, "old").unwrap();
+            let before = names(&folder);
+            let inject = format!("inject={call}:error={error}:when=1");
+            let Some(mut command) = traced(&["-o", "/dev/null", "-e", &inject], &arguments) else { return };
+            let output = command.output().unwrap();
+            let complaint = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{inject}: {arguments:?} {complaint}");
+            assert!(complaint.starts_with("error: ") && complaint.contains(says), "{inject}: {complaint}");
+            assert!(complaint.contains(&format!("{} cannot be written", out.display())), "{inject}: {complaint}");
+            assert_eq!((fs::read(out).unwrap(), names(&folder)), (b"old".to_vec(), before), "{inject}: {arguments:?}");
+        }
+        // The new file has its name by then, but whether that is on the disk is not known.
+        let Some(mut command) = traced(&["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1"], &arguments) else {
+            return;
+        };
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(said(&output).contains("cannot be synced to the disk: Input/output error"), "{}", said(&output));
+        assert_ne!(fs::read(out).unwrap(), b"old");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The program ends at each of its calls: the file is the old one or the whole new one, and nothing else but
+/// a temporary file is left.
+#[test]
+fn a_program_that_ends_anywhere_leaves_the_old_file_or_the_new_one() {
+    let folder = folder("ends_anywhere");
+    for (arguments, targets) in ways(&folder).into_iter().filter(|(_, targets)| targets.len() == 1) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let out = &targets[0];
+        let Some(mut command) = traced(&["-o", "/dev/null"], &arguments) else { return };
+        assert!(command.output().unwrap().status.success());
+        let new = fs::read(out).unwrap();
+        fs::write(out, "old").unwrap();
+        let before = names(&folder);
+        for (call, may_be_new) in
+            [("write", false), ("fdatasync", false), ("?rename,renameat,renameat2", false), ("fsync", true)]
+        {
+            let inject = format!("inject={call}:signal=KILL:when=1");
+            let output = traced(&["-o", "/dev/null", "-e", &inject], &arguments).unwrap().output().unwrap();
+            assert!(!output.status.success(), "{inject}: {arguments:?}");
+            let left = fs::read(out).unwrap();
+            assert!(left == b"old" || left == new, "{inject}: {arguments:?} left {} bytes", left.len());
+            assert!(!may_be_new || left == new, "{inject}: the name comes before its folder is synced");
+            for name in names(&folder) {
+                if name.ends_with(".part") {
+                    fs::remove_file(folder.join(&name)).unwrap();
+                } else {
+                    assert!(before.contains(&name), "{inject}: {name}");
+                }
+            }
+            fs::write(out, "old").unwrap();
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Another program shortens the input, or writes it, after it was opened and before all of it is read.
+#[test]
+fn an_input_that_changes_is_an_error_and_leaves_no_output() {
+    let folder = folder("input_changes");
+    for shorten in [true, false] {
+        for (place, call) in [(0, "ftruncate"), (1, "write")] {
+            let (arguments, targets) = ways(&folder).swap_remove(place);
+            let input = folder.join(["raw", "model.safetensors"][place]);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let before = names(&folder);
+            // It waits here long enough, and is not waited for: the input is changed once the temporary file
+            // is there.
+            let inject = format!("inject={call}:delay_enter=3000000:when=1");
+            let Some(mut command) = traced(&["-o", "/dev/null", "-e", &inject], &arguments) else { return };
+            let mut child = command.spawn().unwrap();
+            while names(&folder).len() == before.len() && child.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            let file = fs::File::options().write(true).open(&input).unwrap();
+            if shorten {
+                file.set_len(70_000).unwrap();
+            } else {
+                (&file).write_all(&fs::read(&input).unwrap()[..9]).unwrap();
+            }
+            let output = child.wait_with_output().unwrap();
+            let complaint = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+            let says = if shorten {
+                "was made shorter or longer by another program"
+            } else {
+                "was written by another program"
+            };
+            let says = format!("error: {} {says} while it was read", input.display());
+            assert!(complaint.starts_with(&says), "{arguments:?}: {complaint}");
+            assert_eq!(names(&folder), before, "{arguments:?}");
+            assert!(!targets[0].exists());
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}

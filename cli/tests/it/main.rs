@@ -1,0 +1,14 @@
+//! What the program does, as a shell sees it: a module a topic.
+
+mod command_line;
+mod damaged_models;
+mod files;
+mod first_steps;
+mod interrupted;
+mod laid_out_models;
+mod layouts;
+mod models;
+mod named;
+mod safetensors_file;
+mod shader;
+mod sharded_models;

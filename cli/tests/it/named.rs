@@ -1,0 +1,42 @@
+//! Named layouts on the command line.
+
+use crate::command_line::run;
+use serde_json::json;
+
+#[test]
+fn names_are_layouts_of_every_command() {
+    let of = |arguments: &[&str]| {
+        let run = run(arguments);
+        assert_eq!(run.status, 0, "{run:?}");
+        run.stdout
+    };
+    let vectors = "tensorrt.kCHW16:f16[2,33,3,2]";
+    let described = of(&["describe", "f16[2,33,3,2]{3,2,1,0:T(16,1,1)}"]);
+    assert!(described.contains("\n  known as   tensorrt.kCHW16:f16[2,33,3,2]\n"), "{described}");
+    let object = run(&["--json", "describe", vectors]).object();
+    assert_eq!((&object["notation"], &object["canonical"]), (&json!("named"), &json!(vectors)));
+    assert_eq!(object["known_as"], json!(["openvino.b_fs_yx_fsv16:f16[2,33,3,2]"]));
+    assert_eq!(object["notations"]["xla"]["text"], "f16[2,33,3,2]{3,2,1,0:T(16,1,1)}");
+    assert_eq!(of(&["describe", "--as", "named", "f16[2,33,3,2]:nChw16c"]), format!("{vectors}\n"));
+    assert!(of(&["offset", "nvidia.sf_128x4:f8e4m3fn[200,10]", "130,5"]).contains("2081"));
+    assert!(of(&["same", vectors, "f16[2,33,3,2]:aBcd16b"]).starts_with("yes"));
+    assert!(of(&["draw", "awq.qweight_u4:u4[2,16]"]).contains("awq.qweight_u4:u4[2,16]"));
+    assert!(of(&["view", vectors, "--permute", "1,0,2,3"]).contains("f16[33,2,3,2]"));
+    // A name alone takes the type and the sizes of the other side.
+    let plan = of(&["convert", "--explain", "--from", "u4[32,128]{1,0:E(4)}", "--to", "marlin.qweight_u4"]);
+    assert!(plan.contains("to   marlin.qweight_u4:u4[32,128]"), "{plan}");
+    let plan = of(&["convert", "--explain", "--from", "gptq.qweight_u4:u4[32,128]", "--to", "marlin.qweight_u4"]);
+    assert!(plan.contains("from gptq.qweight_u4:u4[32,128]"), "{plan}");
+    let check = |offset| {
+        run(&["check", "swizzled:f8e4m3fn[200,10]", "--limits", "webgpu", "--buffer", "8192", "--offset", offset])
+    };
+    assert_eq!((check("256").status, check("8").status), (0, 1));
+    // The table.
+    let names = of(&["names"]);
+    assert!(names.lines().count() > 75 && names.contains("ggml.q8_0x4.qs<bl=4,8>"), "{names}");
+    let one = of(&["names", "sf_128x4"]);
+    assert!(one.contains("  padding  must be zero\n") && one.contains("to_blocked"), "{one}");
+    assert_eq!(run(&["names", "nothing"]).status, 1);
+    let refused = run(&["describe", "tensorrt.kCWH32:s8[2,33,3,2]"]);
+    assert!(refused.stderr.contains("the nearest is tensorrt.kCHW32"), "{refused:?}");
+}

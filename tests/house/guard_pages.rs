@@ -1,0 +1,523 @@
+//! Copies between buffers that end where no byte may be read or written: every kernel, at every level, with
+//! elements of every size, at both ends of both buffers. One byte outside ends the process.
+//!
+//! `--nocapture` names each copy before it runs: the last one is what faulted.
+#![cfg(unix)]
+#![allow(unsafe_code, reason = "pages without access")]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::guarded::{End, Guarded};
+use crate::literal::cases;
+use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
+use proptest::prelude::*;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+
+fn levels() -> impl Iterator<Item = KernelLevel> {
+    KernelLevel::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// The bytes that the elements of a side need, which may be less than those of the whole layout.
+fn needs(side: &Side) -> usize {
+    let elements = usize::try_from(side.map.min_elements()).unwrap();
+    (elements * side.map.element_bits() as usize).div_ceil(8)
+}
+
+/// The memory on both sides of the copies: for the source and the destination one that is used at either end.
+struct Buffers {
+    sources: [Guarded; 2],
+    destination: Guarded,
+    /// What the innermost loops were called.
+    words: BTreeSet<String>,
+}
+
+impl Buffers {
+    fn new(bytes: usize) -> Buffers {
+        let new = || Guarded::new(bytes);
+        Buffers { sources: [new(), new()], destination: new(), words: BTreeSet::new() }
+    }
+
+    /// Runs a copy at every level, past the cache and through it, whole and in pieces, with the buffers at
+    /// all ends.
+    fn check(
+        &mut self,
+        name: &str,
+        (from, to): (&Side, &Side),
+        relayout: &Relayout,
+        expected_from: &Side,
+        padding: Padding,
+    ) {
+        let words = relayout.explain();
+        self.words.extend(words.split("kernels:").next().unwrap().lines().map(str::to_owned));
+        // With padding kept, no byte after the last element is needed.
+        let (reads, writes) = (needs(from), if padding == Padding::Keep { needs(to) } else { to.bytes() });
+        let source = noise(from.bytes().max(reads), 1);
+        let before = noise(to.bytes().max(writes), 2);
+        let mut expected = before.clone();
+        literal_copy(expected_from, to, &source, &mut expected, padding);
+        let (before, expected) = (&before[..writes], &expected[..writes]);
+        let ends = End::BOTH;
+        let [front, back] = &mut self.sources;
+        let sources = [front.sealed(ends[0], &source[..reads]), back.sealed(ends[1], &source[..reads])];
+        let pieces = relayout.partition(3).unwrap();
+        for (source, at) in sources.into_iter().zip(ends) {
+            for end in ends {
+                for (level, streaming) in levels().flat_map(|level| [(level, false), (level, true)]) {
+                    println!("{name}: {level}, streaming {streaming}, source at {at:?}, destination at {end:?}");
+                    let relayout = relayout.clone().with_kernel_level(level).with_streaming(streaming);
+                    let destination = self.destination.bytes(end, writes);
+                    destination.copy_from_slice(before);
+                    relayout.run(source, destination).unwrap();
+                    assert!(destination == expected, "{name} at {level}: {words}");
+                    if !relayout.reads_destination() {
+                        destination.copy_from_slice(before);
+                        relayout.run_write_only(source, WriteOnly::from(&mut *destination)).unwrap();
+                        assert!(destination == expected, "{name} at {level}, write-only: {words}");
+                    }
+                }
+                for piece in &pieces {
+                    let range = piece.destination_range();
+                    let range = range.start.min(writes)..range.end.min(writes);
+                    let destination = self.destination.bytes(end, range.len());
+                    destination.copy_from_slice(&before[range.clone()]);
+                    piece.run(source, destination).unwrap();
+                    assert!(*destination == expected[range], "{name}, a piece: {words}");
+                }
+            }
+        }
+    }
+
+    /// Every kernel that has these words in its name was among them.
+    fn has_met(&self, named: &[&str]) {
+        for name in named {
+            assert!(
+                self.words.iter().any(|line| line.contains(name)),
+                "no copy was made by `{name}`: {:#?}",
+                self.words
+            );
+        }
+    }
+
+    fn copy(&mut self, from: &Side, to: &Side) {
+        let plan = Relayout::new(&from.map, &to.map);
+        let Ok(plan) = plan else { return };
+        for padding in [Padding::Keep, Padding::Zero] {
+            if padding == Padding::Keep || to.bytes() * 8 > to.offsets.len() * to.map.element_bits() as usize {
+                let relayout = plan.clone().with_padding_everywhere(padding).unwrap();
+                let name = format!("{:?} to {:?}, padding {padding:?}", from.map, to.map);
+                self.check(&name, (from, to), &relayout, from, padding);
+            }
+        }
+    }
+
+    /// The copy with some axes backwards.
+    fn copy_reversed(&mut self, from: &Side, to: &Side, axes: &[usize]) {
+        let sizes = from.map.sizes();
+        let number = |index: &[u64]| index.iter().zip(sizes).fold(0, |number, (i, size)| number * size + i) as usize;
+        let flipped = |mut index: Vec<u64>| {
+            axes.iter().for_each(|&axis| index[axis] = sizes[axis] - 1 - index[axis]);
+            from.offsets[number(&index)]
+        };
+        let read = Side { offsets: crate::literal::indices(sizes).map(flipped).collect(), ..from.clone() };
+        let relayout = Relayout::reversing(&from.map, &to.map, axes).unwrap();
+        let name = format!("{:?} to {:?}, {axes:?} backwards", from.map, to.map);
+        self.check(&name, (from, to), &relayout, &read, Padding::Keep);
+    }
+}
+
+/// A layout in either notation, with elements as wide as their type.
+fn side(text: &str) -> Side {
+    match text.parse::<ArrayShape>() {
+        Ok(shape) if text.contains("E(") => Side::tiled(&shape),
+        Ok(shape) => Side::tiled(&with_own_bits(shape)),
+        Err(_) => Side::strided(&text.parse::<BufferTensorDesc>().unwrap()),
+    }
+}
+
+/// Rows and columns around the lengths of registers and lines, both ways.
+const PLANES: &[(u64, u64)] =
+    &[(1, 1), (1, 7), (2, 33), (3, 64), (4, 130), (8, 8), (9, 15), (16, 16), (17, 31), (31, 65), (5, 300), (64, 64)];
+
+/// Pairs for elements of one type: each kernel has one at least.
+fn pairs(data_type: DataType) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for &(a, b) in PLANES {
+        for (rows, columns) in BTreeSet::from([(a, b), (b, a)]) {
+            let sizes = format!("{data_type}[{rows},{columns}]");
+            let whole = rows * columns;
+            for (from, to) in [
+                // Runs, repeated runs, transposes; packed and with gaps, at the start of the buffer and after
+                // it.
+                (format!("{sizes}{{1,0}}"), format!("{sizes}:[{},1]+1", columns + 1)),
+                (format!("{sizes}:[{},1]", columns + 3), format!("{sizes}{{1,0}}")),
+                (format!("{sizes}:[0,1]"), format!("{sizes}{{1,0}}")),
+                (format!("{sizes}:[1,0]"), format!("{sizes}:[{},1]", columns + 8)),
+                (format!("{sizes}{{1,0}}"), format!("{sizes}{{0,1}}")),
+                (format!("{sizes}:[{},1]+2", columns + 5), format!("{sizes}:[1,{}]+3", rows + 2)),
+                // Rows in twos, fours and threes; tiles, and tiles of tiles on both sides.
+                (format!("{sizes}{{1,0}}"), format!("{sizes}{{1,0:T(2,{columns})(2,1)}}")),
+                (format!("{sizes}{{1,0:T(4,{columns})(4,1)}}"), format!("{sizes}{{1,0}}")),
+                (format!("{sizes}{{1,0}}"), format!("{sizes}{{1,0:T(3,{columns})(3,1)}}")),
+                (format!("{sizes}{{1,0}}"), format!("{sizes}{{1,0:T(8,16)}}")),
+                (format!("{sizes}{{0,1:T(8,16)(2,1)}}"), format!("{sizes}{{1,0:T(8,16)(2,1)}}")),
+            ] {
+                pairs.push((from, to));
+            }
+            if whole <= 600 {
+                // Pixels of a few channels; dimensions of which several are fused.
+                for channels in [2, 3, 5] {
+                    let sizes = format!("{data_type}[{rows},{columns},{channels}]");
+                    for (from, to) in [("2,1,0", "2,0,1"), ("2,1,0", "1,0,2"), ("1,0,2", "2,1,0"), ("0,2,1", "2,1,0")] {
+                        pairs.push((format!("{sizes}{{{from}}}"), format!("{sizes}{{{to}}}")));
+                    }
+                }
+            }
+        }
+    }
+    for length in [96, 100, 193] {
+        let table = |tile: u64| format!("{data_type}[{length},3]{{1,0:T({tile},1)}}");
+        pairs.push((table(48), table(32)));
+        let runs = |tile: u64| format!("{data_type}[3,{length}]{{1,0:T(1,{tile})}}");
+        pairs.push((runs(48), runs(32)));
+        let long = |tile: u64| format!("{data_type}[{length},80]{{1,0:T({tile},80)}}");
+        pairs.push((long(48), long(32)));
+    }
+    let sizes = format!("{data_type}[6,5,4]");
+    pairs.push((format!("{sizes}{{2,1,0}}"), format!("{sizes}{{2,1,0:T(2,3,2)(*,2,1)}}")));
+    pairs.push((format!("{sizes}{{2,1,0:T(2,3,2)(*,2,1)}}"), format!("{sizes}{{0,1,2}}")));
+    let sizes = format!("{data_type}[2,3,2,3,2,3]");
+    pairs.push((format!("{sizes}{{5,4,3,2,1,0}}"), format!("{sizes}{{0,1,2,3,4,5}}")));
+    pairs
+}
+
+/// Copies at all ends for each of these types.
+fn every_kernel_of(types: &[DataType], named: &[&str]) {
+    let mut buffers = Buffers::new(1 << 19);
+    for &data_type in types {
+        for (from, to) in pairs(data_type) {
+            buffers.copy(&side(&from), &side(&to));
+        }
+        for (from, to) in
+            [("{1,0}", "{1,0}"), ("{1,0}", "{0,1}"), ("{1,0:T(8,16)}", "{1,0:T(2,16)}"), ("{1,0}", ":[310,1]+1")]
+        {
+            for &(rows, columns) in PLANES {
+                let [from, to] = [from, to].map(|layout| side(&format!("{data_type}[{rows},{columns}]{layout}")));
+                for axes in [&[0][..], &[1], &[0, 1]] {
+                    buffers.copy_reversed(&from, &to, axes);
+                }
+            }
+        }
+    }
+    buffers.has_met(named);
+}
+
+/// What whole bytes are copied by.
+const BYTES: &[&str] = &[
+    "copy one contiguous run of ",
+    " contiguous runs of ",
+    "repeat a run of ",
+    " at a table of ",
+    "transpose ",
+    "interleave ",
+    "deinterleave ",
+    ", each a micro-tile of ",
+    " from a table of ",
+    "reverse one run of ",
+    "source row pitch -",
+    "pass 2 of ",
+];
+
+#[test]
+fn elements_of_1_to_4_bits() {
+    let bits = [
+        "interleave 8 rows of ",
+        "bits that begin inside bytes",
+        "copy elements of ",
+        "copy 1 row of ",
+        "transpose ",
+        "pass 2 of ",
+    ];
+    every_kernel_of(&[DataType::S1, DataType::U2, DataType::S4], &bits);
+}
+
+#[test]
+fn elements_of_1_and_2_bytes() {
+    every_kernel_of(&[DataType::U8, DataType::BF16], BYTES);
+}
+
+#[test]
+fn elements_of_4_to_16_bytes() {
+    every_kernel_of(&[DataType::F32, DataType::F64, DataType::C128], BYTES);
+}
+
+/// Elements of any width that a layout can require.
+#[test]
+fn elements_of_every_width() {
+    let mut buffers = Buffers::new(1 << 16);
+    for bits in 1..=128 {
+        let shape = |layout: &str| Side::tiled(&format!("u8[9,13]{{{layout}E({bits})}}").parse().unwrap());
+        for (from, to) in [("1,0:", "0,1:"), ("1,0:", "1,0:T(2,3)"), ("0,1:T(2,8)", "1,0:")] {
+            buffers.copy(&shape(from), &shape(to));
+        }
+    }
+}
+
+/// Tiles whose words of 32 bits hold an element of each row: of 4 bits, of 2, of 1.
+const WORDS: [&str; 3] = ["1,0:T(8,128)(8,1)", "1,0:T(16,128)(16,1)", "1,0:T(32,128)(32,1)"];
+
+/// 1, 2 and 4 bits unpacked to bytes, and packed.
+#[test]
+fn elements_that_change_their_width() {
+    let mut buffers = Buffers::new(1 << 18);
+    for (data_type, bits) in [("s4", 4), ("u4", 4), ("s2", 2), ("u1", 1)] {
+        for &(a, b) in PLANES {
+            for (rows, columns) in BTreeSet::from([(a, b), (b, a)]) {
+                for (packed, bytes) in [
+                    ("1,0", "1,0"),
+                    ("1,0", "0,1"),
+                    ("1,0", "1,0:T(8,128)"),
+                    ("1,0:T(8,32)", "1,0"),
+                    ("0,1:T(4,8)(2,1)", "1,0"),
+                    (WORDS[usize::from(bits == 2) + 2 * usize::from(bits == 1)], "1,0"),
+                ] {
+                    let colon = if packed.contains(':') { "" } else { ":" };
+                    let packed = side(&format!("{data_type}[{rows},{columns}]{{{packed}{colon}E({bits})}}"));
+                    let bytes = Side::tiled(&format!("{data_type}[{rows},{columns}]{{{bytes}}}").parse().unwrap());
+                    buffers.copy(&packed, &bytes);
+                    buffers.copy(&bytes, &packed);
+                }
+            }
+        }
+    }
+    let both = ["sign-extended, ", "zero-extended, ", "pack 8 bits to ", "from a stage of ", "to a stage of "];
+    buffers.has_met(
+        &[&both[..], &["elements that begin inside bytes", "words of 32 bits to", "words of 32 bits of"]].concat(),
+    );
+}
+
+/// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of
+/// them share is read from both.
+#[test]
+fn runs_that_share_lines() {
+    let mut buffers = Buffers::new(1 << 18);
+    for (data_type, name) in [(DataType::U8, "u8"), (DataType::F32, "f32")] {
+        for (rows, columns) in [(16, 384), (13, 300), (9, 131), (1, 500)] {
+            let rows_of = |pitch: u64, base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&[pitch, 1])).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let tiles = Side::tiled(&format!("{name}[{rows},{columns}]{{1,0:T(8,128)}}").parse().unwrap());
+            for (pitch, base) in [(columns, 0), (columns, 1), (columns + 5, 3), (columns + 16, 0)] {
+                buffers.copy(&tiles, &rows_of(pitch, base));
+                buffers.copy(&rows_of(pitch, base), &rows_of(columns, 2));
+            }
+        }
+    }
+}
+
+/// Transposes to rows that begin anywhere in a line, of several panels, of more columns than leftovers are
+/// kept of, and short ones side by side.
+#[test]
+fn rows_that_begin_inside_lines() {
+    let mut buffers = Buffers::new(3 << 20);
+    for (data_type, rows, columns, run) in [
+        (DataType::U8, 1101, 70, 1),
+        (DataType::BF16, 599, 1030, 1),
+        (DataType::F32, 530, 41, 1),
+        (DataType::F64, 131, 1030, 1),
+        (DataType::C128, 140, 19, 1),
+        // Side by side.
+        (DataType::U8, 45, 300, 1),
+        (DataType::BF16, 49, 70, 1),
+        (DataType::F32, 49, 70, 1),
+        (DataType::F64, 19, 35, 1),
+        // Runs.
+        (DataType::U8, 700, 40, 3),
+        (DataType::U8, 200, 19, 15),
+        (DataType::F32, 190, 1030, 3),
+        (DataType::F32, 110, 20, 5),
+        (DataType::F32, 70, 33, 8),
+        (DataType::F32, 25, 40, 25),
+        (DataType::F32, 7, 40, 5),
+        // Whole lines, also to rows that begin lines.
+        (DataType::F32, 70, 33, 16),
+        (DataType::BF16, 90, 12, 64),
+        (DataType::U8, 33, 65, 64),
+    ] {
+        let desc = |strides: [u64; 3], base: u64| {
+            let desc = BufferTensorDesc::new(data_type, &[rows, columns, run], Some(&strides)).unwrap();
+            Side::strided(&desc.with_base_offset(base).unwrap())
+        };
+        for (width, pitch, base) in [(0, 0, 0), (0, 0, 1), (1, 1, 3), (2, 17, 0)] {
+            let from = desc([(columns + width) * run, run, 1], base);
+            let to = desc([run, rows * run + pitch, 1], base);
+            buffers.copy(&from, &to);
+        }
+    }
+}
+
+/// Planes of lines and halves whose rows are whole lines apart, one plane after the other from any byte on.
+#[test]
+fn planes_that_begin_inside_lines() {
+    let mut buffers = Buffers::new(1 << 17);
+    for (run, rows, columns) in [(8, 7, 5), (8, 4, 20), (16, 9, 5), (16, 8, 70), (32, 5, 12)] {
+        for (behind, base) in [(0, 0), (1, 0), (4, 12), (8, 8), (16, 3)] {
+            let desc = |strides: [u64; 4], base: u64| {
+                let desc = BufferTensorDesc::new(DataType::F32, &[3, rows, columns, run], Some(&strides)).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let pitch = (rows * run).next_multiple_of(16);
+            let from = desc([rows * columns * run, columns * run, run, 1], 0);
+            buffers.copy(&from, &desc([columns * pitch + behind, run, pitch, 1], base));
+        }
+    }
+}
+
+/// Every number of columns and rows after the last whole block, to rows that begin lines and to rows that do
+/// not.
+#[test]
+fn edges_of_planes() {
+    let mut buffers = Buffers::new(1 << 17);
+    for (data_type, in_line) in
+        [(DataType::U8, 64), (DataType::BF16, 32), (DataType::F32, 16), (DataType::F64, 8), (DataType::C128, 4)]
+    {
+        for edge in 0..in_line {
+            // More than is interleaved, both ways.
+            let (rows, columns) = (in_line + 17 + edge, 2 * in_line + 17 - edge);
+            let desc = |strides: [u64; 2]| {
+                Side::strided(&BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap())
+            };
+            for pitch in [rows, rows.next_multiple_of(in_line)] {
+                buffers.copy(&desc([columns, 1]), &desc([1, pitch]));
+            }
+        }
+    }
+}
+
+/// Large planes, whose panels are staged and drained or joined, by every tuning.
+#[test]
+fn planes_that_are_tuned() {
+    let mut buffers = Buffers::new(1 << 20);
+    for (data_type, columns, rows, pitch) in [
+        (DataType::U8, 70, 1100, 1152_u64),
+        (DataType::U8, 64, 2048, 4096),
+        (DataType::BF16, 64, 1024, 2048),
+        (DataType::F32, 37, 530, 544),
+        (DataType::F32, 32, 512, 1024),
+        (DataType::F64, 19, 300, 304),
+        (DataType::C128, 17, 150, 152),
+        // Destination rows that follow each other and are drained whole.
+        (DataType::U8, 90, 512, 512),
+        (DataType::BF16, 70, 64, 64),
+        (DataType::F32, 100, 32, 32),
+        (DataType::F32, 50, 256, 256),
+    ] {
+        let desc = |strides: [u64; 2], base: u64| {
+            let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+            Side::strided(&desc.with_base_offset(base).unwrap())
+        };
+        for (from, to) in [
+            (desc([columns, 1], 0), desc([1, pitch], 0)),
+            (desc([columns + 1, 1], 1), desc([1, pitch], 3)),
+            (desc([1, pitch], 3), desc([columns + 1, 1], 1)),
+        ] {
+            for tuning in [
+                "stores=non-temporal,staged=256",
+                "stores=non-temporal,prefetch=512,staged=512,joined=128",
+                "stores=non-temporal,prefetch=2048,staged=1024",
+                "stores=ordinary,prefetch=77,panels=l1",
+                "order=permuted",
+            ] {
+                let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap()).unwrap();
+                let name = format!("{data_type}[{rows},{columns}] with {tuning}");
+                buffers.check(&name, (&from, &to), &relayout, &from, Padding::Keep);
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_inside_one_buffer() {
+    let mut memory = Guarded::new(1 << 17);
+    for data_type in [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128] {
+        for size in [1, 2, 7, 8, 16, 33, 64, 70] {
+            for (from, to) in [
+                (format!("[{size},{size}]{{1,0}}"), format!("[{size},{size}]{{0,1}}")),
+                (format!("[{size},{size}]{{1,0:T(8,8)}}"), format!("[{size},{size}]{{0,1:T(8,8)}}")),
+                (format!("[3,{size}]:[{},1]+1", size + 2), format!("[3,{size}]:[{size},1]")),
+                (format!("[3,{size}]:[{size},1]"), format!("[3,{size}]:[{},1]+1", size + 2)),
+            ] {
+                let (from, to) = (side(&format!("{data_type}{from}")), side(&format!("{data_type}{to}")));
+                let plan = Relayout::new(&from.map, &to.map).unwrap();
+                let before = noise(from.bytes().max(to.bytes()), 1);
+                let mut expected = before.clone();
+                literal_copy(&from, &to, &before, &mut expected, Padding::Keep);
+                let length = needs(&from).max(needs(&to));
+                for (level, end) in levels().flat_map(|level| End::BOTH.map(|end| (level, end))) {
+                    println!("{:?} to {:?} in place: {level}, at {end:?}", from.map, to.map);
+                    let bytes = memory.bytes(end, length);
+                    bytes.copy_from_slice(&before[..length]);
+                    plan.clone().with_kernel_level(level).run_in_place(bytes).unwrap();
+                    assert!(bytes == &expected[..length], "{level}: {}", plan.explain());
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn any_pair_stays_inside_its_buffers((from, to) in pair(), padding in padding()) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let padding = within(padding, from.map.element_bits());
+        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let bytes = from.bytes().max(to.bytes()).max(1);
+        Buffers::new(bytes).check("a random pair", (&from, &to), &relayout, &from, padding);
+    }
+}
+
+/// Which buffer of the copy that is to end the process has a byte that no one may touch.
+const SHORT: &str = "TENSOR_LAYOUT_ONE_BYTE_SHORT";
+
+/// The tests above could not fail if nothing happened at a closed page: here, a copy runs into one, in a
+/// process of its own.
+#[test]
+fn one_byte_too_few_ends_the_process() {
+    for short in ["source Front", "source Back", "destination Front", "destination Back", "neither"] {
+        let test = ["--exact", "a_copy_that_may_end_the_process", "--test-threads=1"];
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let result = child.args(test).env(SHORT, short).output().unwrap();
+        assert_eq!(result.status.success(), short == "neither", "{short}: {result:?}");
+        let said = String::from_utf8_lossy(&result.stdout);
+        assert!(said.contains("running 1 test"), "{said}");
+        assert!(!said.contains("FAILED"), "it is to fault, and no assertion to fail: {said}");
+    }
+}
+
+/// What `one_byte_too_few_ends_the_process` runs in a process of its own; with whole buffers where that test
+/// does not say otherwise.
+#[test]
+fn a_copy_that_may_end_the_process() {
+    let short = std::env::var(SHORT).unwrap_or_default();
+    let (from, to) = (side("f32[33,65]{1,0}"), side("f32[33,65]{0,1}"));
+    for level in levels() {
+        let plan = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level);
+        let (mut source, mut destination) = (Guarded::new(from.bytes()), Guarded::new(to.bytes()));
+        let end = if short.ends_with("Front") { End::Front } else { End::Back };
+        // SAFETY: none. One of the two has a byte that cannot be touched, which is what is tried; the process
+        // is there for nothing else.
+        let (read, written) = unsafe {
+            let one_too_many = |memory: &mut Guarded, length| memory.with_one_too_many(end, length).as_mut();
+            match short.split(' ').next() {
+                Some("source") => (one_too_many(&mut source, from.bytes()), destination.bytes(end, to.bytes())),
+                Some("destination") => (source.bytes(end, from.bytes()), one_too_many(&mut destination, to.bytes())),
+                _ => (source.bytes(end, from.bytes()), destination.bytes(end, to.bytes())),
+            }
+        };
+        plan.run(read, written).unwrap();
+    }
+}

@@ -1,0 +1,208 @@
+//! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be
+//! hard.
+//!
+//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most
+//! `MOST_STEPS` steps and `MOST_BYTES` bytes. What a step is says `steps.rs`.
+
+mod calls;
+mod hostile;
+mod steps;
+
+use self::calls::{each, each_desc, each_map, each_plan, limited};
+use self::hostile::{Subject, others, subjects};
+use tensor_layout::bridge::{lower, lower_map, raise, spell, spell_view};
+use tensor_layout::draw::Picture;
+use tensor_layout::map::{IndexMap, ToIndexMap};
+use tensor_layout::notation::{Notated, Notation, ViewStep, text_in, text_of};
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::strided::{Side, Slice, Slices, broadcast_sizes, coalesce_all};
+use tensor_layout::tiled::TpuGeneration;
+use tensor_layout::upload::{self, Buffer, Limits, Role};
+use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
+
+fn last_index(map: &IndexMap) -> Vec<u64> {
+    map.sizes().iter().map(|size| size.saturating_sub(1)).collect()
+}
+
+#[test]
+fn reading_and_printing() {
+    for Subject { text, .. } in &subjects() {
+        limited("reading a layout", text, || text.parse::<Notated>().is_ok());
+        limited("reading a shape", text, || (text.parse::<ArrayShape>().is_ok(), text.parse::<Shape>().is_ok()));
+        limited("reading a descriptor", text, || text.parse::<BufferTensorDesc>().is_ok());
+    }
+    let brackets =
+        ["(", "{", "[", "((", "f32[", "(f32[1],", "0:", "f32[1]{0:T("].map(|part| part.repeat(200 / part.len()));
+    let numbers =
+        ["9".repeat(200), "1,".repeat(100), "0:9,".repeat(50), "NHWC".repeat(50), "*".repeat(200), "(*".repeat(100)];
+    for text in brackets.iter().chain(&numbers) {
+        limited("reading", text, || {
+            let read =
+                (text.parse::<Notated>().is_ok(), text.parse::<Shape>().is_ok(), text.parse::<ArrayShape>().is_ok());
+            let lists =
+                (text.parse::<Slices>().is_ok(), text.parse::<AxisOrder>().is_ok(), text.parse::<DataType>().is_ok());
+            (read, lists, text.parse::<BufferTensorDesc>().is_ok(), ViewStep::read("reshape", text).is_ok())
+        });
+    }
+    each("Display", |subject| (subject.notated.layout().to_text(), subject.shape.as_ref().map(ToString::to_string)));
+}
+
+#[test]
+fn offsets_and_indices() {
+    each_map("min_elements", |map| {
+        (map.min_elements(), map.class(), map.strides(), map.digit_places(), map.places_nest())
+    });
+    each_map("offset", |map| map.offset(&last_index(map)));
+    each_map("inverse", |map| {
+        let places =
+            [0, 1, map.physical_elements() / 2, map.physical_elements() / 3, map.physical_elements().wrapping_sub(1)];
+        places.map(|place| map.inverse(place).is_ok())
+    });
+    each_map("buffer_boxes", IndexMap::buffer_boxes);
+    each_map("contiguous_part", |map| {
+        let part: Vec<_> = map.sizes().iter().map(|&size| size / 3..size - size / 5).collect();
+        let whole: Vec<_> = map.sizes().iter().map(|&size| 0..size).collect();
+        (map.contiguous_part(&part), map.contiguous_part(&whole))
+    });
+    each_map("row_access", |map| (map.row_access(0).is_ok(), map.row_access(map.sizes().len() / 2).is_ok()));
+}
+
+#[test]
+fn equality() {
+    each_map("same_places, same", |map| (map.same_places(map), map.first_difference(map)));
+    each_map("same_places, others", |map| {
+        let compared = |other: &IndexMap| (map.same_places(other).is_ok(), map.first_difference(other).is_ok());
+        others(map).iter().map(compared).collect::<Vec<_>>()
+    });
+    for Subject { text, map, shape, .. } in &subjects() {
+        for more in ["(1)", "(2,1)", "(*,3)", "(5)(3)(1)", "(*,7)(5)"] {
+            let Some(shape) = shape else { continue };
+            let mut tiles = shape.layout().tiles().to_vec();
+            tiles.extend(more.split_inclusive(')').map(|tile| tile.parse::<tensor_layout::tiled::Tile>().unwrap()));
+            let again = shape.clone().with_layout(shape.layout().clone().with_tiles(&tiles));
+            let Ok(again) = again.and_then(|again| again.to_index_map()) else { continue };
+            limited("same_places, tiled once more", text, || {
+                (map.same_places(&again).is_ok(), map.first_difference(&again).is_ok())
+            });
+        }
+    }
+}
+
+#[test]
+fn views() {
+    each_map("reshape", |map| {
+        let count = map.logical_elements();
+        let halves = [2, 3, 4, 5, 7, 60].map(|part| map.reshape(&[part, count / part]).is_ok());
+        (halves, map.reshape(&[1; 64]).is_ok())
+    });
+    each_map("permute", |map| map.permute(&(0..map.sizes().len()).rev().collect::<Vec<_>>()));
+    each_map("slice", |map| {
+        let slices =
+            |step| map.sizes().iter().map(|&size| Slice::from(size / 3..size).step_by(step)).collect::<Vec<_>>();
+        (map.slice(&slices(1)), map.slice(&slices(2)))
+    });
+    each_map("broadcast_to", |map| map.broadcast_to(&[&[3], map.sizes()].concat()));
+    each_map("with_base", |map| map.clone().with_base(77));
+    each("view", |subject| {
+        let steps =
+            [("reshape", "1000000000,1000000000"), ("slice", "0:1000000000:1000"), ("broadcast", "1000000000,7")];
+        steps.map(|(name, text)| {
+            ViewStep::read(name, text).and_then(|step| subject.notated.layout().view(&step)).is_ok()
+        })
+    });
+}
+
+#[test]
+fn descriptors() {
+    each_desc("facts", |desc| (desc.facts(), desc.overlap(), desc.is_padded(), desc.index_width()));
+    each_desc("overlap_with", |desc| (desc.overlap_with(desc), desc.overlap_with_at(0, desc, 3)));
+    each_desc("offsets", |desc| (desc.offsets().nth(1_000_000_000), desc.offsets().last(), desc.offsets().count()));
+    each_desc("offsets_in_memory_order", |desc| desc.offsets_in_memory_order().take(1000).last());
+    each_desc("blocks", |desc| desc.blocks().iter().take(1000).count());
+    each_desc("gemm_operand", |desc| (desc.gemm_operand().is_ok(), desc.row_pitch(), desc.vector_bytes(16)));
+    each_desc("coalesce", |desc| {
+        (desc.coalesce(), coalesce_all(&[desc, desc]), desc.in_memory_order(), desc.squeeze_all())
+    });
+    each_desc("reshape", |desc| (desc.reshape(&[desc.logical_elements()]), desc.flatten_to_2d(desc.rank() / 2)));
+    each_desc("ranks", |desc| {
+        (desc.rank_at_most(3, Side::Back), desc.rank_at_least(64, Side::Front), desc.diagonal(0, 1))
+    });
+    each_desc("windows", |desc| {
+        (desc.windows(0, 2, 1), desc.reinterpret(DataType::U8), desc.split_elements(DataType::U8))
+    });
+    each_desc("broadcast_sizes", |desc| broadcast_sizes(&[desc.sizes(), desc.sizes()]));
+    each_desc("raise", raise);
+}
+
+#[test]
+fn spelling() {
+    each_map("spell", spell);
+    each_map("text_of", text_of);
+    each_map("lower_map", |map| lower_map(map.clone()));
+    each("lines", |subject| subject.notated.lines());
+    each("text_in", |subject| {
+        Notation::ALL.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
+    });
+    each("offset_steps", |subject| subject.notated.layout().offset_steps(&last_index(&subject.map)));
+    each("spell_view", |subject| {
+        let (Some(shape), rank) = (&subject.shape, subject.map.sizes().len()) else { return };
+        let turned: Vec<usize> = (0..rank).map(|axis| (axis + 1) % rank).collect();
+        drop(subject.map.permute(&turned).and_then(|view| spell_view(&view, shape)));
+    });
+    each("lower", |subject| subject.shape.as_ref().map(lower));
+    each("facts of a shape", |subject| {
+        let Some(shape) = &subject.shape else { return };
+        let sizes = (shape.buffer_size_in_bytes(), shape.padding_elements(), shape.same_physical_order(shape));
+        let tpu =
+            shape.clone().with_tpu_layout(TpuGeneration::V5e).and_then(|shape| shape.with_tpu_tiles(TpuGeneration::V2));
+        drop((sizes, tpu, shape.equal_but_for_size_one_dimensions(shape)));
+    });
+}
+
+#[test]
+fn planning() {
+    for Subject { text, map, .. } in &subjects() {
+        let all: Vec<usize> = (0..map.sizes().len()).collect();
+        for other in others(map) {
+            limited("reversing", text, || {
+                (Relayout::reversing(map, &other, &all).is_ok(), Relayout::reversing(&other, map, &[0]).is_ok())
+            });
+        }
+    }
+    each_plan("with_padding", |plan| plan.clone().with_padding(Padding::Zero));
+    each_plan("padding_boxes", Relayout::padding_boxes);
+    each_plan("descriptor_pairs", Relayout::descriptor_pairs);
+    each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(100).count() <= 100 && pass.box_count() > 0));
+    each_plan("with_tuning", |plan| plan.clone().with_tuning(plan.tuning()).map(|plan| plan.with_streaming(true)));
+}
+
+#[test]
+fn pieces() {
+    each_plan("partition(64)", |plan| plan.partition(64));
+    each_plan("partition(10^6)", |plan| plan.partition(1_000_000));
+    each_plan("partition_aligned", |plan| plan.partition_aligned(4096, 4096));
+    each_plan("partition of a padded copy", |plan| {
+        plan.clone().with_padding(Padding::Zero).and_then(|plan| plan.partition(4096))
+    });
+    each_plan("partition_axis", |plan| plan.partition_axis(0, 1_000_000).map(|pieces| pieces.len()));
+}
+
+#[test]
+fn words_and_pictures() {
+    each_plan("explain", Relayout::explain);
+    each_plan("explain of a padded copy", |plan| plan.clone().with_padding(Padding::Zero).map(|plan| plan.explain()));
+    each_map("Picture::new", |map| Picture::new(map, "a").map(|picture| (picture.to_text(), picture.to_svg())));
+    each_map("Picture::corner", |map| Picture::corner(map, "a").map(|picture| (picture.to_text(), picture.to_svg())));
+}
+
+#[test]
+fn uploads() {
+    for limits in [Limits::webgpu(), Limits::none(), Limits::vulkan(), Limits::webnn(), Limits::vulkan_tensor()] {
+        each_map("validate", |map| upload::validate(map, &Buffer::new(1 << 40, 0, Role::Output), &limits).is_ok());
+        each_map("windows_of", |map| upload::windows_of(map, 0, &limits).map(|windows| windows.take(100).count()));
+        each_desc("suggest", |desc| upload::suggest(desc, &limits).is_ok());
+        each_desc("pieces_along", |desc| {
+            upload::pieces_along(desc, 0, &limits).map(|pieces| (pieces.number(), pieces.take(100).count()))
+        });
+    }
+}

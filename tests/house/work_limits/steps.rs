@@ -1,0 +1,93 @@
+//! How much a function does, without a clock.
+//!
+//! `-Cinstrument-coverage` puts a counter into every region of code that runs together: the body of a loop,
+//! an arm of a match, a function. The sum of all counters of the program is a count of steps that no loop can
+//! get around, and that no machine changes. So the tests here are built with that flag, and with
+//! `--cfg count_steps`, to count (`.ci/run` does so):
+//!
+//! ```sh
+//! RUSTFLAGS='-Cinstrument-coverage --cfg count_steps' LLVM_PROFILE_FILE=/dev/null cargo test --target-dir target/steps --test house work_limits
+//! ```
+//!
+//! Built without them, they hold the memory to its limit, and what returns an error to its error, and no
+//! steps.
+
+/// The most steps of a call: half a second of a release build, which takes some 600 million a second
+/// (`partition` of a copy of 4,096 boxes: 195 million in 0.31 s, on two busy cores).
+pub(crate) const MOST_STEPS: u64 = 300_000_000;
+
+#[cfg(not(count_steps))]
+pub(crate) fn counted<T>(_name: &str, operation: impl FnOnce() -> T) -> (T, u64) {
+    (operation(), 0)
+}
+
+#[cfg(count_steps)]
+pub(crate) use counters::counted;
+
+#[cfg(count_steps)]
+mod counters {
+    use std::sync::{Mutex, Once, PoisonError};
+    use std::time::Duration;
+
+    use super::MOST_STEPS;
+
+    unsafe extern "C" {
+        fn __llvm_profile_begin_counters() -> *const u64;
+        fn __llvm_profile_end_counters() -> *const u64;
+    }
+
+    /// The call that is counted: its name, and the steps before it. One at a time: the counters are those of
+    /// the program.
+    static RUNNING: Mutex<Option<(String, u64)>> = Mutex::new(None);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    fn total() -> u64 {
+        // SAFETY: the two functions of the profiler's runtime name the first counter and one past the last,
+        // which are in one static.
+        let (mut at, end) = unsafe { (__llvm_profile_begin_counters(), __llvm_profile_end_counters()) };
+        let mut sum = 0_u64;
+        while at < end {
+            // SAFETY: it is between the two. Another thread may count on while it is read: a number that is a
+            // little old is good enough.
+            sum = sum.wrapping_add(unsafe { at.read_volatile() });
+            // SAFETY: one past the last at most.
+            at = unsafe { at.add(1) };
+        }
+        sum
+    }
+
+    /// Ends the program when a call takes far more than it may: there are functions that would never return.
+    fn watch() {
+        loop {
+            std::thread::sleep(Duration::from_millis(200));
+            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((name, before)) = &*running {
+                let steps = total().wrapping_sub(*before);
+                if steps > 10 * MOST_STEPS {
+                    eprintln!("{name} has taken {steps} steps, of at most {MOST_STEPS}, and goes on");
+                    std::process::abort();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn counted<T>(name: &str, operation: impl FnOnce() -> T) -> (T, u64) {
+        static WATCH: Once = Once::new();
+        WATCH.call_once(|| drop(std::thread::spawn(watch)));
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = total();
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((name.to_owned(), before));
+        let result = operation();
+        let steps = total().wrapping_sub(before);
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        (result, steps)
+    }
+
+    #[test]
+    fn steps_are_counted() {
+        let loops =
+            |times: u64| counted("a loop", || (0..times).fold(0, |sum: u64, i| std::hint::black_box(sum ^ i))).1;
+        let (few, many) = (loops(1000), loops(1_000_000));
+        assert!(few >= 1000 && many >= 1_000_000 && many < 100 * few.max(100_000), "{few} {many}");
+    }
+}

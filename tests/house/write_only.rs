@@ -1,0 +1,244 @@
+//! A copy into memory that is only written reads none of it.
+//!
+//! No x86 page can be written and not read. So the destination is on pages without any access: each
+//! instruction that touches it faults, and the processor says whether it was to write. It is then let
+//! through, one step, and the pages are closed again. What is counted so are the loads and stores of the real
+//! kernels, `memcpy` included.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use crate::trap::Trap;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
+
+/// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several
+/// passes.
+const PAIRS: &[(&str, &str)] = &[
+    // Contiguous runs of all lengths, joined and not, repeated, and from a table.
+    ("u8[900]", "u8[900]"),
+    ("u8[10,7]:[9,1]", "u8[10,7]"),
+    ("f32[10,7]:[9,1]", "f32[10,7]"),
+    ("u8[9,300]:[333,1]", "u8[9,300]"),
+    ("u8[3,1100]:[1333,1]", "u8[3,1100]"),
+    ("f32[17,3]:[1,0]", "f32[17,3]"),
+    ("f32[9,5]:[0,1]", "f32[9,5]"),
+    ("f32[192]{0:T(48)}", "f32[192]{0:T(32)}"),
+    ("f32[4,96]{1,0:T(2,48)}", "f32[4,96]{1,0:T(4,32)}"),
+    // Transposes of all units, with edges; rows that share a set of the cache; axes from a table; runs.
+    ("u8[35,70]", "u8[35,70]{0,1}"),
+    ("bf16[35,40]", "bf16[35,40]{0,1}"),
+    ("f32[35,19]", "f32[35,19]{0,1}"),
+    ("f64[19,11]", "f64[19,11]{0,1}"),
+    ("c128[9,11]", "c128[9,11]{0,1}"),
+    ("f32[40,16]:[4096,1]", "f32[40,16]{0,1}"),
+    ("f32[3,40,16]", "f32[3,40,16]:[16,1024,1]"),
+    ("f32[260,9]", "f32[260,9]:[1,1024]"),
+    ("f32[2,3,2,3,2,3]", "f32[2,3,2,3,2,3]{0,1,2,3,4,5}"),
+    ("f32[13,11,3]", "f32[13,11,3]{2,0,1}"),
+    ("u8[13,11,5]", "u8[13,11,5]{2,0,1}"),
+    ("f32[9,11,32]", "f32[9,11,32]{2,0,1}"),
+    // Rows interleaved and deinterleaved, also by byte shuffles and as micro-tiles.
+    ("u8[3,300]", "u8[3,300]{0,1}"),
+    ("u8[300,3]", "u8[300,3]{0,1}"),
+    ("bf16[3,300]", "bf16[3,300]{0,1}"),
+    ("bf16[300,3]", "bf16[300,3]{0,1}"),
+    ("f32[16,100]", "f32[16,100]{0,1}"),
+    ("f32[100,8]", "f32[100,8]{0,1}"),
+    ("bf16[16,256]", "bf16[16,256]{1,0:T(8,128)(2,1)}"),
+    ("bf16[16,256]{0,1:T(8,128)(2,1)}", "bf16[16,256]{1,0:T(8,128)(2,1)}"),
+    // Ragged edges; padding in long runs and in short ones.
+    ("f32[9,300]", "f32[9,300]{1,0:T(8,128)}"),
+    ("bf16[2,20,30]", "bf16[2,20,30]{2,1,0:T(8,128)(2,1)}"),
+    ("f32[1,3,20,20]", "f32[1,3,20,20]:NHWC"),
+    ("f32[3,400]", "f32[3,400]{0,1:T(4)}"),
+    ("f32[20,30]", "f32[20,30]:[37,1]"),
+    ("u8[20,30]", "u8[20,30]:[64,2]+3"),
+    // Elements that share bytes: whole bytes, rows, planes, single elements, any width.
+    ("s4[32,64]{1,0:E(4)}", "s4[32,64]{0,1:E(4)}"),
+    ("s4[33,65]{1,0:E(4)}", "s4[33,65]{0,1:E(4)}"),
+    ("u2[37,29]{1,0:E(2)}", "u2[37,29]{0,1:E(2)}"),
+    ("pred[53,47]{1,0:E(1)}", "pred[53,47]{0,1:E(1)}"),
+    ("s4[30,31]{1,0:E(4)}", "s4[30,31]{1,0:T(8,16)E(4)}"),
+    ("s4[3,5,7]{2,1,0:E(4)}", "s4[3,5,7]{0,2,1:E(4)}"),
+    ("u8[9,11]{1,0:E(11)}", "u8[9,11]{0,1:E(11)}"),
+    ("u8[9,12]{1,0:E(5)}", "u8[9,12]{1,0:T(4,4)E(5)}"),
+    // Storage widths, there and back.
+    ("s4[9,20]{1,0:E(4)}", "s4[9,20]"),
+    ("s4[9,21]{1,0:E(4)}", "s4[9,21]{0,1}"),
+    ("s4[9,21]", "s4[9,21]{0,1:E(4)}"),
+    // Several passes: Irreducible on either side, and dimensions fused against each other.
+    ("f32[6,5,4]", "f32[6,5,4]{2,1,0:T(2,3,2)(*,2,1)}"),
+    ("f32[6,5,4]{2,1,0:T(2,3,2)(*,2,1)}", "f32[6,5,4]"),
+    ("s4[6,5,4]{2,1,0:E(4)}", "s4[6,5,4]{2,1,0:T(2,3,2)(*,2,1)E(4)}"),
+    ("f32[6,5,4]{2,1,0:T(*,*,7)}", "f32[6,5,4]{0,1,2:T(*,*,11)}"),
+    ("f32[0,5]", "f32[0,5]{0,1}"),
+];
+
+fn parsed(text: &str) -> Notated {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn noise(length: u64) -> Vec<u8> {
+    (0..length).map(|i| (i.wrapping_add(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+fn levels() -> impl Iterator<Item = KernelLevel> {
+    KernelLevel::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// What a copy may be told, and how it is run.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    padding: Padding,
+    level: KernelLevel,
+    streaming: bool,
+    /// Bytes between the beginning of a line and the destination.
+    shift: usize,
+    pieces: usize,
+}
+
+/// Runs a copy into memory that traps, whole and in pieces, by both forms, and compares it with the ordinary
+/// copy.
+fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
+    let How { padding, level, streaming, shift, pieces } = how;
+    let relayout =
+        relayout.clone().with_padding_everywhere(padding).unwrap().with_kernel_level(level).with_streaming(streaming);
+    let source = noise(relayout.source_size_in_bytes());
+    let size = usize::try_from(relayout.destination_size_in_bytes()).unwrap();
+    let before: Vec<u8> = (0..size).map(|i| 0x5a ^ i as u8).collect();
+    let mut expected = before.clone();
+    relayout.run(&source, &mut expected).unwrap();
+
+    let refused = relayout.reads_destination();
+    let pieces = relayout.partition(pieces).unwrap();
+    let forms =
+        [("whole", true, false), ("fresh pieces", false, true), ("pieces", false, false), ("fresh", true, true)];
+    // An access takes tens of microseconds: two of the four a time.
+    for &(form, whole, uninit) in forms.iter().skip(if streaming { 0 } else { 2 }).take(2) {
+        let at = format!("{name}, {form}, {how:?}\n{}", relayout.explain());
+        let place = trap.memory(shift, &before);
+        let closed = trap.closed();
+        let mut refusals = 0;
+        let mut run = |range: std::ops::Range<usize>,
+                       run: &dyn Fn(NonNull<[u8]>) -> Result<(), tensor_layout::Error>| {
+            // SAFETY: the range is in the memory.
+            let start = unsafe { place.add(range.start) };
+            match run(NonNull::slice_from_raw_parts(start, range.len())) {
+                Ok(()) => {}
+                Err(error) => {
+                    assert_eq!(error.code(), "padding_kept", "{at}");
+                    refusals += 1;
+                }
+            }
+        };
+        let fresh = |memory: NonNull<[u8]>| -> &mut [MaybeUninit<u8>] {
+            // SAFETY: memory that no one else uses, and that lives as long as the trap.
+            unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), memory.len()) }
+        };
+        // SAFETY: the memory is writable, if slowly, and no one else's.
+        let only = |memory| unsafe { WriteOnly::new(memory) };
+        match (whole, uninit) {
+            (true, false) => run(0..size, &|memory| relayout.run_write_only(&source, only(memory))),
+            (true, true) => run(0..size, &|memory| relayout.run_uninit(&source, fresh(memory)).map(drop)),
+            (false, _) => {
+                for piece in &pieces {
+                    let range = piece.destination_range();
+                    if uninit {
+                        run(range, &|memory| piece.run_uninit(&source, fresh(memory)).map(drop));
+                    } else {
+                        run(range, &|memory| piece.run_write_only(&source, only(memory)));
+                    }
+                }
+            }
+        }
+        let touched = closed.open();
+        assert_eq!(touched.reads, 0, "bytes were read: {at}");
+        let found = trap.contents(shift, size);
+        if refusals > 0 {
+            assert!(padding == Padding::Keep && (uninit || refused), "{at}");
+            assert!(found == before && touched.writes == 0, "{at}");
+        } else {
+            assert!(uninit || !refused, "{at}");
+            assert!(found == expected, "{at}");
+        }
+        assert!(trap.guards_are_whole(shift, size), "written outside: {at}");
+    }
+}
+
+#[test]
+fn nothing_is_read_where_a_copy_is_only_written() {
+    let trap = Trap::new(1 << 19);
+    for (number, (from, to)) in PAIRS.iter().enumerate() {
+        let relayout = Relayout::new(&parsed(from), &parsed(to)).unwrap();
+        for (place, level) in levels().enumerate() {
+            // The safe kernels cannot read what they write, and write it in small parts; every sixth run of
+            // them is enough.
+            if level == KernelLevel::Portable && number % 6 > 0 {
+                continue;
+            }
+            let paddings = [Padding::Keep, Padding::Zero, Padding::Fill(1)];
+            for (run, streaming) in [true, false].into_iter().enumerate() {
+                let padding = paddings[(number + place + run) % 3];
+                let how = How { padding, level, streaming, shift: (number + place) % 3 * 32, pieces: 3 };
+                check(&trap, &relayout, how, &format!("{from} -> {to}"));
+            }
+        }
+    }
+    // What the trap would say if something were read.
+    let relayout = Relayout::new(&parsed("s4[3,5]{1,0:E(4)}"), &parsed("s4[3,5]{0,1:E(4)}")).unwrap();
+    let place = trap.memory(0, &[0; 8]);
+    let closed = trap.closed();
+    // SAFETY: eight bytes of the trap.
+    relayout.run(&noise(8), unsafe { std::slice::from_raw_parts_mut(place.as_ptr(), 8) }).unwrap();
+    let touched = closed.open();
+    assert!(touched.reads > 0 && touched.writes > 0, "{touched:?}");
+    random_pairs(&trap);
+}
+
+/// As above, of any layouts.
+fn random_pairs(trap: &Trap) {
+    let shape = |data_type: &'static str| {
+        (1..12_u64, 1..24_u64, 1..6_u64, 1..20_u64, 1..3_u64).prop_map(move |(rows, columns, a, b, c)| {
+            let bits = if data_type == "s4" { "E(4)" } else { "" };
+            format!(
+                "{{1,0:T({a},{b})({c},1){bits}}}|{{0,1:T({b},{a}){bits}}}|{{1,0{}{bits}}}|{rows},{columns}",
+                if bits.is_empty() { "" } else { ":" }
+            )
+        })
+    };
+    let types = prop::sample::select(vec!["u8", "bf16", "f32", "c128", "s4"]);
+    let strategy = types.prop_flat_map(move |data_type| {
+        (Just(data_type), shape(data_type), 0..3_usize, 0..3_usize, 0..3_u128, 0..70_usize, any::<bool>(), 1..5_usize)
+    });
+    let mut runner = TestRunner::new(crate::literal::cases(25));
+    runner
+        .run(&strategy, |(data_type, shapes, from, to, padding, shift, streaming, pieces)| {
+            let parts: Vec<&str> = shapes.split('|').collect();
+            let text = |place: usize| format!("{data_type}[{}]{}", parts[3], parts[place]);
+            let (from, to) = (text(from), text(to));
+            let relayout = Relayout::new(&parsed(&from), &parsed(&to)).unwrap();
+            let padding = [Padding::Keep, Padding::Zero, Padding::Fill(5)][padding as usize];
+            for level in levels().filter(|&level| level != KernelLevel::Portable) {
+                check(trap, &relayout, How { padding, level, streaming, shift, pieces }, &format!("{from} -> {to}"));
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn memory_that_holds_nothing_yet_is_written_like_any_other() {
+    let relayout = Relayout::new(&parsed("u8[2,3]"), &parsed("u8[2,3]{0,1}")).unwrap();
+    let mut memory = [MaybeUninit::new(9_u8); 6];
+    let destination = WriteOnly::from(&mut memory[..]);
+    assert_eq!(format!("{destination:?}"), "WriteOnly { len: 6 }");
+    assert!(!destination.is_empty() && WriteOnly::from(&mut [0_u8; 0][..]).is_empty());
+    relayout.run_write_only(b"abcdef", destination).unwrap();
+    // SAFETY: every byte had a value from the beginning.
+    assert_eq!(memory.map(|byte| unsafe { byte.assume_init() }), *b"adbecf");
+}

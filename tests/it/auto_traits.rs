@@ -1,0 +1,185 @@
+//! Every public type can be sent to another thread and shared between threads, except the C structures that
+//! point to lists of others. Errors travel in a `Box<dyn Error>`.
+
+use std::error::Error as StdError;
+use std::path::Path;
+
+use tensor_layout::*;
+
+fn shared<T: Send + Sync>() {}
+
+fn error<T: StdError + Send + Sync + 'static>() {}
+
+#[test]
+fn public_types_are_send_and_sync() {
+    shared::<AxisOrder>();
+    shared::<ArrayShape>();
+    shared::<BufferTensorDesc>();
+    shared::<DataType>();
+    shared::<Dims>();
+    shared::<<Dims as IntoIterator>::IntoIter>();
+    shared::<ErrorKind>();
+    shared::<Facts>();
+    shared::<IndexMap>();
+    shared::<LayoutClass>();
+    shared::<ModelFault>();
+    shared::<Shape>();
+    shared::<TensorFlags>();
+    shared::<element::ElementKind>();
+    shared::<plan::BlockIter>();
+    shared::<plan::Blocks>();
+    shared::<strided::GemmOperand>();
+    shared::<strided::IndexWidth>();
+    shared::<plan::ManyBlocks>();
+    shared::<plan::MemoryOrder>();
+    shared::<plan::Offsets>();
+    shared::<strided::Overlap>();
+    shared::<strided::Side>();
+    shared::<strided::SignedDesc>();
+    shared::<strided::Slice>();
+    shared::<strided::Slices>();
+    shared::<plan::UniformBlocks>();
+    shared::<tiled::Extent>();
+    shared::<tiled::Layout>();
+    shared::<tiled::SplitConfig>();
+    shared::<tiled::Tile>();
+    shared::<tiled::TileSize>();
+    shared::<tiled::TpuGeneration>();
+    shared::<tiled::UnboundedArray>();
+    shared::<tensor_layout::map::StorageRule>();
+    shared::<plan::BufferBoxes>();
+    shared::<plan::Chain>();
+    shared::<plan::Component>();
+    shared::<plan::CopyBox>();
+    shared::<plan::Digit>();
+    shared::<plan::DigitPlace>();
+    shared::<plan::Loop>();
+    shared::<plan::OffsetBox>();
+    shared::<plan::TileGroup>();
+    shared::<plan::TileLevel>();
+    shared::<plan::TileLevels>();
+    shared::<plan::RowAccess>();
+    shared::<bridge::Lowering>();
+    shared::<bridge::Raised>();
+    shared::<bridge::Split>();
+    shared::<plan::CopyPass<'_>>();
+    shared::<plan::DescriptorPair>();
+    shared::<relayout::KernelLevel>();
+    shared::<relayout::Padding>();
+    shared::<relayout::Piece>();
+    shared::<relayout::Relayout>();
+    shared::<relayout::Tuning>();
+    shared::<relayout::WriteOnly<'_>>();
+    shared::<relayout::DestinationMemory>();
+    shared::<relayout::Plans>();
+    shared::<relayout::Settings>();
+    shared::<relayout::Strided<'_, usize>>();
+    shared::<upload::AxisPiece>();
+    shared::<upload::AxisPieces>();
+    shared::<upload::Binding<'_>>();
+    shared::<upload::BoxLimits>();
+    shared::<upload::Buffer>();
+    shared::<upload::ChannelConflict>();
+    shared::<upload::FeatureLevel>();
+    shared::<upload::Limits>();
+    shared::<upload::PackedBuffer>();
+    shared::<upload::MetalUsage>();
+    shared::<upload::Pieces>();
+    shared::<upload::Role>();
+    shared::<upload::Suggestion>();
+    shared::<upload::Swizzle>();
+    shared::<upload::TypeLimits>();
+    shared::<upload::UploadReport>();
+    shared::<upload::Window>();
+    shared::<upload::Windows>();
+    shared::<notation::AnyLayout>();
+    shared::<notation::Line>();
+    shared::<notation::Notated>();
+    shared::<notation::Notation>();
+    shared::<notation::ViewStep>();
+    shared::<draw::Picture>();
+    // A reader is what its stream is.
+    error::<Error>();
+    error::<upload::Errors>();
+}
+
+/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them
+/// (`LentTensor`, `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`:
+/// they can be filled by anyone, and nothing says which thread may read what they point to. What owns the
+/// lists can be sent, and lends them anew.
+#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+macro_rules! pinned {
+    ($($kind:ty),* $(,)?) => {$({
+        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not
+        // compile.
+        trait Fits<Which: ?Sized> {
+            fn once() {}
+        }
+        impl<T> Fits<()> for T {}
+        impl<T: Send> Fits<dyn Send> for T {}
+        impl<T: Sync> Fits<dyn Sync> for T {}
+        <$kind as Fits<_>>::once();
+    })*};
+}
+
+#[cfg(feature = "directml")]
+#[test]
+fn directml_types() {
+    use interop::directml::*;
+
+    shared::<DirectmlFields<'_>>();
+    shared::<DirectmlTensor>();
+    #[cfg(feature = "serde")]
+    shared::<JsonTensor>();
+    pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding, LentTensor<'_>, LentTensorDesc<'_>);
+}
+
+#[cfg(feature = "dlpack")]
+#[test]
+fn dlpack_types() {
+    use interop::dlpack::*;
+
+    shared::<DlDataType>();
+    shared::<DlDevice>();
+    shared::<DlFields<'_>>();
+    shared::<DlLayout>();
+    pinned!(DlTensor, BorrowedDlTensor<'_>);
+}
+
+#[cfg(feature = "pjrt")]
+#[test]
+fn pjrt_types() {
+    use interop::pjrt::*;
+
+    shared::<PjrtFields<'_>>();
+    shared::<PjrtLayout>();
+    pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, BorrowedPjrtLayout<'_>);
+}
+
+#[cfg(feature = "named")]
+#[test]
+fn named_layouts_are_shared() {
+    use tensor_layout::named;
+    shared::<named::KnownAs>();
+    shared::<named::NamedLayout>();
+    shared::<named::Part>();
+    shared::<named::Row>();
+}
+
+#[cfg(feature = "safetensors")]
+#[test]
+fn safetensors_types() {
+    use interop::safetensors::*;
+
+    shared::<Header>();
+    shared::<Index>();
+    shared::<Model<'_>>();
+    shared::<Tensor<'_>>();
+}
+
+#[test]
+fn no_public_type_is_left_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names = crate::public_types::missing_in(include_str!("auto_traits.rs"), &folder);
+    assert!(names.is_empty(), "neither asserted to be shared nor to be pinned: {names:?}");
+}

@@ -1,0 +1,9 @@
+//! `BufferTensorDesc`: values, views, facts.
+
+mod access;
+mod facts;
+mod offsets;
+mod overlap;
+mod ranks;
+mod values;
+mod views;

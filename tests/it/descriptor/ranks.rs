@@ -1,0 +1,48 @@
+//! Ranks and lists of axes.
+
+use tensor_layout::strided::Side;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
+}
+
+fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
+}
+
+#[test]
+fn axes_that_do_not_ascend_are_called_so() {
+    let error = BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap().scatter_axes(4, &[3, 1]).unwrap_err();
+    assert_eq!(error.code(), "not_ascending");
+    assert_eq!(error.to_string(), "the list of axes must ascend, but names axis 1 at position 1, behind axis 3");
+}
+
+#[test]
+fn ranks_change_without_changing_other_strides() {
+    let packed = |sizes: &[u64]| BufferTensorDesc::packed(DataType::F32, sizes).unwrap();
+    let parts = |desc: &BufferTensorDesc| (desc.sizes().to_vec(), desc.strides().to_vec());
+    // Chromium makes `[1]:[1]` of a scalar, and fills in zeros.
+    assert_eq!(parts(&packed(&[]).rank_at_least(1, Side::Front)), (vec![1], vec![1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Front)), (vec![1, 1, 1], vec![0, 0, 1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Back)), (vec![1, 1, 1], vec![1, 0, 0]));
+    assert_eq!(parts(&strided(&[1, 3], &[77, 1]).rank_at_least(3, Side::Front)).1, [0, 77, 1]);
+    // Kept axes keep what they were given.
+    let desc = strided(&[2, 3, 1, 4], &[12, 4, 99, 1]);
+    assert_eq!(parts(&desc.rank_at_most(3, Side::Front).unwrap()), (vec![6, 1, 4], vec![4, 99, 1]));
+    let desc = strided(&[2, 1, 3, 4], &[12, 55, 4, 1]);
+    assert_eq!(parts(&desc.rank_at_most(3, Side::Back).unwrap()), (vec![2, 1, 12], vec![12, 55, 1]));
+    let desc = strided(&[1, 1, 5], &[7, 9, 1]);
+    assert_eq!(parts(&desc.rank_at_most(2, Side::Front).unwrap()), (vec![1, 5], vec![9, 1]));
+}
+
+#[test]
+fn one_element_broadcasts_to_a_scalar() {
+    let one = strided(&[1], &[7]).with_base_offset(3).unwrap();
+    let scalar = one.broadcast_to(&[]).unwrap();
+    assert_eq!((scalar.rank(), scalar.offset(&[])), (0, Ok(3)));
+    assert_eq!(one.to_index_map().unwrap().broadcast_to(&[]).unwrap().offset(&[]), Ok(3));
+    assert_eq!(strided(&[2], &[1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(strided(&[1, 1], &[1, 1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(map("f32[1,1]").broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+}

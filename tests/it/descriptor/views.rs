@@ -1,0 +1,424 @@
+//! Every view operation against the same operation on an ndarray of offsets, and every refusal of a
+//! reshape or a fold against brute force.
+
+use crate::literal::cases;
+use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
+use proptest::prelude::*;
+use tensor_layout::strided::{Side, Slice, broadcast_sizes, coalesce_all, concat};
+use tensor_layout::{BufferTensorDesc, DataType};
+
+/// The offset of every index, straight from the definition.
+fn offsets(desc: &BufferTensorDesc) -> ArrayD<u64> {
+    let shape: Vec<usize> = desc.sizes().iter().map(|&n| n as usize).collect();
+    ArrayD::from_shape_fn(IxDyn(&shape), |index| {
+        let dot: u64 = (0..desc.rank()).map(|axis| index[axis] as u64 * desc.strides()[axis]).sum();
+        desc.base_offset() + dot
+    })
+}
+
+fn sizes_of(array: &ArrayD<u64>) -> Vec<u64> {
+    array.shape().iter().map(|&n| n as u64).collect()
+}
+
+fn assert_same(view: &BufferTensorDesc, expected: &ArrayD<u64>) {
+    assert_eq!(view.sizes(), sizes_of(expected), "{view}");
+    assert_eq!(&offsets(view), expected, "{view}");
+}
+
+/// Whether any strides lay these offsets, in row-major order, out with these sizes. The strides
+/// are forced: each is what one step on its axis does.
+fn view_exists(offsets: &[u64], sizes: &[u64]) -> bool {
+    let at = |u: u64| offsets[usize::try_from(u).unwrap()] as i64;
+    (0..offsets.len() as u64).all(|u| {
+        let mut below = 1;
+        let mut sum = at(0);
+        for &size in sizes.iter().rev() {
+            if size > 1 {
+                sum += (at(below) - at(0)) * ((u / below % size) as i64);
+            }
+            below *= size;
+        }
+        sum == at(u)
+    })
+}
+
+fn desc(max_rank: usize, min_size: u64) -> impl Strategy<Value = BufferTensorDesc> {
+    let axis = (min_size..5, prop_oneof![0..4_u64, 0..30_u64, Just(1)]);
+    let axes = proptest::collection::vec(axis, 0..=max_rank);
+    (axes, 0..20_u64, 0..4_u32, any::<u64>()).prop_map(|(axes, base, kind, order)| {
+        let (sizes, mut strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+        if kind > 0 && !sizes.is_empty() {
+            // Packed in a shuffled memory order, so that much can be joined; kind 2 pads the rows.
+            let mut order_of: Vec<usize> = (0..sizes.len()).collect();
+            if kind == 3 {
+                let turn = (order % sizes.len() as u64) as usize;
+                order_of.rotate_left(turn);
+            }
+            let mut next = if kind == 2 { 1 + order % 3 } else { 1 };
+            for &axis in order_of.iter().rev() {
+                strides[axis] = next;
+                next *= sizes[axis].max(1);
+            }
+        }
+        let desc = BufferTensorDesc::new(DataType::F32, &sizes, Some(&strides)).unwrap();
+        desc.with_base_offset(base).unwrap()
+    })
+}
+
+/// All ways to write `n` as a product of up to `left` factors, ones included.
+fn factorings(n: u64, left: usize) -> Vec<Vec<u64>> {
+    let mut all = if n == 1 { vec![vec![]] } else { vec![] };
+    if left > 0 {
+        for first in (1..=n).filter(|f| n.is_multiple_of(*f)) {
+            for mut rest in factorings(n / first, left - 1) {
+                rest.insert(0, first);
+                all.push(rest);
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn permute_and_gather(desc in desc(4, 0), seed in any::<u64>()) {
+        let rank = desc.rank();
+        let mut axes: Vec<usize> = (0..rank).collect();
+        for i in 0..rank {
+            axes.swap(i, i + (seed >> (8 * i)) as usize % (rank - i));
+        }
+        let expected = offsets(&desc).permuted_axes(IxDyn(&axes)).as_standard_layout().into_owned();
+        assert_same(&desc.permute(&axes).unwrap(), &expected);
+        let all: Vec<Option<usize>> = axes.iter().copied().map(Some).collect();
+        assert_eq!(desc.gather_axes(&all), desc.permute(&axes));
+        if rank >= 2 {
+            let mut swapped = offsets(&desc);
+            swapped.swap_axes(axes[0], axes[1]);
+            assert_same(&desc.transpose(axes[0], axes[1]).unwrap(), &swapped.as_standard_layout().into_owned());
+        }
+    }
+
+    #[test]
+    fn gather_that_drops_and_adds(desc in desc(4, 1), drop in 0..4_usize, add in 0..5_usize) {
+        if desc.rank() == 0 {
+            return Ok(());
+        }
+        let drop = drop % desc.rank();
+        let mut axes: Vec<Option<usize>> = (0..desc.rank()).filter(|&a| a != drop).map(Some).collect();
+        let add = add.min(axes.len());
+        axes.insert(add, None);
+        let expected = offsets(&desc).index_axis(Axis(drop), 0).into_owned().insert_axis(Axis(add));
+        assert_same(&desc.gather_axes(&axes).unwrap(), &expected);
+    }
+
+    #[test]
+    fn slice_select_split(desc in desc(3, 0), raw in proptest::collection::vec((0..5_u64, 0..5_u64, 1..4_u64), 3)) {
+        let slices: Vec<Slice> = desc.sizes().iter().zip(&raw).map(|(&size, &(a, b, step))| {
+            let (a, b) = (a.min(size), b.min(size));
+            Slice::from(a.min(b)..a.max(b)).step_by(step)
+        }).collect();
+        let info: Vec<SliceInfoElem> = slices.iter().map(|s| SliceInfoElem::Slice {
+            start: s.start as isize, end: s.end.map(|e| e as isize), step: s.step as isize,
+        }).collect();
+        let expected = offsets(&desc).slice(info.as_slice()).to_owned();
+        let view = desc.slice(&slices).unwrap();
+        assert_eq!(view.sizes(), sizes_of(&expected));
+        if !expected.is_empty() {
+            assert_same(&view, &expected);
+            assert_eq!(view.min_elements(), expected.iter().max().unwrap() + 1);
+        }
+        for axis in 0..desc.rank() {
+            let size = desc.sizes()[axis];
+            for index in 0..size {
+                let one = offsets(&desc).index_axis(Axis(axis), index as usize).to_owned();
+                assert_eq!(desc.select(axis, index).unwrap().sizes(), sizes_of(&one));
+                if !one.is_empty() {
+                    assert_same(&desc.select(axis, index).unwrap(), &one);
+                }
+            }
+            assert_eq!(desc.select(axis, size).unwrap_err().code(), "index_out_of_range");
+            let parts = desc.split(axis, &[size / 2, size - size / 2]).unwrap();
+            assert_eq!(parts[0], desc.slice_axis(axis, ..size / 2).unwrap());
+            assert_eq!(parts[1], desc.slice_axis(axis, size / 2..).unwrap());
+        }
+    }
+
+    #[test]
+    fn windows_read_what_a_convolution_reads(desc in desc(3, 1), length in 1..4_u64, step in 1..3_u64) {
+        for axis in 0..desc.rank() {
+            let size = desc.sizes()[axis];
+            let Ok(view) = desc.windows(axis, length, step) else {
+                prop_assert!(length > size);
+                continue;
+            };
+            let all = offsets(&desc);
+            prop_assert_eq!(view.sizes()[axis], (size - length) / step + 1);
+            for (index, &offset) in offsets(&view).indexed_iter() {
+                let mut source: Vec<usize> = (0..desc.rank()).map(|a| index[a]).collect();
+                source[axis] = index[axis] * step as usize + index[desc.rank()];
+                prop_assert_eq!(offset, all[IxDyn(&source)]);
+            }
+        }
+    }
+
+    #[test]
+    fn broadcast(desc in desc(3, 1), front in proptest::collection::vec(1..4_u64, 0..2), times in 1..4_u64) {
+        let mut sizes = front;
+        sizes.extend(desc.sizes().iter().map(|&n| if n == 1 { times } else { n }));
+        let shape: Vec<usize> = sizes.iter().map(|&n| n as usize).collect();
+        let expected = offsets(&desc).broadcast(IxDyn(&shape)).unwrap().to_owned();
+        assert_same(&desc.broadcast_to(&sizes).unwrap(), &expected);
+        assert_eq!(broadcast_sizes(&[&sizes, desc.sizes()]).unwrap(), sizes);
+        if let Some(axis) = desc.sizes().iter().position(|&n| n > 1) {
+            let axis_in_wide = axis + sizes.len() - desc.rank();
+            sizes[axis_in_wide] += 1;
+            assert_eq!(desc.broadcast_to(&sizes).unwrap_err().code(), "size_mismatch");
+            assert!(broadcast_sizes(&[&sizes, desc.sizes()]).is_err());
+        }
+    }
+
+    #[test]
+    fn reshape_is_a_view_exactly_when_one_exists(desc in desc(4, 1)) {
+        let all = offsets(&desc);
+        let flat: Vec<u64> = all.iter().copied().collect();
+        for sizes in factorings(desc.logical_elements(), 4).into_iter().take(150) {
+            match desc.reshape(&sizes) {
+                Ok(view) => {
+                    assert_eq!(view.sizes(), sizes);
+                    assert_eq!(offsets(&view).iter().copied().collect::<Vec<_>>(), flat, "{desc} -> {view}");
+                }
+                Err(error) => {
+                    assert_eq!(error.code(), "not_a_view");
+                    assert!(!view_exists(&flat, &sizes), "{desc} -> {sizes:?}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn folds_are_made_exactly_when_they_can_be(desc in desc(4, 1), rank in 1..4_usize) {
+        let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
+        for side in [Side::Front, Side::Back] {
+            let mut sizes = desc.sizes().to_vec();
+            if sizes.len() > rank {
+                let surplus = sizes.len() - rank + 1;
+                let range = if side == Side::Front { 0..surplus } else { rank - 1..desc.rank() };
+                let product = sizes[range.clone()].iter().product();
+                sizes.splice(range, [product]);
+            }
+            match desc.rank_at_most(rank, side) {
+                Ok(view) => {
+                    assert_eq!(view.sizes(), sizes);
+                    assert_eq!(offsets(&view).iter().copied().collect::<Vec<_>>(), flat);
+                }
+                Err(_) => assert!(!view_exists(&flat, &sizes), "{desc} -> {sizes:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn coalesce_leaves_nothing_to_join(desc in desc(4, 1)) {
+        let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
+        let few = desc.coalesce();
+        assert_eq!(offsets(&few).iter().copied().collect::<Vec<_>>(), flat);
+        assert!(!few.sizes().contains(&1));
+        for axis in 1..few.rank() {
+            let mut joined = few.sizes().to_vec();
+            let size = joined.remove(axis);
+            joined[axis - 1] *= size;
+            assert!(!view_exists(&flat, &joined), "{desc} -> {few} could be {joined:?}");
+        }
+    }
+
+    #[test]
+    fn coalesce_all_joins_what_all_can(a in desc(4, 1), strides in proptest::collection::vec(0..9_u64, 4)) {
+        let b = a.clone().with_strides(&strides[..a.rank()]).unwrap();
+        let few = coalesce_all(&[&a, &b]).unwrap();
+        assert_eq!(few[0].sizes(), few[1].sizes());
+        let mut can_join = false;
+        for (one, old) in few.iter().zip([&a, &b]) {
+            assert!(offsets(one).iter().eq(offsets(old).iter()));
+        }
+        for axis in 1..few[0].rank() {
+            let mut joined = few[0].sizes().to_vec();
+            let size = joined.remove(axis);
+            joined[axis - 1] *= size;
+            can_join |= few.iter().all(|d| view_exists(&offsets(d).iter().copied().collect::<Vec<_>>(), &joined));
+        }
+        assert!(!can_join);
+    }
+
+    #[test]
+    fn diagonal(desc in desc(4, 1), seed in any::<usize>()) {
+        if desc.rank() < 2 {
+            return Ok(());
+        }
+        let first = seed % desc.rank();
+        let second = (first + 1 + seed / 7 % (desc.rank() - 1)) % desc.rank();
+        let view = desc.diagonal(first, second).unwrap();
+        let all = offsets(&desc);
+        for (index, &offset) in offsets(&view).indexed_iter() {
+            let along = index[view.rank() - 1];
+            let mut rest = (0..view.rank() - 1).map(|a| index[a]);
+            let source: Vec<usize> =
+                (0..desc.rank()).map(|a| if a == first || a == second { along } else { rest.next().unwrap() }).collect();
+            prop_assert_eq!(offset, all[IxDyn(&source)]);
+        }
+    }
+
+    #[test]
+    fn reinterpreted_bytes_are_the_same_bytes(desc in desc(3, 1)) {
+        let parts = desc.split_elements(DataType::U8).unwrap();
+        let bytes: Vec<u64> = offsets(&desc).iter().flat_map(|&o| (0..4).map(move |b| 4 * o + b)).collect();
+        assert_eq!(offsets(&parts).iter().copied().collect::<Vec<_>>(), bytes);
+        assert!(parts.join_elements(DataType::F32).unwrap().same_layout(&desc));
+        match desc.reinterpret(DataType::F16) {
+            Ok(halves) => {
+                let expected: Vec<u64> = offsets(&desc).iter().flat_map(|&o| [2 * o, 2 * o + 1]).collect();
+                assert_eq!(offsets(&halves).iter().copied().collect::<Vec<_>>(), expected);
+                assert!(halves.reinterpret(DataType::F32).unwrap().same_layout(&desc));
+                assert_eq!(halves.min_size_in_bytes(), desc.min_size_in_bytes());
+            }
+            Err(_) => assert!(desc.rank() == 0 || desc.sizes().last() > Some(&1) && desc.strides().last() != Some(&1)),
+        }
+    }
+
+    #[test]
+    fn expand_and_squeeze(desc in desc(3, 0), axis in 0..4_usize) {
+        let axis = axis.min(desc.rank());
+        let wide = desc.unsqueeze(axis).unwrap();
+        assert_same(&wide, &offsets(&desc).insert_axis(Axis(axis)));
+        assert_eq!(wide.squeeze(axis).unwrap(), desc);
+        assert_eq!(wide.squeeze_all(), desc.squeeze_all());
+    }
+}
+
+#[test]
+fn concat_places_its_parts_side_by_side() {
+    let (whole, parts) = concat(DataType::U8, &[&[2, 1, 4], &[2, 3, 4], &[2, 0, 4]], 1).unwrap();
+    assert_eq!(whole.sizes(), [2, 4, 4]);
+    let all: Vec<u64> = parts.iter().flat_map(|part| offsets(part).into_iter()).collect();
+    let mut sorted = all.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..32).collect::<Vec<_>>());
+    assert_eq!(concat(DataType::U8, &[&[2, 1], &[3, 1]], 1).unwrap_err().code(), "size_mismatch");
+    assert_eq!(concat(DataType::U8, &[&[2], &[3]], 1).unwrap_err().code(), "axis_out_of_range");
+    assert_eq!(concat(DataType::U8, &[], 0).unwrap_err().code(), "axis_out_of_range");
+}
+
+#[test]
+fn refusals_name_the_axis_and_the_reason() {
+    let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 4], Some(&[1, 2, 6])).unwrap();
+    let sentence = |result: Result<BufferTensorDesc, tensor_layout::Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        sentence(desc.reshape(&[6, 4])),
+        "a reshape is not possible without moving data: axis 0 has stride 1, but joined to the axes after it it \
+         would need 6"
+    );
+    assert_eq!(sentence(desc.reshape(&[5, 4])), "the new sizes hold 20 elements, but there are 24");
+    assert_eq!(sentence(desc.reshape(&[1 << 40, 1 << 40])), "the number of elements does not fit into 64 bits");
+    assert_eq!(sentence(desc.squeeze(1)), "axis 1 has size 3, but size 1 was expected");
+    assert_eq!(sentence(desc.diagonal(1, 1)), "the pair of axes names axis 1 a second time, at position 1");
+    assert_eq!(sentence(desc.slice_axis(1, 2..4)), "index 3 on axis 1 is out of range: its size is 3");
+    assert_eq!(
+        sentence(desc.reinterpret(DataType::F16)),
+        "reading the bytes as another type is not possible without moving data: axis 2 has stride 12, but joined to \
+         the axes after it it would need 2"
+    );
+    assert_eq!(sentence(desc.reinterpret(DataType::F64)).matches("axis 2").count(), 1);
+    let odd = BufferTensorDesc::packed(DataType::F16, &[3, 3]).unwrap();
+    assert!(sentence(odd.reinterpret(DataType::F32)).contains("axis 1 has size 3"));
+    let shifted = BufferTensorDesc::packed(DataType::F16, &[4]).unwrap().with_base_offset(1).unwrap();
+    assert!(sentence(shifted.reinterpret(DataType::F32)).contains("begins at element 1"));
+    let pitched = BufferTensorDesc::new(DataType::F16, &[2, 2], Some(&[3, 1])).unwrap();
+    assert!(sentence(pitched.reinterpret(DataType::F32)).contains("axis 0 has stride 3"));
+}
+
+/// One wider element is as many narrow ones side by side, aligned as the wide one asks.
+#[test]
+fn elements_are_joined_where_they_fill_wider_ones() {
+    let join =
+        |text: &str, to| text.parse::<BufferTensorDesc>().unwrap().join_elements(to).map(|desc| desc.to_string());
+    assert_eq!(join("u8[6,4]:[8,1]+16", DataType::F32).unwrap(), "f32[6]:[2]+4");
+    // An axis of one element, whatever its stride, is an element of the same width.
+    assert_eq!(join("u32[3,1]:[2,7]", DataType::F32).unwrap(), "f32[3]:[2]");
+    for (text, to, sentence) in [
+        ("u8[6,2]:[8,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 4:1"),
+        ("u8[6,4]:[8,2]", DataType::F32, "axis 1 is 4:2, but one wider element is 4:1"),
+        ("u32[3,2]:[2,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 1:1"),
+        ("u8[6,4]:[6,1]", DataType::F32, "axis 0 has stride 6, which is not a multiple of 4"),
+        ("u8[6,4]:[8,1]+2", DataType::F32, "axis 1 begins at element 2, which is not a multiple of 4"),
+        ("u8[]:[]", DataType::F32, "axis 0 is missing: rank 0 has no axis to join"),
+    ] {
+        let error = join(text, to).unwrap_err();
+        assert!(error.to_string().ends_with(sentence), "{text}: {error}");
+    }
+    assert_eq!(join("u32[4,1]:[1,1]", DataType::F16).unwrap_err().code(), "unsupported_element_bits");
+    // A promise to begin at 2 bytes is too little for elements of 4.
+    let promised = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap().with_base_offset_alignment(2).unwrap();
+    assert_eq!(promised.join_elements(DataType::F32).unwrap_err().code(), "bad_alignment");
+}
+
+#[test]
+fn what_views_leave_of_strides_and_bases_that_are_not_used() {
+    // The diagonal of one element takes no step, so that strides which add up to more than 64 bits do not
+    // matter.
+    let wide = BufferTensorDesc::new(DataType::U8, &[1, 4, 1], Some(&[u64::MAX, 1, u64::MAX])).unwrap();
+    assert_eq!(wide.diagonal(0, 1).unwrap().sizes(), [1, 1]);
+    assert_eq!(wide.diagonal(0, 2).unwrap().sizes(), [4, 1]);
+    let empty = BufferTensorDesc::new(DataType::U8, &[2, 2, 0], Some(&[u64::MAX, u64::MAX, 1])).unwrap();
+    assert_eq!(empty.diagonal(0, 1).unwrap().sizes(), [0, 2]);
+    // A diagonal with all the elements is the whole tensor; any other one is a part of a larger buffer.
+    assert!(!wide.diagonal(0, 2).unwrap().is_part() && wide.diagonal(0, 1).unwrap().is_part());
+    // An empty slice begins nowhere.
+    let rows = BufferTensorDesc::packed(DataType::F32, &[4, 3]).unwrap();
+    assert_eq!(rows.slice_axis(0, 2..2).unwrap().base_offset(), 0);
+    // A base set by hand sets the total to the new minimum.
+    let moved = rows.with_total_size_in_bytes(256).unwrap().with_base_offset(2).unwrap();
+    assert_eq!(moved.total_tensor_size_in_bytes(), 4 * (2 + 12));
+}
+
+#[test]
+fn a_total_set_by_hand_survives_views_and_flags_do_too() {
+    let desc = BufferTensorDesc::packed(DataType::F32, &[4, 4])
+        .unwrap()
+        .with_total_size_in_bytes(256)
+        .unwrap()
+        .with_base_offset_alignment(64)
+        .unwrap();
+    let view = desc.slice_axis(0, 1..3).unwrap().transpose(0, 1).unwrap();
+    assert_eq!((view.total_tensor_size_in_bytes(), view.base_offset_alignment()), (256, 64));
+    // A minimum stays a minimum.
+    let view = BufferTensorDesc::packed(DataType::F32, &[4, 4]).unwrap().slice_axis(0, 0..2).unwrap();
+    assert_eq!(view.total_tensor_size_in_bytes(), 32);
+}
+
+#[test]
+fn views_of_huge_tensors_are_exact_or_refused() {
+    let desc = BufferTensorDesc::new(DataType::U8, &[2, 1], Some(&[1 << 62, u64::MAX])).unwrap();
+    assert_eq!(desc.reshape(&[1, 2]).unwrap().strides()[1], 1 << 62);
+    assert_eq!(desc.split_elements(DataType::U4).unwrap().strides(), [1 << 63, 0, 1]);
+    assert_eq!(desc.gather_axes(&[Some(0); 5]).unwrap_err().code(), "overflow");
+    let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1 << 60])).unwrap();
+    assert_eq!(wide.split_elements(DataType::U1).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn slices_are_read_as_python_writes_them() {
+    for (text, slice) in [
+        (":", Slice::ALL),
+        ("::", Slice::ALL),
+        ("3:", Slice::from(3..)),
+        (":7", Slice::from(..7)),
+        ("1:7:2", Slice::from(1..7).step_by(2)),
+        ("0", Slice::from(0..1)),
+    ] {
+        assert_eq!(text.parse(), Ok(slice), "{text}");
+    }
+    let too_large = ["18446744073709551615", "18446744073709551616"].map(|text| (text, 1));
+    for (text, column) in [("", 1), ("a", 1), ("1:2:3:4", 6), ("1:+2", 3), ("1 2", 3)].into_iter().chain(too_large) {
+        assert_eq!(text.parse::<Slice>().unwrap_err().column(), Some(column), "{text}");
+    }
+}

@@ -1,0 +1,7 @@
+//! DirectML's rules and structures.
+
+mod interop;
+mod operations;
+mod page;
+mod sizes;
+mod windows;

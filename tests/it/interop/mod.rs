@@ -1,0 +1,6 @@
+//! Other libraries' types.
+
+mod c;
+mod ndarray;
+mod safetensors;
+mod serde;

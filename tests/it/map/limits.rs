@@ -1,0 +1,120 @@
+//! Work and memory that stay bounded, and numbers that do not wrap.
+
+use std::collections::BTreeSet;
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
+}
+
+fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
+    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
+}
+
+#[test]
+fn a_chain_past_its_extent_does_not_wrap() {
+    let map = strided(&[2], &[u64::MAX / 8]).to_index_map().unwrap();
+    let chain = map.components()[0].chain();
+    assert_eq!(chain.offset(1), Ok(u64::MAX / 8));
+    assert_eq!(chain.offset(9).unwrap_err().code(), "overflow");
+    assert_eq!(chain.offset(u64::MAX).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn boxes_of_a_buffer_are_counted_before_they_are_made() {
+    // A million elements apart from each other; and two boxes for each of 18 dimensions, multiplied.
+    let apart = strided(&[100, 100, 100], &[10007, 10009, 10037]).to_index_map().unwrap();
+    assert_eq!(apart.buffer_boxes().unwrap_err().code(), "too_hard");
+    let order: Vec<String> = (0..18).rev().map(|dim| dim.to_string()).collect();
+    let text = format!("f32[{}]{{{}:T({})}}", ["3"; 18].join(","), order.join(","), ["2"; 18].join(","));
+    assert_eq!(map(&text).buffer_boxes().unwrap_err().code(), "too_hard");
+    // What is found element by element, where strides do not nest and where one is 0.
+    for (sizes, strides) in [(vec![4, 3], vec![3, 4]), (vec![3, 1 << 40, 3], vec![5, 0, 3])] {
+        let map = strided(&sizes, &strides).to_index_map().unwrap();
+        let boxes = map.buffer_boxes().unwrap();
+        let places = |list: &[tensor_layout::plan::OffsetBox]| -> BTreeSet<u64> {
+            list.iter().flat_map(|found| found.runs()).flat_map(|(start, length)| start..start + length).collect()
+        };
+        let (elements, padding) = (places(&boxes.elements), places(&boxes.padding));
+        let all: BTreeSet<u64> = (0..map.physical_elements()).collect();
+        assert_eq!(elements.union(&padding).copied().collect::<BTreeSet<_>>(), all);
+        assert!(elements.iter().all(|&offset| map.inverse(offset).unwrap().is_some()));
+        assert!(padding.iter().all(|&offset| map.inverse(offset).unwrap().is_none()));
+    }
+}
+
+/// Each block was looked into twice for every digit: 2^30 times, and 2^40.
+#[test]
+fn the_largest_offset_of_many_digits_is_no_search() {
+    let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
+    let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1 << 40]).unwrap();
+    let last = strides.iter().sum::<u64>();
+    assert_eq!((line.min_elements(), line.offset(&[(1 << 40) - 1])), (last + 1, Ok(last)));
+    assert_eq!(line.contiguous_part(std::slice::from_ref(&(1 << 20..3 << 30))), Ok(None));
+    let (size, tiles) = tiles_that_do_not_divide(29);
+    let map = map(&format!("f32[{size}]{{0:T{tiles}}}"));
+    assert!(map.min_elements() <= map.physical_elements() && map.min_elements() >= size);
+    assert_eq!(map.contiguous_part(std::slice::from_ref(&(1..size - 1))), Ok(None));
+}
+
+/// The process ended.
+#[cfg(feature = "ndarray")]
+#[test]
+fn offsets_of_more_elements_than_memory_holds_are_an_error() {
+    use tensor_layout::interop::ndarray::offsets;
+    assert_eq!(offsets(&map("u8[1152921504606846976]")).unwrap_err().code(), "overflow");
+    assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
+}
+
+/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of them.
+fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
+    let mut tiles = vec![2_u64];
+    while tiles.len() <= digits {
+        let last = *tiles.last().unwrap();
+        let next = (last * 16).div_ceil(10);
+        tiles.push(if next.is_multiple_of(last) { next + 1 } else { next });
+    }
+    let top = tiles.pop().unwrap();
+    (top - 1, tiles.iter().rev().map(|tile| format!("({tile})")).collect())
+}
+
+/// Every such digit doubles the boxes of a copy, and those of a buffer.
+#[test]
+fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
+    let shape = |digits: usize| {
+        let (size, tiles) = tiles_that_do_not_divide(digits);
+        (map(&format!("f32[{size}]{{0:T{tiles}}}")), map(&format!("f32[{size}]")))
+    };
+    let (tiled, packed) = shape(29);
+    assert_eq!(Relayout::new(&packed, &tiled).unwrap_err().code(), "too_hard");
+    assert_eq!(Relayout::new(&tiled, &tiled).unwrap_err().code(), "too_hard");
+    assert_eq!(tiled.buffer_boxes().unwrap_err().code(), "too_hard");
+    let (tiled, packed) = shape(12);
+    let source: Vec<u32> = (1..).take(usize::try_from(packed.physical_elements()).unwrap()).collect();
+    let mut there = vec![0_u32; usize::try_from(tiled.physical_elements()).unwrap()];
+    let plan = Relayout::new(&packed, &tiled).unwrap();
+    plan.run(bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut there)).unwrap();
+    for (number, value) in (0..).zip(&source) {
+        assert_eq!(there[usize::try_from(tiled.offset(&[number]).unwrap()).unwrap()], *value);
+    }
+}
+
+/// Every piece looked at every loop of every box, and half as many pieces began from the start.
+#[test]
+fn copies_of_thousands_of_boxes_are_cut_into_pieces() {
+    let order: Vec<String> = (0..12).rev().map(|dim| dim.to_string()).collect();
+    let text = format!("u8[{}]{{{}:T({})}}", ["3"; 12].join(","), order.join(","), ["2"; 12].join(","));
+    let (packed, tiled) = (map(&format!("u8[{}]", ["3"; 12].join(","))), map(&text));
+    let plan = Relayout::new(&packed, &tiled).unwrap().with_padding(Padding::Zero).unwrap();
+    let source: Vec<u8> = (0..packed.physical_elements()).map(|i| u8::try_from(i % 255 + 1).unwrap()).collect();
+    let mut whole = vec![7_u8; usize::try_from(tiled.physical_elements()).unwrap()];
+    plan.run(&source, &mut whole).unwrap();
+    let pieces = plan.partition(4096).unwrap();
+    assert!(pieces.len() > 1, "{} pieces", pieces.len());
+    let mut pieced = vec![7_u8; whole.len()];
+    for piece in &pieces {
+        piece.run(&source, &mut pieced[piece.destination_range()]).unwrap();
+    }
+    assert!(pieced == whole);
+}

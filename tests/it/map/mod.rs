@@ -1,0 +1,10 @@
+//! `IndexMap`, and layouts in it.
+
+mod equality;
+mod golden_layouts;
+mod limits;
+mod lowering;
+mod parts;
+mod properties;
+mod views;
+mod with_base;

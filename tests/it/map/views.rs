@@ -1,0 +1,320 @@
+//! Views, padding boxes and contiguous parts, against the literal pad-reshape-transpose.
+
+use crate::literal::{any_shape, cases, indices, offsets, physical, strided_offsets};
+use proptest::prelude::*;
+use tensor_layout::map::same_layout;
+use tensor_layout::plan::OffsetBox;
+use tensor_layout::strided::Slice;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
+}
+
+/// The offset of every index of a map, in row-major order.
+fn all_offsets(map: &IndexMap) -> Vec<usize> {
+    indices(map.sizes()).map(|index| map.offset(&index).unwrap() as usize).collect()
+}
+
+/// Sizes with the same product, chosen by `seed`.
+fn refactored(elements: u64, seed: u64) -> Vec<u64> {
+    let (mut rest, mut seed, mut sizes) = (elements, seed, Vec::new());
+    while sizes.len() < 4 {
+        let divisors: Vec<u64> = (1..=rest).filter(|d| rest.is_multiple_of(*d)).collect();
+        let chosen = divisors[(seed % divisors.len() as u64) as usize];
+        seed /= divisors.len() as u64;
+        sizes.push(chosen);
+        rest /= chosen;
+    }
+    sizes.push(rest);
+    sizes
+}
+
+/// Is the list of offsets, under these sizes, a sum of one function for each dimension?
+fn separates(sizes: &[u64], offsets: &[usize]) -> bool {
+    let strides: Vec<u64> = (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect();
+    let first = offsets[0];
+    indices(sizes).zip(offsets).all(|(index, &offset)| {
+        let parts = index.iter().zip(&strides).map(|(&i, &stride)| offsets[(i * stride) as usize] - first);
+        index.iter().zip(&strides).all(|(&i, &stride)| offsets[(i * stride) as usize] >= first)
+            && first + parts.sum::<usize>() == offset
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn a_reshape_is_a_view_exactly_where_the_offsets_separate(shape in any_shape(3000), seed in any::<u64>()) {
+        let map = shape.to_index_map().unwrap();
+        if shape.logical_elements() == 0 {
+            return Ok(());
+        }
+        let sizes = refactored(shape.logical_elements(), seed);
+        let expected = offsets(&shape);
+        match map.reshape(&sizes) {
+            Ok(view) => {
+                prop_assert_eq!(view.sizes(), &sizes[..]);
+                prop_assert_eq!(view.physical_elements(), map.physical_elements());
+                prop_assert_eq!(all_offsets(&view), expected);
+            }
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_a_view");
+                if matches!(map.class(), LayoutClass::Affine | LayoutClass::Split | LayoutClass::RaggedSplit) {
+                    // Not even with any function for each dimension.
+                    prop_assert!(!separates(&sizes, &expected), "{} as {:?}: {}", shape, sizes, error);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn strided_reshapes_are_views_exactly_where_numpy_says_so(
+        dims in prop::collection::vec((1..=4_u64, 0..=2_u64), 1..=3),
+        order in any::<u64>(),
+        seed in any::<u64>(),
+    ) {
+        let sizes: Vec<u64> = dims.iter().map(|&(size, _)| size).collect();
+        let (mut strides, mut next) = (vec![0; sizes.len()], 1);
+        let mut left: Vec<usize> = (0..sizes.len()).collect();
+        let mut order = order;
+        while !left.is_empty() {
+            let axis = left.remove((order % left.len() as u64) as usize);
+            order /= 7;
+            strides[axis] = next;
+            next *= sizes[axis] + dims[axis].1;
+        }
+        let desc = BufferTensorDesc::new(DataType::F32, &sizes, Some(&strides)).unwrap();
+        let new = refactored(sizes.iter().product(), seed);
+        let view = desc.to_index_map().unwrap().reshape(&new);
+        let expected = strided_offsets(&desc);
+        if let Ok(view) = &view {
+            prop_assert_eq!(all_offsets(view), expected);
+        } else {
+            prop_assert!(!separates(&new, &expected));
+        }
+    }
+
+    #[test]
+    fn slices_permutations_and_broadcasts_keep_every_offset(
+        shape in any_shape(2000),
+        cuts in prop::collection::vec((0..=9_u64, 0..=9_u64, 1..=3_u64), 4),
+        seed in any::<u64>(),
+    ) {
+        let map = shape.to_index_map().unwrap();
+        let ranges: Vec<Slice> = shape.sizes().iter().zip(&cuts).map(|(&size, &(a, b, step))| {
+            let (start, end) = (a.min(b).min(size), a.max(b).min(size));
+            Slice::from(start..end).step_by(step)
+        }).collect();
+        match map.slice(&ranges) {
+            Ok(view) => {
+                for index in indices(view.sizes()) {
+                    let source: Vec<u64> = index.iter().zip(&ranges).map(|(i, r)| r.start + i * r.step).collect();
+                    prop_assert_eq!(view.offset(&index), map.offset(&source), "{} {:?}", shape, ranges);
+                }
+            }
+            Err(error) => prop_assert_eq!(error.code(), "not_a_view"),
+        }
+
+        let rank = shape.rank();
+        let mut order: Vec<usize> = (0..rank).collect();
+        order.rotate_left((seed % rank.max(1) as u64) as usize);
+        if seed & 64 != 0 {
+            order.reverse();
+        }
+        let permuted = map.permute(&order).unwrap();
+        for index in indices(permuted.sizes()) {
+            let mut source = vec![0; rank];
+            for (&axis, &i) in order.iter().zip(&index) {
+                source[axis] = i;
+            }
+            prop_assert_eq!(permuted.offset(&index), map.offset(&source));
+        }
+        let back: Vec<usize> = (0..rank).map(|axis| order.iter().position(|&o| o == axis).unwrap()).collect();
+        prop_assert!(same_layout(&permuted.permute(&back).unwrap(), &map).unwrap());
+
+        let mut wide = vec![2];
+        wide.extend(shape.sizes().iter().map(|&size| if size == 1 { 3 } else { size }));
+        match map.broadcast_to(&wide) {
+            Ok(view) => {
+                for index in indices(&wide) {
+                    let source: Vec<u64> =
+                        index[1..].iter().zip(shape.sizes()).map(|(&i, &size)| if size == 1 { 0 } else { i }).collect();
+                    prop_assert_eq!(view.offset(&index), map.offset(&source));
+                }
+            }
+            Err(error) => prop_assert_eq!((error.code(), map.class()), ("not_a_view", LayoutClass::Irreducible)),
+        }
+    }
+
+    #[test]
+    fn element_and_padding_boxes_partition_the_buffer(shape in any_shape(3000)) {
+        let boxes = shape.to_index_map().unwrap().buffer_boxes().unwrap();
+        let holds_element: Vec<bool> = physical(&shape).iter().map(Option::is_some).collect();
+        check_partition(&boxes.elements, &boxes.padding, &holds_element)?;
+    }
+
+    #[test]
+    fn boxes_of_strided_tensors_partition_the_buffer_as_well(
+        dims in prop::collection::vec((1..=5_u64, 0..=9_u64), 0..=3),
+        base in 0..=4_u64,
+    ) {
+        let (sizes, strides): (Vec<u64>, Vec<u64>) = dims.into_iter().unzip();
+        let desc = BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap().with_base_offset(base).unwrap();
+        let map = desc.to_index_map().unwrap();
+        let boxes = map.buffer_boxes().unwrap();
+        let mut holds_element = vec![false; map.physical_elements() as usize];
+        for offset in strided_offsets(&desc) {
+            holds_element[offset] = true;
+        }
+        check_partition(&boxes.elements, &boxes.padding, &holds_element)?;
+    }
+
+    #[test]
+    fn the_first_difference_is_that_of_a_walk(shape in any_shape(2000), other in any_shape(2000), turn in 1..4_usize) {
+        // The same sizes under the other layout, where its rank allows, or under a rotated order.
+        let mut order = shape.layout().minor_to_major().to_vec();
+        let rank = order.len().max(1);
+        order.rotate_left(turn % rank);
+        let layout = if other.rank() == shape.rank() { other.layout().clone() } else {
+            shape.layout().clone().with_minor_to_major(&order).unwrap()
+        };
+        let changed = shape.clone().with_layout(layout).unwrap();
+        if !crate::literal::bounded(&changed, 20_000) {
+            return Ok(());
+        }
+        let (a, b) = (shape.to_index_map().unwrap(), changed.to_index_map().unwrap());
+        let walked = indices(shape.sizes()).find(|index| a.offset(index) != b.offset(index));
+        prop_assert_eq!(a.first_difference(&b), Ok(walked.clone()), "{} {}", shape, changed);
+        prop_assert_eq!(a.same_places(&b), Ok(walked.is_none()));
+    }
+
+    #[test]
+    fn contiguous_parts_and_rows_are_those_of_a_search(
+        shape in any_shape(2000),
+        cuts in prop::collection::vec((0..=9_u64, 0..=9_u64), 4),
+    ) {
+        let map = shape.to_index_map().unwrap();
+        let ranges: Vec<_> =
+            shape.sizes().iter().zip(&cuts).map(|(&size, &(a, b))| a.min(b).min(size)..a.max(b).min(size)).collect();
+        let places = |ranges: &[std::ops::Range<u64>]| -> Vec<u64> {
+            let inside = indices(shape.sizes()).filter(|index| index.iter().zip(ranges).all(|(i, r)| r.contains(i)));
+            let mut places: Vec<u64> = inside.map(|index| map.offset(&index).unwrap()).collect();
+            places.sort_unstable();
+            places
+        };
+        let in_one_piece = |places: &[u64]| places.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let found = places(&ranges);
+        let expected = match (found.first(), found.last()) {
+            (Some(&low), Some(&high)) => in_one_piece(&found).then_some(low..high + 1),
+            _ => Some(0..0),
+        };
+        prop_assert_eq!(map.contiguous_part(&ranges).unwrap(), expected);
+
+        for axis in 0..shape.rank() {
+            if shape.logical_elements() == 0 {
+                continue;
+            }
+            let rows: Vec<Vec<u64>> = (0..shape.sizes()[axis]).map(|row| {
+                let mut ranges: Vec<_> = shape.sizes().iter().map(|&size| 0..size).collect();
+                ranges[axis] = row..row + 1;
+                places(&ranges)
+            }).collect();
+            let access = map.row_access(axis).unwrap();
+            prop_assert_eq!(access.in_one_piece, rows.iter().all(|row| in_one_piece(row)));
+            if access.in_one_piece && let Some(stride) = access.stride {
+                prop_assert!(rows.windows(2).all(|pair| pair[0][0] + stride == pair[1][0]));
+            }
+        }
+    }
+}
+
+fn check_partition(elements: &[OffsetBox], padding: &[OffsetBox], holds: &[bool]) -> Result<(), TestCaseError> {
+    let mut found = vec![None; holds.len()];
+    for (boxes, kind) in [(elements, true), (padding, false)] {
+        for part in boxes {
+            let mut count = 0;
+            for (start, length) in part.runs() {
+                for offset in start..start + length {
+                    prop_assert!(found[offset as usize].is_none(), "{} is in two boxes", offset);
+                    found[offset as usize] = Some(kind);
+                }
+                count += length;
+            }
+            prop_assert_eq!(count, part.elements());
+        }
+    }
+    let expected: Vec<Option<bool>> = holds.iter().copied().map(Some).collect();
+    prop_assert_eq!(found, expected);
+    Ok(())
+}
+
+#[test]
+fn a_tile_is_a_view_and_a_reshape_of_whole_tiles_too() {
+    let tiled = map("bf16[16,256]{1,0:T(8,128)(2,1)}");
+    let view = tiled.reshape(&[2, 4, 2, 2, 128]).unwrap();
+    assert_eq!(view.strides().as_deref(), Some(&[2048, 256, 1, 1024, 2][..]));
+    // 300 columns do not fill their tiles, so rows cannot join them, but still split.
+    let ragged = map("f32[50,300]{1,0:T(8,128)}");
+    assert_eq!(ragged.reshape(&[25, 2, 300]).unwrap().class(), LayoutClass::Split);
+    let error = ragged.reshape(&[50, 3, 100]).unwrap_err();
+    assert_eq!(error.code(), "not_a_view");
+    assert!(error.to_string().contains("axis 1"), "{error}");
+}
+
+#[test]
+fn a_large_buffer_has_few_boxes() {
+    let boxes = map("s32[2048,1,128,128,4]{4,3,2,0,1:T(8,128)}").buffer_boxes().unwrap();
+    assert_eq!((boxes.elements.len(), boxes.padding.len()), (1, 1));
+    assert_eq!(boxes.padding[0].elements(), (16 << 28) - (1 << 27));
+    let figure = map("f32[3,5]{1,0:T(2,2)}").buffer_boxes().unwrap();
+    assert_eq!(figure.padding.iter().map(OffsetBox::elements).sum::<u64>(), 9);
+}
+
+#[test]
+fn rows_of_a_tiled_buffer_are_not_addressable() {
+    // The block dimension inside the tile: neighbouring blocks share 32-bit words.
+    let blocks = map("bf16[512,3,2048]{2,0,1:T(8,128)(2,1)}").row_access(0).unwrap();
+    assert_eq!((blocks.in_one_piece, blocks.alignment_in_bits), (false, 16));
+    let planes = map("f32[4,128,128]{2,1,0:T(8,128)}").row_access(0).unwrap();
+    assert_eq!((planes.in_one_piece, planes.stride, planes.alignment_in_bits), (true, Some(16384), 524_288));
+    let packed = map("s4[3,5]{1,0:E(4)}").row_access(0).unwrap();
+    assert_eq!((packed.in_one_piece, packed.alignment_in_bits), (true, 20));
+}
+
+#[test]
+fn refusals_say_why() {
+    let tiled = map("f32[16,256]{1,0:T(8,128)}");
+    let code = |result: Result<IndexMap, tensor_layout::Error>| result.unwrap_err().code();
+    assert_eq!(code(tiled.slice(&[(0..16).into()])), "rank_mismatch");
+    assert_eq!(code(tiled.slice(&[(0..17).into(), (0..1).into()])), "index_out_of_range");
+    assert_eq!(code(tiled.slice(&[Slice::from(0..1).step_by(0), (0..1).into()])), "out_of_limits");
+    assert_eq!(code(tiled.slice(&[Slice::from(0..16).step_by(3), (0..1).into()])), "not_a_view");
+    assert_eq!(code(tiled.permute(&[0, 0])), "not_a_permutation");
+    assert_eq!(code(tiled.permute(&[0, 2])), "axis_out_of_range");
+    assert_eq!(code(tiled.broadcast_to(&[16])), "rank_mismatch");
+    assert_eq!(code(tiled.broadcast_to(&[16, 512])), "size_mismatch");
+    assert_eq!(code(tiled.reshape(&[u64::MAX, 2])), "overflow");
+    assert_eq!(code(map("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}").reshape(&[54, 2])), "not_a_view");
+}
+
+#[test]
+fn the_first_difference_of_large_layouts_is_found_at_once() {
+    let (a, b) = (map("f32[65536,65536]{1,0:T(8,128)}"), map("f32[65536,65536]{1,0:T(8,128)(4096,256,8,128)}"));
+    assert_eq!(a.first_difference(&b), Ok(Some(vec![0, 32768])));
+}
+
+#[test]
+fn two_spellings_of_one_layout_are_the_same() {
+    let same = |a: &str, b: &str| same_layout(&map(a), &map(b)).unwrap();
+    assert!(same("f32[3,100]{1,0:T(8,128)}", "f32[3,100]{1,0:T(128)}"));
+    assert!(same("f32[8,1,3]{2,1,0}", "f32[8,1,3]{1,2,0}"));
+    assert!(!same("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0}"));
+    // The type and the sizes matter.
+    assert!(same("f32[16,256]{1,0}", "f32[16,256]{1,0:T(1,256)}"));
+    assert!(!same("f32[16,256]{1,0}", "s32[16,256]{1,0}"));
+    assert!(!same("f32[16,256]{1,0}", "f32[256,16]{0,1}"));
+    // Ragged chains and irreducible layouts.
+    assert!(same("f32[12,4]{1,0:T(6,2)(4,1)}", "f32[12,4]{1,0:T(6,2)(4,1)L(7)}"));
+    assert!(same("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)(1)}"));
+}

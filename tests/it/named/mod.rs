@@ -1,0 +1,4 @@
+//! Named layouts.
+
+mod layouts;
+mod page;

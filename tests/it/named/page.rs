@@ -1,0 +1,182 @@
+//! docs/DEVICE_LAYOUTS.md and its pictures are those that the table makes.
+//!
+//! `DEVICE_LAYOUTS=write cargo test --features named --test named_page` writes them.
+#![cfg(feature = "named")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tensor_layout::ToIndexMap;
+use tensor_layout::draw::Picture;
+use tensor_layout::named::{NamedLayout, Row, known_as, rows};
+
+/// Where the generated lines begin.
+const MARK: &str = "--test named_page -->\n";
+
+/// The pictures of the page.
+const PICTURES: &[(&str, &str)] = &[
+    ("sf_8x4", "nvidia.sf_8x4:f8e4m3fn[13,9]"),
+    ("COL4_4R2_8C", "cublaslt.COL4_4R2_8C:s8[8,32]"),
+    ("kCHW4", "tensorrt.kCHW4:f16[1,6,2,3]"),
+    ("kHWC8", "tensorrt.kHWC8:f16[1,3,2,3]"),
+    ("shuffle_weight_16x16", "aiter.shuffle_weight_16x16:bf16[16,32]"),
+    ("elempack4", "ncnn.elempack4:f16[6,3,1]"),
+    ("weights", "xnnpack.f32_gemm_goi.weights<4,2>:f32[6,5]"),
+    ("gptq", "gptq.qweight_u4:u4[16,4]"),
+    ("awq", "awq.qweight_u4:u4[2,16]"),
+    ("key_cache_x", "vllm.key_cache_x:f32[1,2,3,8]"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// Compares a file with what it should hold, or writes it.
+fn held(path: &str, wanted: &str) {
+    let path = root().join(path);
+    if std::env::var_os("DEVICE_LAYOUTS").is_some_and(|word| word == "write") {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    let line = found.lines().zip(wanted.lines()).position(|(found, wanted)| found != wanted);
+    assert!(found == wanted, "{} is not current (line {line:?}): see the head of this test", path.display());
+}
+
+#[test]
+fn the_page_is_current() {
+    let page = std::fs::read_to_string(root().join("docs/DEVICE_LAYOUTS.md")).unwrap().replace("\r\n", "\n");
+    let (written, _) = page.split_once(MARK).expect("the mark");
+    held("docs/DEVICE_LAYOUTS.md", &format!("{written}{MARK}{}", table()));
+}
+
+#[test]
+fn the_pictures_are_current() {
+    for (file, text) in PICTURES {
+        let layout: NamedLayout = text.parse().unwrap();
+        let picture = Picture::new(&layout.to_index_map().unwrap(), text).unwrap();
+        held(&format!("docs/pictures/named/{file}.svg"), &picture.to_svg());
+    }
+}
+
+/// A case of the row: the text, a sampled index, its offset, and how many cases its name has.
+fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
+    let cases =
+        include_str!("../../data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let cases: Vec<Value> = cases.filter(|case| case["name"] == row.name.as_str()).collect();
+    // The largest one shows most.
+    let layout = |case: &Value| {
+        let numbers =
+            ["block_k", "block", "k", "x", "v", "nr", "kr", "interleave"].map(|word| case["params"][word].as_u64());
+        let numbers: Vec<u64> = numbers.into_iter().flatten().take(row.numbers.len()).collect();
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        let name = if numbers.is_empty() { row.name.clone() } else { format!("{}<{}>", row.name, numbers.join(",")) };
+        let layout: NamedLayout = format!("{name}:{}{}", case["dtype"].as_str()?, case["sizes"]).parse().ok()?;
+        (layout.row() == row).then_some(layout)
+    };
+    let (case, layout) = cases.iter().rev().find_map(|case| Some((case, layout(case)?)))?;
+    let samples = case["offsets"].as_array()?;
+    let mut sample: Vec<u64> =
+        samples.get(samples.len() / 2)?.as_array()?.iter().map(|n| n.as_u64().unwrap()).collect();
+    let offset = sample.pop()?;
+    Some((layout, format!("{sample:?}").replace(' ', ""), offset, cases.len()))
+}
+
+fn table() -> String {
+    let mut page = String::new();
+    let system = |row: &Row| (row.name.split('.').next().unwrap().to_owned(), row.about);
+    for section in rows().chunk_by(|a, b| system(a) == system(b)) {
+        let (name, about) = system(&section[0]);
+        let mut about = about.to_owned();
+        about[..1].make_ascii_uppercase();
+        write!(page, "\n### {name}\n\n{about}.\n\n").unwrap();
+        page += "| name | axes | types | memory | the same as XLA's tiles | sizes | e.g. | also known as |\n|---|---|---|---|---|---|---|---|\n";
+        for row in section {
+            page += &line(row);
+        }
+        page.push('\n');
+        let mut every: Vec<String> = section.iter().flat_map(notes).collect();
+        every.sort_by_key(|note| ORDER.iter().position(|word| note.starts_with(word)));
+        for note in distinct(&every) {
+            let rows: Vec<&Row> = section.iter().filter(|row| notes(row).contains(&note)).collect();
+            let names: Vec<String> = rows.iter().map(|row| format!("`{}`", short(row))).collect();
+            let whose =
+                if rows.len() == section.len() { String::new() } else { format!("{}: ", distinct(&names).join(", ")) };
+            writeln!(page, "* {whose}{note}").unwrap();
+        }
+        for (file, text) in PICTURES.iter().filter(|(_, text)| {
+            section
+                .iter()
+                .any(|row| text.starts_with(&format!("{}:", row.name)) || text.starts_with(&format!("{}<", row.name)))
+        }) {
+            write!(page, "\n![The memory of {text}](pictures/named/{file}.svg)\n\n*`{text}`*\n").unwrap();
+        }
+    }
+    page
+}
+
+/// What the notes of a section begin with, in their order.
+const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Read", "Not checked"];
+
+/// Each text once.
+fn distinct(texts: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    texts.iter().for_each(|text| {
+        if !found.contains(text) {
+            found.push(text.clone())
+        }
+    });
+    found
+}
+
+fn short(row: &Row) -> &str {
+    row.name.split_once('.').unwrap().1
+}
+
+/// What holds for several rows: source, padding, alignment, and what is weaker than the rest.
+fn notes(row: &Row) -> Vec<String> {
+    let mut notes = vec![format!("Source: {}.", row.source)];
+    let align =
+        if row.align > 1 { format!(" The buffer starts at a multiple of {} bytes.", row.align) } else { String::new() };
+    notes.push(match row.padding {
+        "none" => format!("There is no padding.{align}"),
+        padding => format!("Padding: {padding}.{align}"),
+    });
+    if !row.read.is_empty() {
+        notes.push(format!("Read: {}.", row.read));
+    }
+    if !row.open.is_empty() {
+        notes.push(format!("Not checked or not decided: {}.", row.open));
+    }
+    notes
+}
+
+fn line(row: &Row) -> String {
+    let other = if row.other.is_empty() { String::new() } else { format!(" ({})", row.other) };
+    let tiles = if row.tiles == "-" { "no tiles say it".to_owned() } else { format!("`{}`", row.tiles) };
+    let needs = if row.needs.is_empty() { "any".to_owned() } else { row.needs.replace(',', " or ") };
+    let (example, known) = match case(row) {
+        None => ("no case".to_owned(), String::new()),
+        Some((layout, index, offset, cases)) => {
+            let text = layout.to_string();
+            let text = text.split_once(':').unwrap().1;
+            let elements = layout.parts().iter().map(|part| part.map.physical_elements()).max().unwrap();
+            let known = layout.to_index_map().map(|map| known_as(&map)).unwrap_or_default();
+            let own = layout.name();
+            let known: Vec<String> = known
+                .iter()
+                .filter(|known| known.layout.name() != own)
+                .map(|known| match &known.axes {
+                    None => format!("`{}`", known.layout.name()),
+                    Some(axes) => format!("`{}` on axes {axes:?}", known.layout.name()),
+                })
+                .collect();
+            (format!("`{text}`: {index} at {offset} of {elements}; {cases} cases"), known.join(", "))
+        }
+    };
+    let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
+    let name = row.name_with_numbers();
+    let (_, name) = name.split_once('.').unwrap();
+    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {tiles} | {needs} | {example} | {known} |\n")
+}

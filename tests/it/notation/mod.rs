@@ -1,0 +1,9 @@
+//! The texts of layouts, read and written.
+
+mod bounds;
+mod every_spelling;
+mod reading;
+mod shortest;
+mod spell;
+mod steps_of_views;
+mod texts;

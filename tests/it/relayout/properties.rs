@@ -1,0 +1,898 @@
+//! Relayout against the literal copy: read each element where the literal layout has it, write it where the
+//! other one has it, on random pairs of layouts, element widths and padding modes.
+
+use std::mem::MaybeUninit;
+
+use crate::literal::cases;
+use crate::literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
+use proptest::prelude::*;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::strided::Slice;
+use tensor_layout::tiled::Layout;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
+
+/// Every kernel level this CPU has.
+fn level() -> impl Strategy<Value = KernelLevel> {
+    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn every_pair_copies_as_the_literal_one(
+        (from, to) in pair(), padding in padding(), guard in 0..5_usize, level in level(), shift in 0..3_usize,
+    ) {
+        let bits = from.map.element_bits();
+        let padding = within(padding, bits);
+        let mut distinct = to.offsets.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        match Relayout::new(&from.map, &to.map) {
+            Ok(relayout) => {
+                prop_assert_eq!(distinct.len(), to.offsets.len(), "an overlapping destination was accepted");
+                let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
+                prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
+                prop_assert!(!relayout.explain().is_empty());
+                // Odd addresses, and bytes before and after that must stay as they are.
+                let source = noise(shift + from.bytes() + guard, 1);
+                let mut expected = noise(shift + to.bytes() + guard, 2);
+                let mut destination = expected.clone();
+                literal_copy(&from, &to, &source[shift..], &mut expected[shift..], padding);
+                relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+                prop_assert_eq!(destination, expected);
+            }
+            Err(Error::OverlappingDestination { first, second, offset }) => {
+                prop_assert_ne!(&first, &second);
+                prop_assert_eq!(to.map.offset(&first), Ok(offset));
+                prop_assert_eq!(to.map.offset(&second), Ok(offset));
+            }
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn pieces_together_are_the_whole_copy(
+        (from, to) in pair(), padding in padding(), pieces in 0..9_usize, alignment in 0..9_usize, guard in 0..5_usize,
+        order: u64,
+    ) {
+        let bits = from.map.element_bits();
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding_everywhere(within(padding, bits)).unwrap();
+        let source = noise(from.bytes() + guard, 1);
+        let start = noise(to.bytes() + guard, 2);
+        let mut expected = start.clone();
+        relayout.run(&source, &mut expected).unwrap();
+
+        let pieces = relayout.partition_aligned(pieces, alignment).unwrap();
+        let mut next = 0;
+        for piece in &pieces {
+            prop_assert_eq!(piece.destination_range().start, next);
+            prop_assert!(next.is_multiple_of(alignment.max(1)));
+            next = piece.destination_range().end;
+        }
+        prop_assert_eq!(next, to.bytes());
+
+        // Each piece into a buffer of its own, which begins with what is stored there: exactly its range.
+        let mut joined = start.clone();
+        let mut order: Vec<usize> = (0..pieces.len()).map(|i| (i + order as usize % pieces.len()) % pieces.len()).collect();
+        order.reverse();
+        for piece in order.into_iter().map(|place| &pieces[place]) {
+            let range = piece.destination_range();
+            let mut own = start[range.clone()].to_vec();
+            own.extend([0xa5; 3]);
+            piece.run(&source, &mut own).unwrap();
+            prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote behind its range");
+            // Nothing outside the source's range counts; its first and its last byte do.
+            let reads = piece.source_range();
+            let piece_of = |inverted: &dyn Fn(usize) -> bool| {
+                let other: Vec<u8> = (0..).zip(&source).map(|(at, &byte)| if inverted(at) { !byte } else { byte }).collect();
+                let mut own = start[range.clone()].to_vec();
+                piece.run(&other, &mut own).unwrap();
+                own
+            };
+            prop_assert!(piece_of(&|at| !reads.contains(&at)) == own, "{reads:?} is not all that is read");
+            if pieces.len() > 1 && !reads.is_empty() {
+                prop_assert!(piece_of(&|at| at == reads.start) != own && piece_of(&|at| at + 1 == reads.end) != own);
+            }
+            joined[range].copy_from_slice(&own);
+        }
+        prop_assert!(joined == expected, "{}", relayout.explain());
+    }
+
+    /// Pieces along an axis keep its rows whole, and are the copy together.
+    #[test]
+    fn pieces_along_an_axis_are_the_whole_copy((from, to) in pair(), axis in 0..4_usize, pieces in 0..6_usize, backwards: bool) {
+        let rank = from.map.sizes().len();
+        let axes: Vec<usize> = (0..rank).filter(|&other| backwards && other % 2 == axis % 2).collect();
+        let Ok(relayout) = Relayout::reversing(&from.map, &to.map, &axes) else { return Ok(()) };
+        let source = noise(from.bytes(), 1);
+        let before = noise(to.bytes(), 2);
+        let mut expected = before.clone();
+        relayout.run(&source, &mut expected).unwrap();
+        let found = match relayout.partition_axis(axis, pieces) {
+            Ok(found) => found,
+            Err(error) if axis >= rank => {
+                prop_assert_eq!(error.code(), "axis_out_of_range");
+                return Ok(());
+            }
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_a_view");
+                return Ok(());
+            }
+        };
+        let mut at = 0;
+        let mut joined = before;
+        for piece in &found {
+            prop_assert_eq!(piece.range().start, at);
+            at = piece.range().end;
+            prop_assert_eq!(piece.relayout().destination().sizes()[axis], at - piece.range().start);
+            piece.relayout().run(&source, &mut joined).unwrap();
+        }
+        prop_assert_eq!(at, to.map.sizes()[axis]);
+        prop_assert!(found.len() <= pieces.max(1));
+        prop_assert!(joined == expected, "{}", relayout.explain());
+    }
+
+    /// Into memory that holds nothing, and into memory that is only written: whole, and in pieces.
+    #[test]
+    fn memory_that_is_not_read_gets_the_same_bytes(
+        (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,
+    ) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
+        let source = noise(from.bytes() + guard, 1);
+        let before = noise(to.bytes() + guard, 2);
+        let mut expected = before.clone();
+        relayout.run(&source, &mut expected).unwrap();
+
+        let holes = to.bytes() * 8 > to.offsets.len() * to.map.element_bits() as usize;
+        let fresh = || before.iter().map(|&byte| MaybeUninit::new(byte)).collect::<Vec<_>>();
+        let pieces = relayout.partition(pieces).unwrap();
+        if padding == Padding::Keep && holes {
+            let error = relayout.run_uninit(&source, &mut fresh()).unwrap_err();
+            prop_assert_eq!(error.code(), "padding_kept");
+            for piece in &pieces {
+                prop_assert_eq!(piece.run_uninit(&source, &mut fresh()).unwrap_err().code(), "padding_kept");
+            }
+        } else {
+            prop_assert!(!relayout.reads_destination());
+            let mut memory = fresh();
+            prop_assert_eq!(&relayout.run_uninit(&source, &mut memory).unwrap()[..], &expected[..to.bytes()]);
+            for piece in &pieces {
+                let bytes = &expected[piece.destination_range()];
+                let mut memory = fresh();
+                prop_assert_eq!(&piece.run_uninit(&source, &mut memory).unwrap()[..], bytes);
+            }
+        }
+
+        let mut written = before.clone();
+        let result = relayout.run_write_only(&source, WriteOnly::from(&mut written[..]));
+        if relayout.reads_destination() {
+            prop_assert!(padding == Padding::Keep && holes);
+            prop_assert_eq!(result.unwrap_err().code(), "padding_kept");
+            prop_assert_eq!(&written, &before);
+        } else {
+            prop_assert_eq!(result, Ok(()));
+            prop_assert!(written == expected, "{}", relayout.explain());
+            let mut joined = before.clone();
+            for piece in &pieces {
+                let own = WriteOnly::from(&mut joined[piece.destination_range()]);
+                // Its boxes may be cut inside of bytes, some of which are padding.
+                if piece.reads_destination() {
+                    prop_assert!(padding == Padding::Keep && holes && from.map.element_bits() < 8);
+                    prop_assert_eq!(piece.run_write_only(&source, own).unwrap_err().code(), "padding_kept");
+                    piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
+                    continue;
+                }
+                prop_assert_eq!(piece.run_write_only(&source, own), Ok(()));
+            }
+            prop_assert!(joined == expected, "{}", relayout.explain());
+        }
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
+        let source = noise(from.bytes(), 1);
+        let mut expected = noise(to.bytes(), 2);
+        let (mut in_pieces, mut parallel) = (expected.clone(), expected.clone());
+        relayout.run(&source, &mut expected).unwrap();
+        relayout.run_in_pieces(pieces, &source, &mut in_pieces).unwrap();
+        relayout.run_parallel(&source, &mut parallel).unwrap();
+        prop_assert!(in_pieces == expected && parallel == expected, "{}", relayout.explain());
+    }
+
+    #[test]
+    fn there_and_back_again_is_the_identity((from, to) in pair()) {
+        let packed = ArrayShape::new(from.map.data_type(), from.map.sizes(), Layout::row_major(from.map.sizes().len())).unwrap();
+        let packed = with_own_bits(packed);
+        let bytes = (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8);
+        let Ok(there) = Relayout::new(&packed, &to.map) else { return Ok(()) };
+        let back = Relayout::new(&to.map, &packed).unwrap();
+        let mut original = noise(bytes, 7);
+        let spare = bytes * 8 - from.offsets.len() * from.map.element_bits() as usize;
+        if let Some(last) = original.last_mut() {
+            *last &= 0xff >> spare;
+        }
+        let mut moved = vec![0; to.bytes()];
+        let mut returned = vec![0; bytes];
+        there.run(&original, &mut moved).unwrap();
+        back.run(&moved, &mut returned).unwrap();
+        prop_assert_eq!(returned, original);
+    }
+
+    #[test]
+    fn short_buffers_are_refused_before_a_byte_is_written((from, to) in pair()) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        if from.offsets.is_empty() {
+            return Ok(());
+        }
+        let needs = |side: &Side| (side.map.min_elements() as usize * side.map.element_bits() as usize).div_ceil(8);
+        let source = noise(from.bytes(), 1);
+        let mut destination = noise(to.bytes(), 2);
+        let before = destination.clone();
+        let error = relayout.run(&source[..needs(&from) - 1], &mut destination).unwrap_err();
+        prop_assert_eq!(error.code(), "buffer_too_short");
+        let error = relayout.run(&source, &mut destination[..needs(&to) - 1]).unwrap_err();
+        prop_assert_eq!(error.code(), "buffer_too_short");
+        prop_assert_eq!(&destination, &before);
+        if !relayout.reads_destination() {
+            let (short, all) = (from.bytes().min(needs(&from) - 1), destination.len().min(needs(&to) - 1));
+            let run = |source: &[u8], own: &mut [u8]| relayout.run_write_only(source, own.into());
+            prop_assert_eq!(run(&source[..short], &mut destination).unwrap_err().code(), "buffer_too_short");
+            prop_assert_eq!(run(&source, &mut destination[..all]).unwrap_err().code(), "buffer_too_short");
+            prop_assert_eq!(destination, before);
+        }
+    }
+}
+
+/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32, 64 units and a few more or
+/// less.
+fn planes() -> impl Strategy<Value = (Side, Side)> {
+    let near = || {
+        prop_oneof![
+            2 => 1..=6_u64,
+            3 => (prop::sample::select(vec![4_u64, 8, 16, 32, 64, 128]), 0..=2_u64).prop_map(|(n, d)| n + d - 1),
+        ]
+    };
+    let kinds = prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+    ]);
+    (near(), near(), 1..=3_u64, kinds, 0..3_u64, prop::sample::select(vec![1_u64, 2, 3, 4, 8, 16])).prop_map(
+        |(rows, columns, planes, data_type, gap, block)| {
+            let sizes = [planes, rows, columns];
+            let rows_first = [(columns + gap) * rows, columns + gap, 1];
+            let columns_first = [columns * rows, 1, rows];
+            let desc =
+                |strides: &[u64]| Side::strided(&BufferTensorDesc::new(data_type, &sizes, Some(strides)).unwrap());
+            if block == 1 {
+                return (desc(&rows_first), desc(&columns_first));
+            }
+            if block == 16 {
+                // Micro-tiles, units that are small planes themselves: tiles on both sides, the other way
+                // round.
+                let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
+                let side = |order: &str| Side::tiled(&with_own_bits(text(order).parse().unwrap()));
+                return (side("2,1,0"), side("1,2,0"));
+            }
+            // Rows interleaved in blocks: (2,1), (3,1), (4,1) ...
+            let text = format!("{data_type}[{planes},{rows},{columns}]{{2,1,0:T({block},{columns})({block},1)}}");
+            (desc(&rows_first), Side::tiled(&with_own_bits(text.parse().unwrap())))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn every_kernel_agrees_with_the_literal_copy_round_its_block_sizes(
+        (a, b) in planes(), level in level(), turn: bool, shift in 0..70_usize, large: bool,
+    ) {
+        let (from, to) = if turn { (b, a) } else { (a, b) };
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
+        let source = noise(from.bytes() + shift, 3);
+        let mut expected = noise(to.bytes() + shift + 9, 4);
+        let mut destination = expected.clone();
+        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
+        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+        prop_assert!(destination == expected, "{}", relayout.explain());
+    }
+}
+
+/// Sub-byte elements, in rows that are interleaved or are columns on the other side, around the lengths of
+/// registers, and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
+fn bits() -> impl Strategy<Value = (Side, Side)> {
+    let kinds = prop::sample::select(vec![DataType::S4, DataType::U2, DataType::S1]);
+    let rows =
+        (prop::sample::select(vec![2_u64, 4, 8, 16, 32]), 1..=2_u64, prop_oneof![2 => Just(0_u64), 1 => 0..4_u64]);
+    // Whole bytes of every width, whole registers and a few more, and any number.
+    let columns = prop_oneof![
+        3 => (1..=20_u64).prop_map(|n| 8 * n),
+        2 => (1..=4_u64, 0..=2_u64).prop_map(|(n, more)| 128 * n + 8 * more),
+        1 => Just(1032_u64),
+        2 => 1..=140_u64,
+    ];
+    // Bases and gaps of whole bytes, or any.
+    let place = || prop_oneof![3 => Just(0_u64), 1 => Just(8_u64), 1 => 0..9_u64];
+    (kinds, rows, columns, [place(), place(), place()], 0..4_usize).prop_map(
+        |(data_type, (block, blocks, fewer), columns, [base, gap, other], kind)| {
+            let rows = (block * blocks).saturating_sub(fewer).max(1);
+            let desc = |strides: [u64; 2], base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let packed = desc([columns + gap, 1], base);
+            match kind {
+                // Interleaved with a base of their own; columns with gaps; rows again.
+                0 => (packed, desc([1, rows], other)),
+                1 => (packed, desc([1, rows + other], base)),
+                2 => (packed, desc([columns + other, 1], other)),
+                _ => {
+                    let text = format!("{data_type}[{rows},{columns}]{{1,0:T({block},64)({block},1)}}");
+                    (packed, Side::tiled(&with_own_bits(text.parse().unwrap())))
+                }
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn bits_are_copied_as_literally_and_their_neighbours_left(
+        (a, b) in bits(), level in level(), turn: bool, shift in 0..70_usize, large: bool,
+    ) {
+        let (from, to) = if turn { (b, a) } else { (a, b) };
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
+        let source = noise(from.bytes() + shift, 3);
+        let mut expected = noise(to.bytes() + shift + 9, 4);
+        let mut destination = expected.clone();
+        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
+        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+        prop_assert!(destination == expected, "{}", relayout.explain());
+    }
+}
+
+/// One pair of layouts by each tuning, at each level.
+fn check_tunings(from: &Side, to: &Side, tunings: &[&str], name: impl std::fmt::Display) {
+    let source = noise(from.bytes(), 3);
+    let mut expected = vec![0x5a; to.bytes()];
+    literal_copy(from, to, &source, &mut expected, Padding::Keep);
+    for tuning in tunings {
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap());
+            let relayout = relayout.unwrap().with_kernel_level(level);
+            let mut destination = vec![0x5a; to.bytes()];
+            relayout.run(&source, &mut destination).unwrap();
+            assert!(destination == expected, "{name} {tuning} at {level}: {}", relayout.explain());
+        }
+    }
+}
+
+/// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not,
+/// into destinations that begin anywhere.
+#[test]
+fn a_tuning_changes_no_byte() {
+    let tunings = [
+        "stores=ordinary",
+        "stores=non-temporal,staged=256",
+        "stores=non-temporal,prefetch=512,panels=l1,staged=512",
+        "stores=non-temporal,prefetch=2048,panels=l2",
+        "stores=non-temporal,prefetch=2048,staged=1024",
+        "stores=non-temporal,prefetch=off",
+        "default",
+    ];
+    for (data_type, columns, rows, pitch) in [
+        (DataType::U8, 70, 1100, 1152_u64),
+        (DataType::U8, 64, 2048, 4096),
+        (DataType::BF16, 130, 600, 640),
+        (DataType::BF16, 64, 1024, 2048),
+        (DataType::F32, 37, 530, 544),
+        (DataType::F32, 32, 512, 1024),
+        (DataType::F64, 19, 300, 304),
+        (DataType::C128, 17, 150, 152),
+    ] {
+        for (base, gap) in [(0, 0), (16, 0), (3, 1)] {
+            let desc = |strides: [u64; 2], base: u64| {
+                let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                Side::strided(&desc.with_base_offset(base).unwrap())
+            };
+            let (from, to) = (desc([if gap == 0 { pitch } else { columns + gap }, 1], 0), desc([1, pitch], base));
+            check_tunings(&from, &to, &tunings, data_type);
+        }
+    }
+}
+
+/// What stays in the L2 cache: blocks and lines in an order that hardware prefetchers do not follow, whole
+/// ones and what is left of them. (Less would fit an L1 cache, more would be prefetched, on any machine.)
+#[test]
+fn an_order_changes_no_byte() {
+    let tunings = ["order=permuted", "order=ascending", "default"];
+    let side = |data_type, sizes: &[u64], strides: &[u64]| {
+        Side::strided(&BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap())
+    };
+    for (data_type, rows, columns) in [
+        (DataType::U8, 300, 290),
+        (DataType::BF16, 250, 170),
+        (DataType::F32, 150, 140),
+        (DataType::F64, 105, 100),
+        (DataType::C128, 70, 75),
+    ] {
+        let (from, to) =
+            (side(data_type, &[rows, columns], &[columns, 1]), side(data_type, &[rows, columns], &[1, rows]));
+        check_tunings(&from, &to, &tunings, data_type);
+    }
+    // Rows that share a set of the L1 cache: of the source, of the destination.
+    for (data_type, rows, columns, pitch) in [
+        (DataType::F32, 40, 500, 1024),
+        (DataType::F32, 16, 1024, 1024),
+        (DataType::F64, 24, 500, 512),
+        (DataType::BF16, 70, 600, 2048),
+    ] {
+        let sizes = [rows, columns];
+        check_tunings(&side(data_type, &sizes, &[pitch, 1]), &side(data_type, &sizes, &[1, rows]), &tunings, data_type);
+        let sizes = [columns, rows];
+        check_tunings(&side(data_type, &sizes, &[rows, 1]), &side(data_type, &sizes, &[1, pitch]), &tunings, data_type);
+    }
+    // Runs of all lengths that jump on one side, and of one line to few rows that share a set.
+    for [outer, inner, run] in
+        [[20, 8, 130], [40, 9, 75], [40, 8, 64], [80, 14, 17], [300, 14, 5], [6, 4, 1000], [5, 1, 4200], [64, 16, 16]]
+    {
+        let sizes = [outer, inner, run];
+        let from = side(DataType::F32, &sizes, &[inner * run, run, 1]);
+        let to = side(DataType::F32, &sizes, &[run, outer * run, 1]);
+        check_tunings(&from, &to, &tunings, DataType::F32);
+        check_tunings(&to, &from, &tunings, DataType::F32);
+    }
+}
+
+/// Short destination runs whose rows are whole pages apart, joined with those of the neighbouring tiles: on
+/// machines whose L1 cache has many ways this is done on demand alone.
+#[test]
+fn joined_runs_change_no_byte() {
+    let tunings = ["stores=non-temporal,joined=128", "stores=non-temporal,joined=128,prefetch=off"];
+    for (shape, pitch) in [
+        ("s8[64,4096]{1,0:T(8,128)(4,1)}", 4096_u64),
+        ("s8[61,4000]{1,0:T(8,128)(4,1)}", 4096),
+        ("s8[16,1100]{1,0:T(8,64)(2,1)}", 4096),
+        ("bf16[32,2048]{1,0:T(8,64)(2,1)}", 2048),
+        ("bf16[33,4001]{1,0:T(8,32)(4,1)}", 4096),
+        ("u8[48,1024]{1,0:T(16,96)(3,1)}", 4096),
+        ("f32[16,1024]{1,0:T(8,32)}", 1024),
+        ("f32[18,1000]{1,0:T(8,16)(2,1)}", 1024),
+        ("s4[64,8192]{1,0:T(8,128)(8,1)E(4)}", 8192),
+    ] {
+        let shape: ArrayShape = shape.parse().unwrap();
+        let from = Side::tiled(&shape);
+        for base in [0, 16, 64, 6] {
+            let desc = BufferTensorDesc::new(shape.data_type(), shape.sizes(), Some(&[pitch, 1])).unwrap();
+            let to = Side::strided(&desc.with_base_offset(base).unwrap());
+            check_tunings(&from, &to, &tunings, &shape);
+        }
+    }
+}
+
+/// Planes of bits that are cut into blocks, either way round, and rest of blocks.
+#[test]
+fn large_planes_of_bits_are_copied() {
+    for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for data_type in [DataType::S4, DataType::U2, DataType::S1] {
+            for (rows, columns, gap) in
+                [(515, 1037, 1), (1040, 520, 0), (3, 17000, 3), (17000, 3, 0), (8, 5003, 5), (5000, 8, 0)]
+            {
+                let desc = |strides: [u64; 2], base: u64| {
+                    let desc = BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap();
+                    Side::strided(&desc.with_base_offset(base).unwrap())
+                };
+                let (from, to) = (desc([columns + gap, 1], gap), desc([1, rows + gap / 4], 0));
+                let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level);
+                let source = noise(from.bytes(), 3);
+                let (mut destination, mut expected) = (vec![0x5a; to.bytes()], vec![0x5a; to.bytes()]);
+                literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+                relayout.run(&source, &mut destination).unwrap();
+                assert!(destination == expected, "{rows} x {columns} at {level}: {}", relayout.explain());
+            }
+        }
+    }
+}
+
+#[test]
+fn kernel_levels_this_machine_lacks_are_named() {
+    for level in KernelLevel::ALL.into_iter().filter(|level| !level.is_available()) {
+        println!("skipped: this CPU has no {level}");
+    }
+    assert!(KernelLevel::in_use().is_available());
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let code = |a: &str, b: &str| Relayout::new(&shape(a), &shape(b)).unwrap_err().code();
+    assert_eq!(code("f32[2,3]", "f32[6]"), "rank_mismatch");
+    assert_eq!(code("f32[2,3]", "f32[3,2]"), "size_mismatch");
+    assert_eq!(code("f32[2,3]", "s32[2,3]"), "data_type_mismatch");
+    assert_eq!(code("s2[2,3]{1,0:E(2)}", "s2[2,3]{1,0:E(4)}"), "element_bits_mismatch");
+    let relayout = Relayout::new(&shape("s4[3]{0:E(4)}"), &shape("s4[3]{0:E(4)}")).unwrap();
+    assert_eq!(relayout.clone().with_padding_everywhere(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
+    let broadcast = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[0, 1])).unwrap();
+    assert_eq!(Relayout::new(&shape("f32[2,3]"), &broadcast).unwrap_err().code(), "overlapping_destination");
+    assert!(Relayout::new(&broadcast, &shape("f32[2,3]")).is_ok());
+    let floats = Relayout::new(&shape("f32[2]"), &shape("f32[2]")).unwrap();
+    assert_eq!(floats.run_typed(&[1.0_f64; 2], &mut [0.0; 2]).unwrap_err().code(), "element_bits_mismatch");
+}
+
+#[test]
+fn more_pieces_than_there_can_be_are_not_counted_through() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let (from, to) = (shape("u8[4096,4096]{1,0}"), shape("u8[4096,4096]{0,1}"));
+    let relayout = Relayout::new(&from, &to).unwrap();
+    for count in [20_000, 400_000_000, usize::MAX] {
+        let pieces = relayout.partition(count).unwrap();
+        assert!((4096..=16_384).contains(&pieces.len()), "{} pieces", pieces.len());
+        assert_eq!(pieces.last().unwrap().destination_range().end, 4096 * 4096);
+    }
+    let short = Relayout::new(&shape("u8[3]{0}"), &shape("u8[3]{0}")).unwrap();
+    assert!(short.partition(usize::MAX).unwrap().len() <= 3);
+}
+
+/// Blocks of 48 and of 32 share no boundary but multiples of 16 and 96: the table digit.
+#[test]
+fn blocks_of_48_become_blocks_of_32() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for rows in [96, 100, 480, 4608, 4600] {
+        let from = shape(&format!("u16[{rows},5]{{1,0:T(48,1)}}"));
+        let to = shape(&format!("u16[{rows},5]{{1,0:T(32,1)}}"));
+        let (from, to) = (Side::tiled(&from), Side::tiled(&to));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
+        let source = noise(from.bytes(), 3);
+        let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+        relayout.run(&source, &mut destination).unwrap();
+        literal_copy(&from, &to, &source, &mut expected, Padding::Zero);
+        assert_eq!(destination, expected, "{rows} rows");
+        assert!(relayout.explain().contains("table of 6 offsets"), "{}", relayout.explain());
+    }
+}
+
+/// The boundaries of this pair have no common divisor: a table would list every row, so it goes through a
+/// packed buffer.
+#[test]
+fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let (from, to) = (shape("u8[300000,2]{1,0:T(10007,1)}"), shape("u8[300000,2]{1,0:T(99991,1)}"));
+    let (from, to) = (Side::tiled(&from), Side::tiled(&to));
+    let relayout = Relayout::new(&from.map, &to.map).unwrap();
+    let source = noise(from.bytes(), 5);
+    let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+    relayout.run(&source, &mut destination).unwrap();
+    literal_copy(&from, &to, &source, &mut expected, Padding::Keep);
+    assert!(destination == expected);
+    assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
+}
+
+/// Large copies are cut between tiles, and into as many pieces as were requested.
+#[test]
+fn the_pieces_of_large_copies_are_of_one_size() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[512,384]{1,0}", "f32[512,384]{0,1}"),
+        ("f32[511,385]{1,0}", "f32[511,385]{1,0:T(8,128)}"),
+        ("bf16[512,384]{0,1}", "bf16[512,384]{1,0:T(8,128)(2,1)}"),
+        ("u16[4800,5]{1,0:T(48,1)}", "u16[4800,5]{1,0:T(32,1)}"),
+        ("s4[512,384]{1,0:E(4)}", "s4[512,384]{1,0:T(64,128)(8,1)E(4)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
+        let source = noise(from.bytes(), 3);
+        let mut expected = vec![1; to.bytes()];
+        relayout.run(&source, &mut expected).unwrap();
+        for count in [2, 3, 7] {
+            let pieces = relayout.partition(count).unwrap();
+            assert_eq!(pieces.len(), count);
+            let mut joined = vec![2; to.bytes()];
+            for piece in &pieces {
+                let length = piece.destination_range().len();
+                assert!(length.abs_diff(to.bytes() / count) <= to.bytes() / count / 4, "{length} of {}", to.bytes());
+                piece.run(&source, &mut joined[piece.destination_range()]).unwrap();
+            }
+            assert!(joined == expected, "{}", relayout.explain());
+        }
+    }
+}
+
+/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any
+/// kind.
+fn exchanged() -> impl Strategy<Value = (Side, Side)> {
+    let size = prop_oneof![3 => 1..=9_u64, 1 => 60..=70_u64, 1 => Just(130_u64)];
+    (size, 1..=3_u64, 0..4_u64, data_type(), 0..6_usize).prop_map(|(size, planes, gap, data_type, kind)| {
+        let desc = |strides: &[u64], sizes: &[u64]| {
+            Side::strided(&BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap())
+        };
+        let text = |layout: &str| {
+            let shape = format!("{data_type}[{planes},{size},{size}]{layout}");
+            Side::tiled(&with_own_bits(shape.parse().unwrap()))
+        };
+        let pitch = size + gap;
+        match kind {
+            0 => {
+                let sizes = [planes, size, size];
+                (desc(&[pitch * size, pitch, 1], &sizes), desc(&[pitch * size, 1, pitch], &sizes))
+            }
+            // Channels that stay together; and planes inside, the exchanged axes outside.
+            1 => {
+                let sizes = [size, size, planes];
+                (desc(&[pitch * planes, planes, 1], &sizes), desc(&[planes, pitch * planes, 1], &sizes))
+            }
+            2 => (text("{2,1,0:T(8,8)}"), text("{1,2,0:T(8,8)}")),
+            3 => (text("{2,1,0:T(4,4)(2,2)}"), text("{1,2,0:T(4,4)(2,2)}")),
+            4 => (text("{2,1,0}"), text("{1,2,0}")),
+            _ => {
+                let sizes = [planes, size, size];
+                (desc(&[1, planes, pitch * planes], &sizes), desc(&[1, pitch * planes, planes], &sizes))
+            }
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn in_place_is_the_same_copy_or_refused(
+        (from, to) in prop_oneof![2 => exchanged(), 1 => pair()], padding in padding(), level in level(), shift in 0..3_usize,
+    ) {
+        let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
+        let padding = within(padding, from.map.element_bits());
+        let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
+        let before = noise(shift + from.bytes().max(to.bytes()) + 5, 1);
+        let mut expected = before.clone();
+        literal_copy(&from, &to, &before[shift..], &mut expected[shift..], padding);
+        let mut buffer = before.clone();
+        match relayout.run_in_place(&mut buffer[shift..]) {
+            Ok(()) => prop_assert!(buffer == expected, "{}", relayout.explain()),
+            Err(error) => {
+                prop_assert_eq!(error.code(), "not_in_place");
+                prop_assert_eq!(buffer, before);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    /// A slice of a cache is moved along one of its axes, whatever the order of the axes in memory, to the
+    /// front or to the back.
+    #[test]
+    fn slices_are_moved_along_their_own_axis_in_place(
+        sizes in prop::collection::vec(1..6_u64, 1..5), order in any::<prop::sample::Index>(), axis in any::<prop::sample::Index>(),
+        starts in (0..6_u64, 0..6_u64), gap in 0..3_u64, data_type in prop::sample::select(vec![DataType::U8, DataType::F32, DataType::C128]),
+    ) {
+        let (rank, axis) = (sizes.len(), axis.index(sizes.len()));
+        let (mut strides, mut next) = (vec![0; rank], 1);
+        for place in 0..rank {
+            let place = (place + order.index(rank)) % rank;
+            strides[place] = next;
+            next = next * sizes[place] + gap;
+        }
+        let cache = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap();
+        let (first, second) = (starts.0.min(sizes[axis] - 1), starts.1.min(sizes[axis] - 1));
+        let length = sizes[axis] - first.max(second);
+        let slice = |start: u64| Side::strided(&cache.slice_axis(axis, start..start + length).unwrap());
+        let (from, to) = (slice(first), slice(second));
+        let mut buffer = noise(from.bytes().max(to.bytes()) + 3, 8);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        relayout.run_in_place(&mut buffer).unwrap();
+        prop_assert!(buffer == expected, "{}", relayout.explain());
+    }
+
+    /// Rows are moved apart, or together, and each to another distance from the front.
+    #[test]
+    fn rows_change_their_pitch_in_place(
+        sizes in (1..5_u64, 1..6_u64, 1..7_u64), gaps in (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64), bases in (0..40_u64, 0..40_u64),
+    ) {
+        let (planes, rows, columns) = sizes;
+        let side = |row: u64, plane: u64, base: u64| {
+            let strides = [(columns + row) * rows + plane, columns + row, 1];
+            let desc = BufferTensorDesc::new(DataType::U16, &[planes, rows, columns], Some(&strides)).unwrap();
+            Side::strided(&desc.with_base_offset(base).unwrap())
+        };
+        let (from, to) = (side(gaps.0, gaps.1, bases.0), side(gaps.2, gaps.3, bases.1));
+        let mut buffer = noise(from.bytes().max(to.bytes()), 8);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        relayout.run_in_place(&mut buffer).unwrap();
+        prop_assert!(buffer == expected, "{}", relayout.explain());
+    }
+}
+
+#[test]
+fn exchanges_of_axes_of_one_size_are_done_in_place() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        ("f32[130,130]{1,0}", "f32[130,130]{0,1}"),
+        ("u8[3,64,64]{2,1,0}", "u8[3,64,64]{1,2,0}"),
+        ("bf16[16,7,16]{2,1,0}", "bf16[16,7,16]{0,1,2}"),
+        ("f64[5,5,3]{2,1,0}", "f64[5,5,3]{2,0,1}"),
+        ("f32[32,32]{1,0:T(8,8)}", "f32[32,32]{0,1:T(8,8)}"),
+        ("f32[30,30]{1,0:T(8,8)}", "f32[30,30]{0,1:T(8,8)}"),
+        ("u16[4,5,5,4]{3,2,1,0}", "u16[4,5,5,4]{0,1,2,3}"),
+        ("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let relayout = Relayout::new(&from.map, &to.map).unwrap();
+        let mut buffer = noise(from.bytes(), 3);
+        let mut expected = buffer.clone();
+        literal_copy(&from, &to, &buffer, &mut expected, Padding::Keep);
+        relayout.run_in_place(&mut buffer).unwrap();
+        assert!(buffer == expected, "{}", relayout.explain());
+    }
+    let refused = |from: &str, to: &str| {
+        let relayout = Relayout::new(&shape(from), &shape(to)).unwrap();
+        relayout.run_in_place(&mut [0; 64]).unwrap_err().to_string()
+    };
+    let start = "this copy cannot be done inside one buffer: ";
+    let pairs = format!("{start}its elements neither change places in pairs nor keep their order");
+    assert_eq!(refused("u8[2,3]{1,0}", "u8[2,3]{0,1}"), pairs);
+    assert_eq!(refused("u8[2,2,2]{2,1,0}", "u8[2,2,2]{1,0,2}"), pairs);
+    let nibbles = format!("{start}its elements share bytes with their neighbours");
+    assert_eq!(refused("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}"), nibbles);
+}
+
+/// Padding of all kinds, in copies large enough to be done in blocks.
+#[test]
+fn padding_of_large_copies_is_written() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in [
+        // Runs of a few bytes, everywhere; long ones; half bytes.
+        ("u16[1500000,3]{1,0}", "u16[1500000,3]{1,0:T(1,4)}"),
+        ("f32[1001,1500]{0,1}", "f32[1001,1500]{1,0:T(8,128)}"),
+        ("s4[3001,3003]{0,1:E(4)}", "s4[3001,3003]{1,0:T(64,128)(8,1)E(4)}"),
+        // Blocks of 16 channels, of which the second has three; a byte after each row; two places in each row
+        // of tiles.
+        ("f32[8,3500,19]{1,2,0}", "f32[8,3500,19]{2,1,0:T(3500,16)}"),
+        ("u8[2700,2047]{1,0}", "u8[2700,2047]{1,0:T(1,2048)}"),
+        ("f32[800,1100]{1,0}", "f32[800,1100]{1,0:T(2,3)}"),
+    ] {
+        let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
+        let source = noise(from.bytes(), 3);
+        for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0b0101)] {
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
+            let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
+            let mut last = 0;
+            relayout
+                .run_with_progress(&source, &mut destination, &mut |done| {
+                    assert!(done >= last);
+                    last = done;
+                })
+                .unwrap();
+            literal_copy(&from, &to, &source, &mut expected, padding);
+            assert!(destination == expected, "{padding:?}");
+            let mut destination = vec![1; to.bytes()];
+            for piece in relayout.partition(5).unwrap() {
+                piece.run(&source, &mut destination[piece.destination_range()]).unwrap();
+            }
+            assert!(destination == expected, "{padding:?} in pieces");
+            if padding != Padding::Keep {
+                let mut destination = Vec::with_capacity(to.bytes());
+                let written =
+                    relayout.run_uninit(&source, &mut destination.spare_capacity_mut()[..to.bytes()]).unwrap();
+                assert!(*written == expected, "{padding:?} into memory that holds nothing");
+            }
+            assert_eq!(last, (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8) as u64);
+        }
+    }
+}
+
+#[test]
+fn progress_only_rises_and_ends_at_all_bytes() {
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    for (from, to) in
+        [("f32[2048,3000]{1,0}", "f32[2048,3000]{0,1:T(8,128)}"), ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1:E(4)}")]
+    {
+        let relayout = Relayout::new(&shape(from), &shape(to)).unwrap();
+        let source = vec![1; relayout.source_size_in_bytes() as usize];
+        let mut destination = vec![0; relayout.destination_size_in_bytes() as usize];
+        let mut told = Vec::new();
+        relayout.run_with_progress(&source, &mut destination, &mut |bytes| told.push(bytes)).unwrap();
+        assert!(told.is_sorted(), "{told:?}");
+        assert_eq!(told.last(), Some(&relayout.source_size_in_bytes()));
+    }
+}
+
+/// What is between the elements of a slice, of any kind, is not written unless that is requested by name.
+#[test]
+fn the_gaps_of_a_slice_are_not_its_own() {
+    let cache = BufferTensorDesc::packed(DataType::U8, &[3, 4, 2]).unwrap();
+    let own = BufferTensorDesc::new(DataType::U8, &[3, 1, 2], Some(&[8, 2, 1])).unwrap();
+    let tiled: ArrayShape = "u8[4,4]{1,0:T(2,2)}".parse().unwrap();
+    let tile = tiled.to_index_map().unwrap().slice(&[(0..2).into(), (0..2).into()]).unwrap();
+    let slices = [
+        cache.slice_axis(1, 0..1).unwrap(),
+        cache.slice_axis(1, 2..3).unwrap(),
+        cache.slice_axis(1, Slice::from(..).step_by(4)).unwrap(),
+        cache.slice_axis(1, 0..1).unwrap().permute(&[2, 0, 1]).unwrap(),
+        cache.select(1, 0).unwrap(),
+        cache.slice_axis(1, 0..1).unwrap().coalesce(),
+        BufferTensorDesc::packed(DataType::U8, &[3, 3]).unwrap().diagonal(0, 1).unwrap(),
+        own.clone().as_part(),
+        "u8[3,1,2]:[8,2,1]+0".parse().unwrap(),
+        "u8[3,1,2]:[8,2,1]+5".parse().unwrap(),
+    ];
+    for slice in slices {
+        let from = BufferTensorDesc::packed(DataType::U8, slice.sizes()).unwrap();
+        let map = slice.to_index_map().unwrap();
+        for append in [Relayout::new(&from, &slice).unwrap(), Relayout::new(&from, &map).unwrap()] {
+            for padding in [Padding::Zero, Padding::Fill(7)] {
+                let error = append.clone().with_padding(padding).unwrap_err();
+                assert_eq!(error.code(), "padding_of_part");
+                assert!(error.to_string().contains("with_padding_everywhere"), "{error}");
+            }
+            assert!(append.clone().with_padding(Padding::Keep).is_ok());
+            let mut buffer = [9; 32];
+            append.with_padding_everywhere(Padding::Zero).unwrap().run(&[1; 32], &mut buffer).unwrap();
+            assert!(buffer.contains(&0));
+        }
+        assert_eq!(slice.to_string().parse().as_ref(), Ok(&slice));
+    }
+    let from = BufferTensorDesc::packed(DataType::U8, &[2, 2]).unwrap();
+    assert!(Relayout::new(&from, &tile).unwrap().with_padding(Padding::Zero).is_err());
+    // The pitch of rows and the padding of tiles are the tensor's own, and rows without a gap have none.
+    let from = BufferTensorDesc::packed(DataType::U8, own.sizes()).unwrap();
+    assert!(Relayout::new(&from, &own).unwrap().with_padding(Padding::Zero).is_ok());
+    let rows = cache.slice_axis(0, 0..2).unwrap();
+    let from = BufferTensorDesc::packed(DataType::U8, rows.sizes()).unwrap();
+    assert!(Relayout::new(&from, &rows).unwrap().with_padding(Padding::Zero).is_ok());
+    assert_ne!(own.clone().as_part(), own);
+}
+
+/// `u8[3]` takes 4 bytes, the last of which is padding like any other.
+#[test]
+fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
+    let three = BufferTensorDesc::packed(DataType::U8, &[3]).unwrap();
+    let own_size = three.clone().with_total_size_in_bytes(8).unwrap();
+    let odd = BufferTensorDesc::packed(DataType::S4, &[3]).unwrap();
+    for (desc, padding, expected) in [
+        (&three, Padding::Keep, [1, 2, 3, 9, 9, 9, 9, 9, 9, 9]),
+        (&three, Padding::Zero, [1, 2, 3, 0, 9, 9, 9, 9, 9, 9]),
+        (&three, Padding::Fill(7), [1, 2, 3, 0, 9, 9, 9, 9, 9, 9]),
+        (&own_size, Padding::Zero, [1, 2, 3, 0, 0, 0, 0, 0, 9, 9]),
+        (&odd, Padding::Zero, [1, 2, 0, 0, 9, 9, 9, 9, 9, 9]),
+    ] {
+        let relayout = Relayout::new(desc, desc).unwrap().with_padding(padding).unwrap();
+        let mut runs = [[9; 10]; 4];
+        relayout.run(&[1, 2, 3], &mut runs[0]).unwrap();
+        relayout.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[1][..])).ok();
+        let pieces = relayout.partition(3).unwrap();
+        let last = pieces.len() - 1;
+        for (place, piece) in pieces.iter().enumerate() {
+            let range = piece.destination_range();
+            let end = if place == last { 10 } else { range.end };
+            piece.run(&[1, 2, 3], &mut runs[2][range.start..end]).unwrap();
+            piece.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[3][range.start..end])).ok();
+        }
+        for run in runs {
+            assert!(run == expected || run == [9; 10] && relayout.reads_destination(), "{desc} {padding:?}: {run:?}");
+        }
+        // A buffer that ends with the elements has no tail.
+        assert!(relayout.run(&[1, 2, 3], &mut runs[0][..relayout.destination_size_in_bytes() as usize]).is_ok());
+    }
+    // After a slice is what is not its own.
+    let rows = BufferTensorDesc::packed(DataType::U8, &[2, 3]).unwrap().select(0, 0).unwrap();
+    let mut buffer = [9; 6];
+    Relayout::new(&three, &rows).unwrap().with_padding(Padding::Zero).unwrap().run(&[1, 2, 3], &mut buffer).unwrap();
+    assert_eq!(buffer, [1, 2, 3, 9, 9, 9]);
+}

@@ -1,0 +1,269 @@
+//! Copies that walk axes backwards, against the literal one.
+
+use std::mem::MaybeUninit;
+
+use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
+use crate::literal::{cases, indices};
+use proptest::prelude::*;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
+
+/// The same side, read with some axes backwards.
+fn backwards(side: &Side, axes: &[usize]) -> Side {
+    let sizes = side.map.sizes();
+    let number = |index: &[u64]| index.iter().zip(sizes).fold(0, |number, (i, size)| number * size + i) as usize;
+    let flipped = |mut index: Vec<u64>| {
+        axes.iter().for_each(|&axis| index[axis] = sizes[axis] - 1 - index[axis]);
+        side.offsets[number(&index)]
+    };
+    Side { offsets: indices(sizes).map(flipped).collect(), ..side.clone() }
+}
+
+fn axes_of(side: &Side, chosen: u8) -> Vec<usize> {
+    (0..side.map.sizes().len()).filter(|axis| chosen >> axis & 1 == 1).collect()
+}
+
+fn level() -> impl Strategy<Value = KernelLevel> {
+    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+}
+
+/// Runs a copy whole, in pieces and on threads, each against the literal one.
+fn check(
+    (from, to): (&Side, &Side),
+    axes: &[usize],
+    padding: Padding,
+    (level, streaming): (KernelLevel, bool),
+    shift: usize,
+    pieces: usize,
+) -> Result<(), TestCaseError> {
+    let relayout = Relayout::reversing(&from.map, &to.map, axes).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
+    let words = relayout.explain();
+    let source = noise(shift + from.bytes() + 3, 1);
+    let before = noise(shift + to.bytes() + 3, 2);
+    let mut expected = before.clone();
+    literal_copy(&backwards(from, axes), to, &source[shift..], &mut expected[shift..], padding);
+    let mut destination = before.clone();
+    relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+    prop_assert!(destination == expected, "{:?} backwards: {}", axes, words);
+    let mut joined = before.clone();
+    for piece in relayout.partition(pieces).unwrap() {
+        let range = piece.destination_range();
+        piece.run(&source[shift..], &mut joined[shift..][range]).unwrap();
+    }
+    prop_assert!(joined == expected, "{:?} backwards in {} pieces: {}", axes, pieces, words);
+    #[cfg(feature = "rayon")]
+    {
+        let mut parallel = before.clone();
+        relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
+        prop_assert!(parallel == expected, "{:?} backwards: {}", axes, words);
+    }
+    // Memory without contents: there, padding cannot be kept.
+    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    match relayout.run_uninit(&source[shift..], &mut memory) {
+        Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{:?} backwards: {}", axes, words),
+        Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),
+    }
+    if !relayout.reversed_axes().is_empty() {
+        let mut buffer = noise(from.bytes().max(to.bytes()), 3);
+        prop_assert_eq!(relayout.run_in_place(&mut buffer).unwrap_err().code(), "not_in_place");
+        let refused = if relayout.changes_width() { "element_bits_mismatch" } else { "negative" };
+        prop_assert_eq!(relayout.descriptor_pairs().unwrap_err().code(), refused);
+    }
+    Ok(())
+}
+
+/// Images and planes around the lengths of registers and lines: channels last, first, or in the middle.
+fn images() -> impl Strategy<Value = (Side, Side)> {
+    let length = || {
+        prop_oneof![
+            (prop::sample::select(vec![8_u64, 16, 32, 64, 128, 192]), 0..=2_u64).prop_map(|(n, more)| n + more - 1),
+            1..=200_u64,
+        ]
+    };
+    let kinds = prop::sample::select(vec![
+        DataType::U8,
+        DataType::BF16,
+        DataType::F32,
+        DataType::F64,
+        DataType::C128,
+        DataType::S4,
+    ]);
+    let orders = || prop::sample::select(vec!["2,1,0", "1,0,2", "0,1,2", "2,0,1", "2,1,0:T(8,128)", "2,1,0:T(2,1)"]);
+    (1..=20_u64, length(), 1..=5_u64, kinds, orders(), orders()).prop_map(
+        |(rows, columns, channels, data_type, from, to)| {
+            let side = |order: &str| {
+                let text = format!("{data_type}[{rows},{columns},{channels}]{{{order}}}");
+                Side::tiled(&with_own_bits(text.parse().unwrap()))
+            };
+            (side(from), side(to))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn any_pair_is_copied_backwards_as_literally(
+        (from, to) in pair(), chosen: u8, padding in padding(), level in level(), streaming: bool,
+        shift in 0..3_usize, pieces in 0..5_usize,
+    ) {
+        let mut distinct = to.offsets.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < to.offsets.len() {
+            return Ok(());
+        }
+        let padding = within(padding, from.map.element_bits());
+        check((&from, &to), &axes_of(&from, chosen), padding, (level, streaming), shift, pieces)?;
+    }
+
+    #[test]
+    fn images_are_copied_backwards_as_literally(
+        (from, to) in images(), chosen: u8, level in level(), streaming: bool, shift in 0..70_usize, pieces in 0..4_usize,
+    ) {
+        check((&from, &to), &axes_of(&from, chosen), Padding::Keep, (level, streaming), shift, pieces)?;
+    }
+
+    #[test]
+    fn arrays_that_run_backwards_are_laid_out_as_they_read(
+        sizes in prop::collection::vec(1..=5_usize, 0..=4), order: u32, turned: u8, broadcast: bool, tiled: bool,
+    ) {
+        use ndarray::{ArrayD, Axis, IxDyn, Slice};
+        use tensor_layout::interop::ndarray::{array_from, describe_reversed, describe_reversed_in, relayout_array, view_reversed};
+
+        let count = sizes.iter().product::<usize>() as u16;
+        let array = ArrayD::from_shape_vec(IxDyn(&sizes), (0..count).collect()).unwrap();
+        let mut axes: Vec<usize> = (0..sizes.len()).collect();
+        axes.sort_by_key(|&axis| order.rotate_left(5 * axis as u32) % 97);
+        let mut view = array.view().permuted_axes(axes);
+        for axis in (0..sizes.len()).filter(|axis| turned >> axis & 1 == 1) {
+            view.slice_axis_inplace(Axis(axis), Slice::new(0, None, -1));
+        }
+        let (desc, reversed) = describe_reversed(&view).unwrap();
+        let (part, also) = describe_reversed_in(&view, array.as_slice().unwrap()).unwrap();
+        prop_assert!(part.base_offset() == 0 && part == desc && also == reversed);
+        prop_assert_eq!(view_reversed(&desc, &reversed, array.as_slice().unwrap()).unwrap(), view.clone());
+        let wide: Vec<usize> = std::iter::once(3).chain(view.shape().iter().copied()).collect();
+        let view = if broadcast { view.broadcast(IxDyn(&wide)).unwrap() } else { view };
+        let shape: Vec<String> = view.shape().iter().map(|size| size.to_string()).collect();
+        let order: Vec<String> = (0..view.ndim()).rev().map(|axis| axis.to_string()).collect();
+        let tiles = if tiled { ":T(2,3)" } else { "" };
+        let layout: ArrayShape = format!("u16[{}]{{{}{tiles}}}", shape.join(","), order.join(",")).parse().unwrap();
+        let buffer = relayout_array(&view, &layout).unwrap();
+        prop_assert_eq!(array_from(&layout, &buffer).unwrap(), view);
+    }
+}
+
+/// What the kernel is for each kind of mirror, and that the ragged edges of two tilings need a buffer in
+/// between. Pixels of 1 to 16 bytes, mirrored and with their channels turned: shuffles write some bytes after
+/// a vector's whole units again.
+#[test]
+fn units_of_every_length_are_reversed_at_every_level() {
+    for (unit, columns) in (1..=17_usize).flat_map(|unit| (1..=70).map(move |columns| (unit, columns))) {
+        let rows = 3;
+        let image = BufferTensorDesc::packed(DataType::U8, &[rows, columns as u64, unit as u64]).unwrap();
+        let source = noise(3 * columns * unit + 5, unit as u64);
+        let (mut mirrored, mut turned) = (source[5..].to_vec(), source[5..].to_vec());
+        for row in mirrored.chunks_exact_mut(columns * unit) {
+            row.reverse();
+        }
+        mirrored.chunks_exact_mut(unit).chain(turned.chunks_exact_mut(unit)).for_each(<[u8]>::reverse);
+        for (axis, expected) in [(1, &mirrored), (2, &turned)] {
+            let relayout = Relayout::reversing(&image, &image, &[axis]).unwrap();
+            for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+                let relayout = relayout.clone().with_kernel_level(level);
+                let mut destination = vec![0xa5; relayout.destination_size_in_bytes() as usize + 2];
+                relayout.run(&source[5..], &mut destination[1..]).unwrap();
+                assert_eq!(
+                    destination[1..=expected.len()],
+                    expected[..],
+                    "axis {axis} of {columns} x {unit} at {level}"
+                );
+                assert_eq!((destination[0], destination.last()), (0xa5, Some(&0xa5)), "{columns} x {unit} at {level}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_that_go_backwards_say_so() {
+    let words = |from: &str, to: &str, axes: &[usize]| {
+        let (from, to): (ArrayShape, ArrayShape) = (from.parse().unwrap(), to.parse().unwrap());
+        Relayout::reversing(&from, &to, axes).unwrap().explain()
+    };
+    let image = "u8[480,640,3]{2,1,0}";
+    for (from, to, axes, says) in [
+        (image, image, &[0][..], "loop of 480: source +1920, destination -1920"),
+        (image, image, &[1], "reverse 480 runs of 640 3-byte units: source +1920, destination +1920"),
+        (image, image, &[2], "reverse 307200 runs of 3 1-byte units: source +3, destination +3"),
+        ("f32[1000]{0}", "f32[1000]{0}", &[0], "reverse one run of 1000 4-byte units"),
+        ("f32[9,9]{1,0}", "f32[9,9]{1,0}", &[0, 1], "reverse one run of 81 4-byte units"),
+        (image, "u8[480,640,3]{1,0,2}", &[2], "deinterleave 307200 rows x 3 columns"),
+        ("f32[100,200]{1,0}", "f32[100,200]{0,1}", &[0], "source row pitch -800"),
+        ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(2,128)}", &[0], "1 box"),
+        ("f32[15,256]{1,0:T(8,128)}", "f32[15,256]{1,0:T(2,128)}", &[0], "pass 2 of 2"),
+    ] {
+        let words = words(from, to, axes);
+        assert!(words.contains(says), "{from} to {to}, {axes:?} backwards: {words}");
+    }
+}
+
+/// A dimension that is fused with another one, reversed on the way to a layout that is built a tile level a
+/// pass.
+#[test]
+fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
+    let fused = Side::tiled(&"f32[7,5]{0,1:T(*,3)(2,1)}".parse().unwrap());
+    let irreducible = Side::tiled(&"f32[7,5]{0,1:T(2,2)(*,3,1)}".parse().unwrap());
+    assert_eq!((fused.map.class(), irreducible.map.class()), (LayoutClass::Fused, LayoutClass::Irreducible));
+    for (from, to) in [(&fused, &irreducible), (&irreducible, &fused)] {
+        for axes in [&[0][..], &[1], &[0, 1]] {
+            check((from, to), axes, Padding::Zero, (KernelLevel::Portable, true), 0, 3).unwrap();
+        }
+    }
+}
+
+/// Elements of 4 bits, packed and unpacked, with an axis backwards.
+#[test]
+fn widths_change_backwards_too() {
+    let side = |text: &str| Side::tiled(&text.parse().unwrap());
+    for (packed, bytes) in [
+        ("s4[13,70]{1,0:E(4)}", "s4[13,70]{1,0}"),
+        ("s4[16,70]{0,1:E(4)}", "s4[16,70]{1,0}"),
+        ("s4[64,128]{1,0:T(64,128)(8,1)E(4)}", "s4[64,128]{1,0}"),
+        ("s4[60,128]{1,0:T(64,128)(8,1)E(4)}", "s4[60,128]{1,0:T(8,128)}"),
+    ] {
+        let (packed, bytes) = (side(packed), side(bytes));
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            for axes in [&[0][..], &[1], &[0, 1]] {
+                check((&packed, &bytes), axes, Padding::Zero, (level, true), 0, 3).unwrap();
+                check((&bytes, &packed), axes, Padding::Zero, (level, false), 1, 3).unwrap();
+            }
+        }
+    }
+}
+
+/// Large enough to be done in parts that report progress: rows bottom up.
+#[test]
+fn progress_is_reported_backwards_too() {
+    let image: ArrayShape = "u8[5000,4000]{1,0}".parse().unwrap();
+    let relayout = Relayout::reversing(&image, &image, &[0]).unwrap();
+    let source = noise(20_000_000, 1);
+    let (mut destination, mut told) = (vec![0; 20_000_000], Vec::new());
+    relayout.run_with_progress(&source, &mut destination, &mut |bytes| told.push(bytes)).unwrap();
+    assert!(told.len() > 5 && told.is_sorted() && told.last() == Some(&20_000_000), "{told:?}");
+    assert!(source.chunks(4000).rev().eq(destination.chunks(4000)));
+}
+
+#[test]
+fn axes_that_are_not_there_are_refused_and_short_ones_change_nothing() {
+    let desc = BufferTensorDesc::packed(DataType::U8, &[1, 4]).unwrap();
+    assert_eq!(Relayout::reversing(&desc, &desc, &[2]).unwrap_err().code(), "axis_out_of_range");
+    let relayout = Relayout::reversing(&desc, &desc, &[0]).unwrap();
+    assert!(relayout.reversed_axes().is_empty() && relayout.descriptor_pairs().is_ok());
+    let twice = Relayout::reversing(&desc, &desc, &[1, 1]).unwrap();
+    let mut turned = [0; 4];
+    twice.run(b"abcd", &mut turned).unwrap();
+    assert_eq!((&turned, twice.reversed_axes()), (b"dcba", &[1][..]));
+}

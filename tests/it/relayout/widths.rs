@@ -1,0 +1,209 @@
+//! Copies that change the storage width of their elements, against the literal one: 1, 2 and 4 bits unpacked
+//! to 8, and packed.
+
+use std::mem::MaybeUninit;
+
+use crate::literal::pairs::{Side, literal_copy, noise, of_bounded_size, strided_side};
+use crate::literal::{Tiles, cases, shape_of, sizes};
+use proptest::prelude::*;
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::{ArrayShape, DataType};
+
+/// Small types, and truth values as bits.
+fn data_type() -> impl Strategy<Value = (DataType, u32)> {
+    use DataType::{F4E2M1FN, Pred, S1, S2, S4, U1, U2, U4};
+    prop::sample::select(vec![(S4, 4), (U4, 4), (S2, 2), (U2, 2), (S1, 1), (U1, 1), (S2, 4), (F4E2M1FN, 4), (Pred, 1)])
+}
+
+/// A tiled shape in this many bits, or a descriptor if its elements take as many.
+fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
+    let tiled = shape_of(sizes.clone(), kind, data_type).prop_map(move |shape| {
+        let shape = of_bounded_size(shape);
+        let layout = shape.layout().clone().with_element_bits(if bits == 8 { 0 } else { bits });
+        Side::tiled(&ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap())
+    });
+    (strided_side(sizes, data_type), tiled, any::<bool>()).prop_map(move |(strided, tiled, take)| {
+        if take && strided.map.element_bits() == bits { strided } else { tiled }
+    })
+}
+
+/// Packed, then a byte for each; of any layouts.
+fn pair() -> impl Strategy<Value = (Side, Side)> {
+    let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
+    let sizes = prop_oneof![3 => sizes(4, 7), 1 => prop::collection::vec(1..=40_u64, 2)];
+    (sizes, kind, data_type()).prop_flat_map(|(sizes, kind, (data_type, bits))| {
+        (side(sizes.clone(), kind, data_type, bits), side(sizes, kind, data_type, 8))
+    })
+}
+
+/// The layouts that weights have, around the lengths of registers, lines and the stage.
+fn weights() -> impl Strategy<Value = (Side, Side)> {
+    let length = || {
+        prop_oneof![
+            (prop::sample::select(vec![8_u64, 32, 64, 128, 256, 512]), 0..=2_u64).prop_map(|(n, more)| n + more - 1),
+            1..=300_u64,
+        ]
+    };
+    let layout = || {
+        prop::sample::select(vec![
+            "1,0",
+            "0,1",
+            "1,0:T(8,128)",
+            "1,0:T(8,32)",
+            "1,0:T(8,128)(8,1)",
+            "0,1:T(64,128)(8,1)",
+            "1,0:T(16,128)(16,1)",
+            "1,0:T(32,96)(32,1)",
+        ])
+    };
+    (length(), length(), data_type(), layout(), layout()).prop_map(|(rows, columns, (data_type, bits), from, to)| {
+        let colon = |layout: &str| if layout.contains(':') { "" } else { ":" };
+        let shape = |layout: &str, end: String| -> ArrayShape {
+            format!("{data_type}[{rows},{columns}]{{{layout}{end}}}").parse().unwrap()
+        };
+        let packed = shape(from, format!("{}E({bits})", colon(from)));
+        (Side::tiled(&packed), Side::tiled(&shape(to, String::new())))
+    })
+}
+
+fn level() -> impl Strategy<Value = KernelLevel> {
+    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+}
+
+/// Runs a copy whole, in pieces and on threads, each against the literal one.
+fn check(
+    (from, to): (&Side, &Side),
+    padding: Padding,
+    level: KernelLevel,
+    streaming: bool,
+    shift: usize,
+    pieces: usize,
+) -> Result<(), TestCaseError> {
+    let mut distinct = to.offsets.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < to.offsets.len() {
+        prop_assert_eq!(Relayout::new(&from.map, &to.map).unwrap_err().code(), "overlapping_destination");
+        return Ok(());
+    }
+    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
+    prop_assert!(relayout.changes_width());
+    let words = relayout.explain();
+    prop_assert!(from.offsets.is_empty() || words.contains("pack"), "{}", words);
+    let source = noise(shift + from.bytes() + 3, 1);
+    let before = noise(shift + to.bytes() + 3, 2);
+    let mut expected = before.clone();
+    literal_copy(from, to, &source[shift..], &mut expected[shift..], padding);
+    let mut destination = before.clone();
+    relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
+    prop_assert!(destination == expected, "{}", words);
+    let mut joined = before.clone();
+    for piece in relayout.partition(pieces).unwrap() {
+        let range = piece.destination_range();
+        piece.run(&source[shift..], &mut joined[shift..][range]).unwrap();
+    }
+    prop_assert!(joined == expected, "in {} pieces: {}", pieces, words);
+    #[cfg(feature = "rayon")]
+    {
+        let mut parallel = before.clone();
+        relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
+        prop_assert!(parallel == expected, "{}", words);
+    }
+    // Memory without contents: there, padding cannot be kept.
+    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    match relayout.run_uninit(&source[shift..], &mut memory) {
+        Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{}", words),
+        Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),
+    }
+    let mut buffer = noise(from.bytes().max(to.bytes()), 3);
+    prop_assert_eq!(relayout.run_in_place(&mut buffer).unwrap_err().code(), "not_in_place");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn any_pair_is_unpacked_and_packed_as_literally(
+        (packed, bytes) in pair(), unpack: bool, level in level(), streaming: bool, shift in 0..3_usize, pieces in 0..5_usize,
+        padding in prop_oneof![Just(Padding::Keep), Just(Padding::Zero), Just(Padding::Fill(1))],
+    ) {
+        let sides = if unpack { (&packed, &bytes) } else { (&bytes, &packed) };
+        check(sides, padding, level, streaming, shift, pieces)?;
+    }
+
+    #[test]
+    fn weights_are_unpacked_and_packed_as_literally(
+        (packed, bytes) in weights(), unpack: bool, level in level(), streaming: bool, shift in 0..70_usize, pieces in 0..5_usize,
+    ) {
+        let sides = if unpack { (&packed, &bytes) } else { (&bytes, &packed) };
+        check(sides, Padding::Keep, level, streaming, shift, pieces)?;
+    }
+}
+
+/// The numbers of each type, in order.
+#[test]
+fn numbers_keep_their_value() {
+    for (text, packed, unpacked) in [
+        (
+            "s4",
+            vec![0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe],
+            (0..16).map(|i| if i < 8 { i } else { i - 16 }).collect(),
+        ),
+        ("u4", vec![0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe], (0..16).collect::<Vec<i16>>()),
+        ("s2", vec![0b1110_0100], vec![0, 1, -2, -1]),
+        ("u2", vec![0b1110_0100], vec![0, 1, 2, 3]),
+        ("s1", vec![0b1000_0110], vec![0, -1, -1, 0, 0, 0, 0, -1]),
+        ("pred", vec![0b1000_0110], vec![0, 1, 1, 0, 0, 0, 0, 1]),
+    ] {
+        let bits = packed.len() * 8 / unpacked.len();
+        let [narrow, wide]: [ArrayShape; 2] = [format!("{{0:E({bits})}}"), "{0}".into()]
+            .map(|layout| format!("{text}[{}]{layout}", unpacked.len()).parse().unwrap());
+        let expected: Vec<u8> = unpacked.iter().map(|&number| number as u8).collect();
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            let mut bytes = vec![0x55; expected.len()];
+            Relayout::new(&narrow, &wide).unwrap().with_kernel_level(level).run(&packed, &mut bytes).unwrap();
+            assert_eq!(bytes, expected, "{text} at {level}");
+            let mut again = vec![0x55; packed.len()];
+            Relayout::new(&wide, &narrow).unwrap().with_kernel_level(level).run(&bytes, &mut again).unwrap();
+            assert_eq!(again, packed, "{text} at {level}");
+        }
+    }
+}
+
+/// Larger than the stage, with a rest in each direction.
+#[test]
+fn large_arrays_are_unpacked_and_packed() {
+    for (packed, bytes) in [
+        ("s4[1030,515]{1,0:E(4)}", "s4[1030,515]{1,0}"),
+        ("s4[1030,515]{0,1:E(4)}", "s4[1030,515]{1,0}"),
+        ("s4[130,515]{1,0:T(64,128)(8,1)E(4)}", "s4[130,515]{1,0}"),
+        ("u2[515,600]{1,0:T(8,128)(4,1)E(2)}", "u2[515,600]{0,1:T(8,128)}"),
+        ("pred[515,600]{1,0:E(1)}", "pred[515,600]{1,0:T(8,128)(4,1)}"),
+        ("s4[480,5]{1,0:T(48,1)E(4)}", "s4[480,5]{1,0:T(32,1)}"),
+    ] {
+        let side = |text: &str| Side::tiled(&text.parse().unwrap());
+        let (packed, bytes) = (side(packed), side(bytes));
+        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            check((&packed, &bytes), Padding::Zero, level, true, 0, 4).unwrap();
+            check((&bytes, &packed), Padding::Zero, level, false, 1, 3).unwrap();
+        }
+    }
+}
+
+#[test]
+fn other_widths_and_types_are_refused() {
+    let code = |a: &str, b: &str| {
+        let (a, b): (Notated, Notated) = (a.parse().unwrap(), b.parse().unwrap());
+        Relayout::new(&a, &b).unwrap_err().code()
+    };
+    assert_eq!(code("f16[2,3]", "f32[2,3]"), "data_type_mismatch");
+    assert_eq!(code("s4[2,3]{1,0:E(4)}", "f16[2,3]"), "data_type_mismatch");
+    assert_eq!(code("s4[2,3]{1,0:E(4)}", "u4[2,3]"), "data_type_mismatch");
+    assert_eq!(code("s2[2,3]{1,0:E(2)}", "s2[2,3]{1,0:E(4)}"), "element_bits_mismatch");
+    assert_eq!(code("s4[2,3]{1,0:E(4)}", "s4[2,3]{1,0:E(16)}"), "element_bits_mismatch");
+    assert_eq!(code("s8[2,3]", "s8[2,3]{1,0:E(4)}"), "element_bits_mismatch");
+    assert_eq!(code("f6e2m3fn[2,3]{1,0:E(6)}", "f6e2m3fn[2,3]{1,0}"), "element_bits_mismatch");
+}

@@ -1,0 +1,391 @@
+//! Facts about shapes, the default tiles of TPUs, and properties of the text form.
+
+use std::fs;
+use std::path::Path;
+
+use crate::literal::{any_shape, cases, physical};
+use proptest::prelude::*;
+use tensor_layout::element::DataType;
+use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TpuGeneration, UnboundedArray};
+use tensor_layout::{ArrayShape, Shape, ToIndexMap};
+
+fn array(text: &str) -> ArrayShape {
+    text.parse().unwrap()
+}
+
+/// A layout with any part set.
+fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
+    let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+    let entry = prop_oneof![4 => 1..=300_i64, 1 => Just(-1_i64)];
+    let tile = (prop::collection::vec(entry, 0..=3), 1..=300_i64).prop_map(|(mut entries, last)| {
+        entries.push(last);
+        Tile::from_xla(&entries).unwrap()
+    });
+    let split = (0..4_u64, prop::collection::btree_set(0..500_u64, 1..4))
+        .prop_map(|(dimension, indices)| SplitConfig::new(dimension, &indices.into_iter().collect::<Vec<_>>()));
+    let unsigned = || prop::sample::select(vec![None, Some(DataType::U8), Some(DataType::U32), Some(DataType::U64)]);
+    let numbers = (1..2000_u64, 0..65_u32, 0..9_u64, 0..200_u64);
+    let parts =
+        (prop::collection::vec(tile, 0..=3), prop::collection::vec(split, 0..=2), unsigned(), unsigned(), numbers);
+    (order, parts).prop_map(|(order, (tiles, splits, index, pointer, (tail, bits, space, prefix)))| {
+        let layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_tail_padding_alignment(tail).unwrap();
+        let layout = layout.with_element_bits(bits).with_memory_space(space).unwrap().with_split_configs(&splits);
+        let layout = layout.with_metadata_prefix_bytes(prefix);
+        layout.with_index_type(index).unwrap().with_pointer_type(pointer).unwrap()
+    })
+}
+
+fn any_leaf() -> impl Strategy<Value = Shape> {
+    let extent = prop_oneof![
+        6 => (0..2000_u64).prop_map(Extent::Static),
+        2 => (0..2000_u64).prop_map(Extent::Bounded),
+        1 => Just(Extent::Unbounded),
+    ];
+    let array = prop::collection::vec(extent, 0..=5).prop_flat_map(|extents| {
+        let rank = extents.len();
+        (Just(extents), any_layout(rank), prop::sample::select(DataType::ALL))
+    });
+    let array = array.prop_map(|(extents, layout, data_type)| {
+        if extents.contains(&Extent::Unbounded) {
+            return Shape::Unbounded(UnboundedArray::new(data_type, &extents, layout).unwrap());
+        }
+        let size = |extent: &Extent| match *extent {
+            Extent::Static(size) | Extent::Bounded(size) => size,
+            Extent::Unbounded => unreachable!(),
+        };
+        let sizes: Vec<u64> = extents.iter().map(size).collect();
+        let dynamic: Vec<bool> = extents.iter().map(|extent| matches!(extent, Extent::Bounded(_))).collect();
+        let array = ArrayShape::new(data_type, &sizes, layout).unwrap().with_dynamic(&dynamic).unwrap();
+        if sizes.len() == 1 { Shape::Buffer(array) } else { Shape::Array(array) }
+    });
+    prop_oneof![8 => array, 1 => Just(Shape::Token), 1 => Just(Shape::Opaque)]
+}
+
+fn any_xla_shape() -> impl Strategy<Value = Shape> {
+    any_leaf().prop_recursive(4, 30, 8, |inner| prop::collection::vec(inner, 0..=7).prop_map(Shape::Tuple))
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn what_is_printed_reads_back_as_the_same_shape(shape in any_xla_shape()) {
+        let text = shape.to_string();
+        let read = text.parse::<Shape>();
+        prop_assert_eq!(read.as_ref(), Ok(&shape), "{}", text);
+        if let Shape::Array(array) = &shape {
+            prop_assert_eq!(&text.parse::<ArrayShape>().unwrap(), array);
+            prop_assert_eq!(&array.layout().to_string().parse::<Layout>().unwrap(), array.layout());
+        }
+        // Blanks between tokens change nothing.
+        let spaced: String = text.replace(',', " ,\t").replace('[', " [ ").replace(':', " : /* parts */ ");
+        prop_assert_eq!(spaced.parse::<Shape>().unwrap(), shape);
+    }
+
+    #[test]
+    fn damaged_text_is_read_or_refused_at_a_column(shape in any_xla_shape(), at in any::<prop::sample::Index>(), byte in "[ -~]") {
+        let mut text = shape.to_string();
+        let place = at.index(text.len());
+        text.replace_range(place..=place, &byte);
+        if let Err(error) = text.parse::<Shape>() {
+            let column = error.column();
+            prop_assert!(column.is_some_and(|column| (1..=text.len() + 1).contains(&column)), "{}", error);
+        }
+    }
+
+    #[test]
+    fn the_physical_size_is_the_literal_one(shape in any_shape(4000)) {
+        let elements = physical(&shape).len() as u64;
+        prop_assert_eq!(shape.physical_elements(), Ok(elements));
+        prop_assert_eq!(shape.physical_size_in_bytes(), Ok(elements * 4));
+        prop_assert_eq!(shape.padding_elements(), Ok(elements - shape.logical_elements()));
+        prop_assert_eq!(shape.to_index_map().unwrap().physical_elements(), elements);
+    }
+
+    #[test]
+    fn orders_equal_but_for_size_one_dimensions_put_every_element_at_the_same_place(shape in any_shape(1000), turn in 0..5_usize) {
+        let mut order = shape.layout().minor_to_major().to_vec();
+        let rank = order.len().max(1);
+        order.rotate_left(turn % rank);
+        let other = shape.clone().with_layout(shape.layout().clone().with_minor_to_major(&order).unwrap()).unwrap();
+        if shape.equal_but_for_size_one_dimensions(&other) {
+            prop_assert_eq!(shape.to_index_map().unwrap(), other.to_index_map().unwrap());
+        }
+        prop_assert!(shape.equal_but_for_size_one_dimensions(&shape));
+    }
+}
+
+#[test]
+fn sizes_by_every_rule() {
+    let small = array("f32[2,3]{1,0:T(5)}");
+    let sizes = |shape: &ArrayShape| (shape.logical_size_in_bytes().unwrap(), shape.physical_size_in_bytes().unwrap());
+    assert_eq!(sizes(&small), (24, 40));
+    assert_eq!(sizes(&array("s4[5]{0:E(4)}")), (3, 3));
+    assert_eq!(sizes(&array("s4[5]{0}")), (5, 5));
+    assert_eq!(sizes(&array("pred[67108864]{0:T(1024)E(32)}")), (1 << 28, 1 << 28));
+    assert_eq!(sizes(&array("f32[]{:T(128)}")), (4, 512));
+    // XLA's ArraySize forgets L on untiled arrays and later tiles that do not divide; this crate does not.
+    assert_eq!(sizes(&array("f32[100]{0:L(1024)}")), (400, 4096));
+    assert_eq!(sizes(&array("bf16[300,500]{1,0:T(8,128)(3,1)}")).1, 350_208);
+    assert_eq!(array("f32[3,<=5]{1,0:M(16)}").buffer_size_in_bytes(), Ok(76));
+    assert_eq!(array("f32[3,<=5]{1,0:M(16)}").dynamic_size_metadata_bytes(), Ok(8));
+    assert_eq!(array("f32[3,5]").dynamic_size_metadata_bytes(), Ok(0));
+    assert!(array("s4[5]{0:E(4)}").is_packed_below_a_byte() && !array("s4[5]").is_packed_below_a_byte());
+}
+
+#[test]
+fn dimensions_and_orders() {
+    let shape = array("f32[2,1,5]{0,2,1}");
+    assert_eq!((shape.dimension(-3), shape.dimension(2)), (Ok(0), Ok(2)));
+    for number in [3, -4, i64::MIN, i64::MAX] {
+        assert_eq!(shape.dimension(number).unwrap_err().code(), "axis_out_of_range", "{number}");
+    }
+    assert!(!shape.layout().is_row_major() && array("f32[2,1,5]").layout().is_row_major());
+    assert!(array("f32[]").layout().is_row_major());
+    assert_eq!(array("f32[0,1,5]").true_rank(), 2);
+    // A size-1 dimension inside a tile counts: these two differ in memory.
+    let (a, b) = (array("f32[8,1,3]{2,1,0:T(8,128)}"), array("f32[8,1,3]{2,0,1:T(8,128)}"));
+    assert!(a.same_physical_order(&b) && !a.equal_but_for_size_one_dimensions(&b));
+    let (a, b) = (array("f32[4,1,8,3]{3,2,1,0:T(8,128)}"), array("f32[4,1,8,3]{3,2,0,1:T(8,128)}"));
+    assert!(a.equal_but_for_size_one_dimensions(&b));
+    assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,8,3]{3,2,0,1:T(8,128)S(1)}")));
+    assert!(!a.equal_but_for_size_one_dimensions(&array("s32[4,1,8,3]{3,2,1,0:T(8,128)}")));
+    assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,<=8,3]{3,2,1,0:T(8,128)}")));
+}
+
+#[test]
+fn index_and_pointer_types_of_sparse_arrays_are_unsigned() {
+    let layout = Layout::row_major(1);
+    assert_eq!(layout.clone().with_index_type(Some(DataType::U64)).unwrap().index_type(), Some(DataType::U64));
+    assert_eq!(layout.clone().with_index_type(None).unwrap().index_type(), None);
+    for data_type in [DataType::S32, DataType::F32, DataType::Pred] {
+        let errors =
+            [layout.clone().with_index_type(Some(data_type)), layout.clone().with_pointer_type(Some(data_type))];
+        for error in errors.map(Result::unwrap_err) {
+            assert_eq!(error.code(), "unsupported_data_type", "{data_type}");
+        }
+    }
+}
+
+#[test]
+fn a_divided_array_has_a_size_but_no_single_buffer() {
+    let shape = array("pred[123,456]{1,0:SC(1:50,200)}");
+    assert_eq!(shape.physical_size_in_bytes(), Ok(123 * 256));
+    assert_eq!(shape.to_index_map().unwrap_err().code(), "not_expressible");
+}
+
+/// Every example of the rule, and the layouts of the TPU documents' and issues' own arrays.
+#[test]
+fn tpu_tiles_of_known_arrays() {
+    use TpuGeneration::{V2, V4, V5e};
+    for (generation, packed, tiled) in [
+        (V4, "f32[]", "f32[]{:T(128)}"),
+        (V4, "bf16[]", "bf16[]{:T(256)}"),
+        (V2, "f32[]", "f32[]{:T(256)}"),
+        (V4, "f32[18]", "f32[18]{0:T(128)}"),
+        (V2, "f32[18]", "f32[18]{0:T(256)}"),
+        (V4, "f32[384]", "f32[384]{0:T(512)}"),
+        (V4, "u32[1024]", "u32[1024]{0:T(1024)}"),
+        (V4, "f32[100000]", "f32[100000]{0:T(1024)}"),
+        (V4, "bf16[4096]", "bf16[4096]{0:T(1024)(128)(2,1)}"),
+        (V4, "bf16[128]", "bf16[128]{0:T(256)(128)(2,1)}"),
+        (V4, "f32[1,500]", "f32[1,500]{1,0:T(1,128)}"),
+        (V2, "f32[1,500]", "f32[1,500]{1,0:T(2,128)}"),
+        (V4, "f32[3,100]", "f32[3,100]{1,0:T(4,128)}"),
+        (V4, "f32[2,3]{0,1}", "f32[2,3]{0,1:T(4,128)}"),
+        (V4, "bf16[2,8192]", "bf16[2,8192]{1,0:T(2,128)(2,1)}"),
+        (V4, "bf16[4,8192]", "bf16[4,8192]{1,0:T(4,128)(2,1)}"),
+        (V5e, "bf16[300,500]", "bf16[300,500]{1,0:T(8,128)(2,1)}"),
+        (V4, "pred[4,128]", "pred[4,128]{1,0:T(4,128)(4,1)}"),
+        (V4, "s8[2,6144,2,256]{3,1,0,2}", "s8[2,6144,2,256]{3,1,0,2:T(32,128)(4,1)}"),
+        (V4, "s8[33,128]", "s8[33,128]{1,0:T(8,128)(4,1)}"),
+        (V2, "s8[64,128]", "s8[64,128]{1,0:T(8,128)(4,1)}"),
+        (V4, "s4[64,300]", "s4[64,300]{1,0:T(64,128)(8,1)E(4)}"),
+        (V4, "s4[20,300]", "s4[20,300]{1,0:T(8,128)(8,1)E(4)}"),
+        (V4, "f32[4,2]{0,1}", "f32[4,2]{0,1:T(2,128)}"),
+        (V4, "f32[2,3,4]{2,0,1}", "f32[2,3,4]{2,0,1:T(2,128)}"),
+        (V4, "f32[2,7,8,11,10]{3,2,4,1,0}", "f32[2,7,8,11,10]{3,2,4,1,0:T(8,128)}"),
+        (V4, "f32[0,3]", "f32[0,3]{1,0}"),
+        (V4, "s4[0]", "s4[0]{0:E(4)}"),
+        (V4, "c64[20,300]", "c64[20,300]{1,0:T(8,128)}"),
+        (V4, "c128[8,16]", "c128[8,16]{1,0:T(8,128)}"),
+    ] {
+        assert_eq!(array(packed).with_tpu_tiles(generation).unwrap().to_string(), tiled);
+    }
+    assert_eq!(array("c128[8,16]{1,0:T(8,128)}").physical_size_in_bytes().unwrap(), 16_384);
+    let error = array("f6e2m3fn[2,2]").with_tpu_tiles(V4).unwrap_err();
+    assert_eq!(error.code(), "unsupported_data_type");
+    assert!("v1".parse::<TpuGeneration>().is_err());
+}
+
+/// The rule against the compiler's own choice, for arrays it was not made from.
+#[test]
+fn tpu_tiles_are_those_the_compiler_chooses() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_tiles.tsv");
+    let (mut rows, mut wrong) = (0, Vec::new());
+    for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
+        let (generation, text) = line.split_once('\t').unwrap();
+        let chosen = array(text);
+        let order = Layout::new(chosen.layout().minor_to_major()).unwrap();
+        let packed = chosen.clone().with_layout(order).unwrap();
+        let ours = packed.with_tpu_tiles(generation.parse().unwrap()).unwrap();
+        rows += 1;
+        if ours != chosen {
+            wrong.push(format!("{generation}: {chosen}, not {ours}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rows}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(rows > 700);
+}
+
+/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it
+/// reports.
+#[test]
+fn tpu_orders_are_those_the_compiler_chooses() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
+    let (mut rows, mut moved, mut ranks, mut wrong) = (0, 0, [0; 9], Vec::new());
+    for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
+        let [generation, text, bytes] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let chosen = array(text);
+        let bare = ArrayShape::row_major(chosen.data_type(), chosen.sizes()).unwrap();
+        let ours = bare.with_tpu_layout(generation.parse().unwrap()).unwrap();
+        rows += 1;
+        ranks[chosen.rank()] += 1;
+        moved += u32::from(!chosen.layout().is_row_major());
+        if ours != chosen || ours.physical_size_in_bytes() != bytes.parse().map_err(|_| unreachable!()) {
+            wrong.push(format!("{generation}: {chosen} of {bytes} bytes, not {ours}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rows}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(rows >= 500 && moved > 200 && ranks.iter().all(|&of_rank| of_rank > 10), "{rows} {moved} {ranks:?}");
+}
+
+/// Issue 14, item 7: the arrays of its examples; the order a shape has does not matter, dynamic marks stay.
+#[test]
+fn tpu_layouts_of_known_arrays() {
+    use TpuGeneration::{V2, V5e};
+    for (generation, bare, chosen) in [
+        (V5e, "f32[13,1]", "f32[13,1]{0,1:T(1,128)}"),
+        (V5e, "f32[13,1]{0,1}", "f32[13,1]{0,1:T(1,128)}"),
+        (V2, "f32[13,1]", "f32[13,1]{0,1:T(2,128)}"),
+        (V5e, "s4[64,101,1,1]", "s4[64,101,1,1]{1,0,3,2:T(64,128)(8,1)E(4)}"),
+        (V5e, "f32[4,2]", "f32[4,2]{0,1:T(2,128)}"),
+        (V5e, "f32[2,3,4]", "f32[2,3,4]{2,0,1:T(2,128)}"),
+        (V5e, "f32[2,7,8,11,10]", "f32[2,7,8,11,10]{3,2,4,1,0:T(8,128)}"),
+        (V5e, "f32[0,3]{0,1}", "f32[0,3]{1,0}"),
+        (V5e, "f32[]", "f32[]{:T(128)}"),
+        (V5e, "bf16[7]", "bf16[7]{0:T(256)(128)(2,1)}"),
+        (V5e, "f32[<=13,1]{1,0:T(2,2)S(1)}", "f32[<=13,1]{0,1:T(1,128)S(1)}"),
+    ] {
+        assert_eq!(array(bare).with_tpu_layout(generation).unwrap().to_string(), chosen);
+    }
+    // Sizes at the end of what can be counted: the padding of an order that is not taken may be past 64 bits.
+    let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
+    assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
+    assert_eq!(array("f6e3m2fn[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
+}
+
+#[test]
+fn memory_spaces_are_those_xla_keeps() {
+    let layout = Layout::new(&[1, 0]).unwrap();
+    assert_eq!(layout.clone().with_memory_space(127).unwrap().memory_space(), 127);
+    for space in [128, 256, u64::MAX] {
+        assert_eq!(layout.clone().with_memory_space(space).unwrap_err().code(), "out_of_limits");
+    }
+}
+
+/// What `ShapeUtil::ByteSizeOf` counts: tables of pointers, and arrays without their padding.
+#[test]
+fn bytes_at_the_top_level_of_a_shape() {
+    for (text, four, eight) in [
+        ("f32[1000]", Some(4000), Some(4000)),
+        ("f32[3,5]{1,0:T(8,128)}", Some(60), Some(60)),
+        ("b(f32[3,5]{1,0})", Some(60), Some(60)),
+        ("s4[3]{0:E(4)}", Some(2), Some(2)),
+        ("()", Some(0), Some(0)),
+        ("(f32[1000], (s8[], s8[]), token[])", Some(12), Some(24)),
+        ("token[]", Some(0), Some(0)),
+        ("opaque[]", None, None),
+        ("f32[?,5]{1,0}", None, None),
+    ] {
+        let shape: Shape = text.parse().unwrap();
+        let sizes = (shape.top_level_size_in_bytes(4).unwrap(), shape.top_level_size_in_bytes(8).unwrap());
+        assert_eq!(sizes, (four, eight), "{text}");
+    }
+    let pair: Shape = "(s8[], s8[])".parse().unwrap();
+    assert_eq!(pair.top_level_size_in_bytes(u64::MAX).unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn arrays_of_a_shape_have_paths_in_the_order_of_the_text() {
+    let paths = |text: &str| -> Vec<(Vec<usize>, String)> {
+        let shape: Shape = text.parse().unwrap();
+        shape.arrays().into_iter().map(|(path, array)| (path, array.to_string())).collect()
+    };
+    let named = |path: &[usize], array: &str| (path.to_vec(), array.to_owned());
+    assert_eq!(
+        paths("(f32[3], (token[], (s8[4], opaque[], b(u8[2]{0})), f32[?]), s8[5])"),
+        [
+            named(&[0], "f32[3]{0}"),
+            named(&[1, 1, 0], "s8[4]{0}"),
+            named(&[1, 1, 2], "u8[2]{0}"),
+            named(&[2], "s8[5]{0}")
+        ]
+    );
+    assert_eq!(paths("f32[3]"), [named(&[], "f32[3]{0}")]);
+    assert_eq!(paths("b(f32[3]{0})"), [named(&[], "f32[3]{0}")]);
+    for text in ["()", "token[]", "opaque[]", "f32[?]"] {
+        assert_eq!(paths(text), []);
+    }
+    assert_eq!(Shape::from(array("f32[3]")), "f32[3]".parse().unwrap());
+}
+
+#[test]
+fn arrays_without_a_bound_keep_their_parts() {
+    let extents = [Extent::Unbounded, Extent::Bounded(16), Extent::Static(3)];
+    let layout = Layout::new(&[0, 2, 1]).unwrap();
+    let shape = UnboundedArray::new(DataType::BF16, &extents, layout.clone()).unwrap();
+    assert_eq!((shape.data_type(), shape.extents(), shape.layout()), (DataType::BF16, &extents[..], &layout));
+    assert_eq!(shape.to_string(), "bf16[?,<=16,3]{0,2,1}");
+    assert_eq!("bf16[?,<=16,3]{0,2,1}".parse(), Ok(shape.clone()));
+    let error = UnboundedArray::new(DataType::BF16, &extents[..2], layout).unwrap_err();
+    assert_eq!(error.to_string(), "the number of dimensions in minor_to_major must be 2, one for each axis, but is 3");
+    assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
+}
+
+/// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an
+/// element.
+#[test]
+fn complex128_is_laid_out_like_complex64() {
+    use TpuGeneration::{V3, V5e};
+    for (generation, picked, bytes) in [
+        (V5e, "c128[]{:T(128)}", 2_048),
+        (V5e, "c128[7]{0:T(128)}", 2_048),
+        (V5e, "c128[300]{0:T(512)}", 8_192),
+        (V5e, "c128[5000,1]{0,1:T(1,128)}", 81_920),
+        (V5e, "c128[1,5]{1,0:T(1,128)}", 2_048),
+        (V5e, "c128[3,100]{1,0:T(4,128)}", 8_192),
+        (V5e, "c128[20,300]{1,0:T(8,128)}", 147_456),
+        (V5e, "c128[4,2]{0,1:T(2,128)}", 4_096),
+        (V5e, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
+        (V5e, "c128[9,1,130]{2,1,0:T(1,128)}", 36_864),
+        (V3, "c128[]{:T(256)}", 4_096),
+        (V3, "c128[7]{0:T(256)}", 4_096),
+        (V3, "c128[300]{0:T(512)}", 8_192),
+        (V3, "c128[5000,1]{0,1:T(2,128)}", 163_840),
+        (V3, "c128[1,5]{1,0:T(2,128)}", 4_096),
+        (V3, "c128[3,100]{1,0:T(4,128)}", 8_192),
+        (V3, "c128[20,300]{1,0:T(8,128)}", 147_456),
+        (V3, "c128[4,2]{0,1:T(2,128)}", 4_096),
+        (V3, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
+        (V3, "c128[9,1,130]{2,0,1:T(8,128)}", 65_536),
+    ] {
+        let bare = array(picked.split_once('{').unwrap().0);
+        let found = bare.with_tpu_layout(generation).unwrap();
+        assert_eq!(
+            (found.to_string().as_str(), found.physical_size_in_bytes().unwrap()),
+            (picked, bytes),
+            "{generation}"
+        );
+    }
+}

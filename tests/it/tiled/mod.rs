@@ -1,0 +1,5 @@
+//! XLA's shapes and layouts.
+
+mod differential;
+mod facts;
+mod layouts;

@@ -1,0 +1,308 @@
+//! Devices that are given strides: their rules word for word, beside `validate` and `suggest`.
+
+use crate::literal::{cases, strided_offsets};
+use proptest::prelude::*;
+use tensor_layout::upload::{
+    Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, suggest, validate, validate_box, validate_description,
+};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+
+/// A tensor as these interfaces are given it: sizes and strides from the innermost axis on.
+struct Told {
+    sizes: Vec<u128>,
+    strides: Vec<u128>,
+    bits: u128,
+    data_type: DataType,
+}
+
+impl Told {
+    fn new(desc: &BufferTensorDesc) -> Told {
+        let inner_first = |numbers: &[u64]| numbers.iter().rev().map(|&number| u128::from(number)).collect();
+        let (sizes, strides) = (inner_first(desc.sizes()), inner_first(desc.strides()));
+        Told { sizes, strides, bits: desc.data_type().bits().into(), data_type: desc.data_type() }
+    }
+
+    fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Is a stride a whole number of this many bytes?
+    fn is_bytes(&self, stride: u128, bytes: u128) -> bool {
+        (stride * self.bits).is_multiple_of(bytes * 8)
+    }
+
+    fn bytes(&self, elements: u128) -> u128 {
+        (elements * self.bits).div_ceil(8)
+    }
+}
+
+/// MTLTensorDescriptor's comments on `dimensions` and `strides`, and Apple's page on `strides`.
+fn metal(told: &Told, machine_learning: bool) -> bool {
+    let formats = ["s2", "u2", "s4", "u4", "f4e2m1fn", "f8e4m3fn", "f8e5m2"];
+    let plain = ["f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32"];
+    let name = told.data_type.xla_name();
+    let format = formats.contains(&name);
+    if !(format || plain.contains(&name)) || told.rank() > 16 || told.sizes.contains(&0) {
+        return false;
+    }
+    if told.rank() == 0 {
+        return true;
+    }
+    if told.strides[0] != 1 || (format && !told.sizes[0].is_multiple_of(32)) {
+        return false;
+    }
+    for i in 1..told.rank() {
+        let inside = told.strides[i - 1] * told.sizes[i - 1];
+        if told.strides[i] < inside || (format && !told.is_bytes(told.strides[i], 128)) {
+            return false;
+        }
+        if machine_learning && (if i == 1 { !told.is_bytes(told.strides[1], 64) } else { told.strides[i] != inside }) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The valid usage of VkTensorDescriptionARM, by number, with the required limits and without
+/// `tensorNonPacked`.
+fn vulkan(told: &Told) -> bool {
+    let rank = told.rank();
+    // Vulkan counts from the outermost axis.
+    let (sizes, strides): (Vec<u128>, Vec<u128>) =
+        (told.sizes.iter().rev().copied().collect(), told.strides.iter().rev().map(|s| s * told.bits).collect());
+    let types = ["pred", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
+    let name = told.data_type.xla_name();
+    (types.contains(&name) || ["f8e4m3fn", "f8e5m2"].contains(&name))
+        && (1..=4).contains(&rank)
+        && sizes.iter().all(|&size| (1..=65536).contains(&size))
+        && sizes.iter().product::<u128>() <= 65536
+        // 09736
+        && strides[rank - 1] == told.bits
+        // 09738
+        && strides.iter().all(|&stride| stride > 0 && stride <= 65536 * 8)
+        // 09739
+        && (1..rank).all(|i| strides[i - 1] >= strides[i] * sizes[i])
+        // 09740
+        && (1..rank).all(|i| strides[i - 1] == strides[i] * sizes[i])
+        // 09884
+        && strides[0] * sizes[0] <= 65536 * 8
+}
+
+/// The requirements of cuTensorMapEncodeTiled, without interleaving.
+fn tensor_map(told: &Told) -> bool {
+    let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
+    types.contains(&told.data_type.xla_name())
+        && (1..=5).contains(&told.rank())
+        && told.sizes.iter().all(|&size| (1..=1 << 32).contains(&size))
+        && told.strides[0] == 1
+        && (1..told.rank()).all(|i| {
+            let bytes = told.bytes(told.strides[i]);
+            bytes.is_multiple_of(16) && bytes < 1 << 40 && told.strides[i] >= told.strides[i - 1] * told.sizes[i - 1]
+        })
+}
+
+/// A type and a shape: nothing else is given, so the elements are packed.
+fn webnn(told: &Told) -> bool {
+    let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8"];
+    let mut packed = 1;
+    types.contains(&told.data_type.xla_name())
+        && told.sizes.iter().all(|&size| (1..=0xffff_ffff).contains(&size))
+        && told.sizes.iter().zip(&told.strides).all(|(&size, &stride)| {
+            let fits = stride == packed;
+            packed *= size;
+            fits
+        })
+}
+
+type Rules = fn(&Told) -> bool;
+
+fn devices() -> Vec<(Limits, Rules)> {
+    vec![
+        (Limits::metal_tensor(MetalUsage::Shader), |told| metal(told, false)),
+        (Limits::metal_tensor(MetalUsage::MachineLearning), |told| metal(told, true)),
+        (Limits::vulkan_tensor(), vulkan),
+        (Limits::cuda_tensor_map(Swizzle::None), tensor_map),
+        (Limits::webnn(), webnn),
+    ]
+}
+
+/// Sizes, and strides near those of a packed tensor: with a little more or less, in another order, or any.
+fn desc() -> impl Strategy<Value = BufferTensorDesc> {
+    let size = prop_oneof![3 => 1..5_u64, 2 => prop::sample::select(vec![0, 16, 32, 64, 96])];
+    let change = prop_oneof![6 => Just(0_i64), 1 => -3..4_i64, 1 => prop::sample::select(vec![16, 32, 64, 128])];
+    let axes = prop::collection::vec((size, change, 0..200_u64), 0..6);
+    let types = prop::sample::select(DataType::ALL.to_vec());
+    (axes, types, 0..8_u8, any::<prop::sample::Index>()).prop_filter_map("small", |(axes, data_type, kind, turn)| {
+        let sizes: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+        let mut strides = vec![0; sizes.len()];
+        let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
+        if kind == 0 && !order.is_empty() {
+            let by = turn.index(order.len());
+            order.rotate_left(by);
+        }
+        let mut next = 1_u64;
+        for axis in order {
+            let (size, change, any) = axes[axis];
+            strides[axis] = if kind == 1 { any } else { next.saturating_add_signed(change) };
+            next = strides[axis].max(1) * size.max(1);
+        }
+        let desc = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap();
+        (desc.logical_elements() < 20_000 && desc.min_elements() < 200_000).then_some(desc)
+    })
+}
+
+fn text(text: &str) -> BufferTensorDesc {
+    text.parse().unwrap()
+}
+
+proptest! {
+    #![proptest_config(cases(4000))]
+
+    #[test]
+    fn what_is_accepted_follows_the_rules_word_for_word(desc in desc()) {
+        let told = Told::new(&desc);
+        for (limits, rules) in devices() {
+            let errors = validate_description(&desc, &limits).err();
+            prop_assert!(errors.is_none() == rules(&told), "{desc} for {}: {errors:?}", limits.name);
+        }
+    }
+
+    #[test]
+    fn what_is_suggested_is_accepted_and_reached(desc in desc()) {
+        for (limits, rules) in devices() {
+            let Ok(found) = suggest(&desc, &limits) else {
+                // What no strides cure: the type, the rank, sizes and their number; or a size that is in the
+                // type's way.
+                let packed = BufferTensorDesc::packed(desc.data_type(), desc.sizes()).unwrap();
+                prop_assert!(validate_description(&packed, &limits).is_err(), "{desc} for {}", limits.name);
+                continue;
+            };
+            let report = validate_description(&found.desc, &limits).unwrap();
+            prop_assert!(rules(&Told::new(&found.desc)), "{desc} became {} for {}", found.desc, limits.name);
+            prop_assert_eq!(report.total_bytes, found.bytes);
+            prop_assert!(!found.needs_copy() || validate_description(&desc, &limits).is_err());
+            if !found.needs_copy() {
+                prop_assert_eq!(strided_offsets(&found.desc), strided_offsets(&desc));
+            }
+            prop_assert!(found.desc.sizes().ends_with(desc.sizes()));
+            if desc.data_type().bits() == 8 && desc.logical_elements() > 0 {
+                let source: Vec<u8> = (0..desc.min_elements()).map(|i| (i ^ (i >> 8)) as u8).collect();
+                let mut there = vec![0; found.bytes as usize];
+                found.relayout().unwrap().run(&source, &mut there).unwrap();
+                for (from, to) in strided_offsets(&desc).into_iter().zip(strided_offsets(&found.desc)) {
+                    prop_assert_eq!(source[from], there[to]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sentences_name_axis_value_and_limit() {
+    let sentences = |desc: &str, limits: &Limits| -> Vec<String> {
+        validate_description(&text(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        sentences("f16[2,3,5]:[1,20,2]", &Limits::metal_tensor(MetalUsage::MachineLearning)),
+        [
+            "axis 0 has a stride of 1 elements of 16 bits, which is not a multiple of 64 bytes",
+            "axis 0 has stride 1, but the device wants it packed there, with a stride of 60",
+            "axis 1 has a stride of 20 elements of 16 bits, which is not a multiple of 64 bytes",
+            "axis 2 is the innermost and has stride 2, but the device wants 1 there",
+        ]
+    );
+    assert_eq!(
+        sentences("f32[8,16]:[8,1]", &Limits::cuda_tensor_map(Swizzle::None)),
+        ["axis 0 has stride 8, but the axis inside it takes 16 elements, and the device wants axes in their order"]
+    );
+    assert_eq!(
+        sentences("u4[7,33]:[256,1]", &Limits::metal_tensor(MetalUsage::Shader)),
+        ["axis 1 has size 33, which is not a multiple of 32"]
+    );
+}
+
+#[test]
+fn offsets_follow_the_rules_too() {
+    let codes = |desc: &BufferTensorDesc, offset: u64, limits: &Limits| {
+        validate(desc, &Buffer::new(1 << 20, offset, Role::Input), limits).err().map_or(vec![], |errors| errors.codes())
+    };
+    let (shader, learning) =
+        (Limits::metal_tensor(MetalUsage::Shader), Limits::metal_tensor(MetalUsage::MachineLearning));
+    let half = text("f16[32,32]:[32,1]");
+    assert_eq!(codes(&half, 2, &shader), [""; 0]);
+    assert_eq!(codes(&half, 3, &shader), ["offset_unaligned"]);
+    assert_eq!(codes(&half, 64, &learning), ["offset_not_zero"]);
+    let rows = half.slice_axis(0, 8..).unwrap();
+    // The base is part of the offset.
+    assert_eq!(codes(&rows, 0, &learning), ["offset_not_zero"]);
+    assert_eq!(codes(&rows, 0, &shader), [""; 0]);
+    assert_eq!(codes(&text("s4[2,256]:[256,1]"), 64, &shader), ["offset_unaligned"]);
+    assert_eq!(codes(&text("s4[2,256]:[256,1]"), 128, &shader), [""; 0]);
+    assert_eq!(codes(&half, 8, &Limits::cuda_tensor_map(Swizzle::None)), ["offset_unaligned"]);
+}
+
+#[test]
+fn a_shape_of_xla_is_checked_by_its_strides() {
+    let limits = Limits::webnn();
+    for (shape, code) in
+        [("f32[4,1,6]{2,1,0}", None), ("f32[1,1]{0,1}", None), ("f32[4,6]{0,1}", Some("stride_not_packed"))]
+    {
+        let shape: ArrayShape = shape.parse().unwrap();
+        let errors = validate_description(&shape, &limits).err();
+        assert_eq!(errors.map(|errors| errors.codes()[0]), code, "{shape}");
+    }
+}
+
+#[test]
+fn suggestions_keep_what_is_legal() {
+    let suggested = |desc: &str, limits: &Limits| suggest(&text(desc), limits).map(|found| found.desc.to_string());
+    // Gaps that are wide enough stay.
+    let map = Limits::cuda_tensor_map(Swizzle::None);
+    assert_eq!(suggested("f32[3,4,5]:[100,20,1]", &map).unwrap(), "f32[3,4,5]:[100,20,1]");
+    assert_eq!(suggested("f32[3,4,5]:[100,21,1]", &map).unwrap(), "f32[3,4,5]:[100,24,1]");
+    assert_eq!(suggested("f32[3,4,5]:[20,25,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
+    assert_eq!(suggested("f32[3,4,5]:[20,5,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
+    assert_eq!(suggested("f32[3,4,5]:[0,0,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
+    // DirectML takes any order: an NHWC image keeps its own, and a row that is repeated stays one.
+    let directml = Limits::by_name("directml:2.0").unwrap();
+    assert_eq!(suggested("f32[3,4]:[0,1]", &directml).unwrap(), "f32[1,1,3,4]:[0,0,0,1]");
+    let wide = "f32[1,3,2,2]:[12,1,4294967296,3]";
+    assert_eq!(suggested(wide, &directml).unwrap(), "f32[1,3,2,2]:[6,1,6,3]");
+    // No strides make another type of it.
+    let errors = suggest(&text("c64[2,2]:[9,1]"), &Limits::webnn()).unwrap_err();
+    assert_eq!(errors.codes(), ["unsupported_data_type"]);
+}
+
+#[test]
+fn boxes_of_a_tensor_map() {
+    let tensor = text("f16[64,128,96]:[12288,96,1]");
+    let codes = |sizes: &[u64], swizzle| {
+        let result = validate_box(&tensor, sizes, &Limits::cuda_tensor_map(swizzle));
+        result.err().unwrap_or_default().iter().map(|error| error.code()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes128), [""; 0]);
+    assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes64), ["box_limit"]);
+    assert_eq!(codes(&[0, 257, 60], Swizzle::None), ["box_limit", "box_limit", "box_unaligned"]);
+    assert_eq!(codes(&[1, 256, 256], Swizzle::None), [""; 0]);
+    assert_eq!(codes(&[64, 64], Swizzle::None), ["rank_mismatch"]);
+    assert!(validate_box(&tensor, &[9999, 1, 1], &Limits::webgpu()).is_ok());
+}
+
+#[test]
+fn rows_that_share_memory_channels() {
+    let channels = |desc: &str| channel_conflict(&text(desc)).map(|conflict| (conflict.channels, conflict.better));
+    assert_eq!(channels("f32[64,1024]:[1024,1]"), Some((1, 4352)));
+    assert_eq!(channels("f16[64,1024]:[1024,1]"), Some((2, 2304)));
+    assert_eq!(channels("u8[64,1024]:[1024,1]"), None, "on 4 of 16");
+    assert_eq!(channels("f32[64,1088]:[1088,1]"), None, "17 times 256");
+    assert_eq!(channels("f32[16,1024]:[1024,1]"), None, "as many rows as channels");
+    assert_eq!(channels("f32[1024,64]:[1,1024]"), Some((1, 4352)), "columns");
+    let better = text("f32[64,1024]:[1088,1]");
+    assert_eq!(channel_conflict(&better), None);
+    let found = suggest(&text("f32[64,1024]:[1024,1]"), &Limits::webnn()).unwrap();
+    assert_eq!(
+        found.conflict.unwrap().to_string(),
+        "axis 0 has a row pitch of 4096 bytes, so that rows begin on 1 of 16 memory channels of a GPU that spreads its memory 256 \
+         bytes at a time; 4352 would spread them"
+    );
+}
