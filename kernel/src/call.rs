@@ -11,8 +11,8 @@ use super::portable;
 use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
-use crate::knobs::Knobs;
 use crate::nest::{MicroKernel, Nest, NestLoop, Reach};
+use crate::schedule::Schedule;
 
 /// Two buffers, and how kernels read and store.
 pub struct Call<'a> {
@@ -22,12 +22,8 @@ pub struct Call<'a> {
     pub destination: Destination<'a>,
     /// Store whole lines past the cache: only under a fence, which outlives the call.
     pub streaming: Option<&'a StreamFence>,
-    /// Prefetch what will be read.
-    pub prefetch: bool,
     /// Whose vectors.
     pub level: Available,
-    /// The numbers of the machine.
-    pub knobs: &'a Knobs,
 }
 
 impl Call<'_> {
@@ -35,12 +31,11 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no
-    /// such kernel.
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel, or none for the schedule.
     #[inline]
-    pub fn run(&mut self, nest: &Nest) {
+    pub fn run(&mut self, nest: &Nest, schedule: &Schedule) {
         // SAFETY: invariant 3 of [`nest`](crate::nest).
-        unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), nest.reach()) }
+        unsafe { self.run_inside(nest.kernel(), nest.loops(), nest.start(), (nest.reach(), schedule)) }
     }
 
     /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and
@@ -49,9 +44,9 @@ impl Call<'_> {
     /// # Panics
     ///
     /// As [`run`](Self::run).
-    pub fn run_at(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize)) {
+    pub fn run_at(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), schedule: &Schedule) {
         // SAFETY: it is theirs.
-        unsafe { self.run_inside(kernel, loops, start, Reach::new(kernel, loops, start)) }
+        unsafe { self.run_inside(kernel, loops, start, (Reach::new(kernel, loops, start), schedule)) }
     }
 
     /// The same.
@@ -60,18 +55,23 @@ impl Call<'_> {
     ///
     /// `reach` is that of the other arguments.
     #[inline(always)]
-    unsafe fn run_inside(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), reach: Reach) {
+    unsafe fn run_inside(
+        &mut self,
+        kernel: &MicroKernel,
+        loops: &[NestLoop],
+        start: (usize, usize),
+        (reach, schedule): (Reach, &Schedule),
+    ) {
         let Call { source, destination, .. } = self;
         assert!(reach.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let streaming = self.streaming.is_some();
-            let prefetch = self.prefetch && !kernel.is_followed(loops, self.knobs);
+            assert!(schedule.is_for(kernel, self.level), "a schedule that no kernel is for");
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
-            let walk = simd::Walk { start, loops, streaming, prefetch, knobs: self.knobs };
-            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
-            // inside `source` and writes inside `destination`, which are borrowed for the whole call and do
-            // not overlap, the latter being no one else's.
+            let walk = simd::Walk { start, loops, streaming, schedule };
+            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
+            // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         self.run_portable(kernel, loops, start);
@@ -90,10 +90,9 @@ impl Call<'_> {
 ///
 /// # Safety
 ///
-/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span
-/// ([`MicroKernel::span`]) is readable from the iteration's source offset after `walk.start.0` on, and
-/// writable from its destination offset after `walk.start.1` on; the two do not overlap; and no other thread
-/// accesses the bytes written.
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
+/// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
+/// do not overlap; and no other thread accesses the bytes written. What is between these spans of the source is readable too.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;

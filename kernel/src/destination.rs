@@ -48,7 +48,8 @@ impl<'a> WriteOnly<'a> {
     ///
     /// # Safety
     ///
-    /// For `'a`, all of its bytes are valid for writes, and nothing else accesses them.
+    /// For `'a`, all of its bytes are valid for reads and writes as those of a `&mut [MaybeUninit<u8>]` are, and nothing else accesses them. None
+    /// of them is read.
     ///
     /// ```
     /// use std::ptr::NonNull;
@@ -212,16 +213,18 @@ pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// The bytes of an uninitialised destination, of which a plan has written this many: only a number that the
-/// boxes of a run have added up belongs here, as nothing else says that each byte was written.
+/// The bytes of an uninitialised destination, of which `written` were written.
 ///
 /// # Panics
 ///
 /// If that is not all of them.
-pub fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
+///
+/// # Safety
+///
+/// So many different ones of these bytes were written, by runs of nests or by [`Destination::fill`].
+pub unsafe fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
     assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
-    // SAFETY: the same number of bytes, borrowed for as long. The boxes of elements and of padding are
-    // disjoint and are inside the destination, so as many written bytes as it has are all of them; and what
-    // kernels write is initialised.
+    // SAFETY: the same number of bytes, borrowed for as long, and by the caller's promise all of them are written; what kernels write is
+    // initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }

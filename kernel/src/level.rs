@@ -94,6 +94,17 @@ impl Available {
         self.0
     }
 
+    /// Bytes of a register of its kernels.
+    #[must_use]
+    pub fn register(self) -> usize {
+        match self.0 {
+            Level::Avx512 => 64,
+            #[cfg(feature = "software")]
+            Level::Software64 => 64,
+            _ => 32,
+        }
+    }
+
     /// Does it run kernels over vectors?
     #[must_use]
     pub fn has_vectors(self) -> bool {

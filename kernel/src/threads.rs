@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use crate::call::Call;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::call::{StreamFence, run_at_level};
-use crate::knobs::Knobs;
 use crate::level::Available;
 use crate::nest::{Nest, NestLoop, Stride};
+use crate::schedule::Schedule;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Walk;
 
@@ -34,9 +34,8 @@ pub struct Part<'a> {
     stride: Stride,
     first: usize,
     streaming: bool,
-    prefetch: bool,
     level: Available,
-    knobs: &'a Knobs,
+    schedule: &'a Schedule,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -51,19 +50,25 @@ unsafe impl Send for Part<'_> {}
 ///
 /// If an iteration would leave a buffer of the call, or if there is no such kernel.
 #[must_use]
-pub fn parts<'a>(nest: &'a Nest, call: &'a mut Call<'_>, threads: usize, parts: usize) -> Vec<Part<'a>> {
+pub fn parts<'a>(
+    nest: &'a Nest,
+    schedule: &'a Schedule,
+    call: &'a mut Call<'_>,
+    (threads, parts): (usize, usize),
+) -> Vec<Part<'a>> {
     let Some(shared) = loop_to_share(nest, call.level, threads, parts) else { return Vec::new() };
     let Some(&NestLoop::Strided(stride)) = nest.loops().get(shared) else { return Vec::new() };
     let reach = nest.reach();
     assert!(reach.is_inside(call.source.len(), call.destination.len()), "a loop nest leaves its buffers");
     let count = stride.extent.min(parts.saturating_mul(threads));
-    let Call { source, ref mut destination, ref streaming, prefetch, level, knobs } = *call;
+    assert!(schedule.is_for(nest.kernel(), call.level), "a schedule that no kernel is for");
+    let Call { source, ref mut destination, ref streaming, level } = *call;
     let (streaming, destination) = (streaming.is_some(), destination.as_mut_ptr());
     let part = |part: usize| {
         let (first, last) = (stride.extent * part / count, stride.extent * (part + 1) / count);
         let stride = Stride { extent: last - first, ..stride };
         let memory = PhantomData;
-        Part { nest, source, destination, shared, stride, first, streaming, prefetch, level, knobs, memory }
+        Part { nest, source, destination, shared, stride, first, streaming, level, schedule, memory }
     };
     (0..count).map(part).collect()
 }
@@ -73,14 +78,13 @@ impl Part<'_> {
     pub fn run(self) {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         {
-            let Part { nest, source, destination, shared, stride, first, streaming, prefetch, level, knobs, .. } = self;
+            let Part { nest, source, destination, shared, stride, first, streaming, level, schedule, .. } = self;
             let start = nest.start();
             let mut loops = nest.loops().to_vec();
             loops[shared] = NestLoop::Strided(stride);
             let from = source.as_ptr().wrapping_add(start.0 + first * stride.source);
             let to = destination.wrapping_add(start.1 + first * stride.destination);
-            let prefetch = prefetch && !nest.kernel().is_followed(&loops, knobs);
-            let walk = Walk { start: (from, to), loops: &loops, streaming, prefetch, knobs };
+            let walk = Walk { start: (from, to), loops: &loops, streaming, schedule };
             // A fence orders the stores of its own thread.
             let _fence = streaming.then(|| StreamFence::new(level));
             // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was

@@ -1,12 +1,10 @@
-//! Random nests at every level, vectors in plain Rust included, on machines of every kind: the same bytes as
-//! in safe Rust.
+//! Random nests by random schedules at every level, vectors in plain Rust included: the same bytes as in safe Rust.
 
-use strided_copy::knobs::{Knobs, TraitSource, Traits};
 use strided_copy::nest::{
     Axis, BitInterleave, Direction, MicroKernel, MicroTile, Nest, NestLoop, PackedWords, Plane, Stride, WidthChange,
     WidthRow,
 };
-use strided_copy::{Available, Call, Destination, Level, StreamFence};
+use strided_copy::{Available, Call, Destination, Level, Panels, Schedule, Stage, StreamFence};
 
 /// SplitMix64.
 struct Random(u64);
@@ -140,20 +138,60 @@ fn nest(random: &mut Random) -> Nest {
     Nest::new(kernel, loops, turned + random.below(3), random.below(70))
 }
 
-fn machines() -> Vec<Knobs> {
-    let zen5 =
-        Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
-    [
-        zen5,
-        Traits { l1: 32 << 10, l1_ways: 8, ..zen5 },
-        Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, ..zen5 },
-        Traits { l2: 2 << 20, l2_inclusive: false, ..zen5 },
-        Traits { l1: 4 << 10, l1_ways: 1, l2: 8 << 10, ..zen5 },
-        Traits::ASSUMED,
-    ]
-    .iter()
-    .map(Knobs::new)
-    .collect()
+/// A schedule that there is a kernel for at this level.
+fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streaming: bool) -> Schedule {
+    loop {
+        let joined = random.below(2) == 0;
+        let lines = random.pick(&[2, 4, 8, 16]);
+        let stage = match random.below(5) {
+            0 => Stage::None,
+            1 => Stage::Gather(lines),
+            2 => Stage::Scatter(lines),
+            3 if streaming => Stage::Stream(lines),
+            _ => Stage::Continue { lines, joined },
+        };
+        let lines_fit = match kernel {
+            MicroKernel::Transpose(plane) => streaming && plane.columns.are_multiples_of(64),
+            _ => false,
+        };
+        let height = match (kernel, stage) {
+            (MicroKernel::Transpose(plane), Stage::Continue { .. }) if random.below(3) > 0 => {
+                (usize::from(lines) * 64 / plane.unit).min(plane.rows.extent)
+            }
+            _ => random.pick(&[16, 32, 64, 100, 256, 512, 1024]),
+        };
+        let mut flag = || random.below(2) == 0;
+        let (prefetch, permuted, in_order, in_groups, in_cache) = (flag(), flag(), flag(), flag(), flag());
+        let (near, next_near) = (flag(), flag() && streaming && lines_fit);
+        let panels = Panels {
+            height: u32::try_from(height).unwrap(),
+            width: random.pick(&[16, 64, 128, 512]),
+            kept: 1024,
+            distance: 1 + u32::try_from(random.below(4)).unwrap(),
+            stage,
+            lines_fit,
+            near,
+            whole_source: false,
+            in_order,
+            in_groups,
+            in_cache,
+            next_near,
+        };
+        let schedule = Schedule {
+            prefetch,
+            permuted,
+            lines_in_source_order: in_order,
+            few_columns: random.pick(&[0, 4, 16]),
+            run_piece: random.pick(&[256, 1024]),
+            joined_iterations: random.pick(&[0, 2, 3, 4, 6]),
+            prefetch_distance: random.pick(&[0, 64, 8192]),
+            prefetch_in_row: random.pick(&[0, 2048]),
+            panels,
+        };
+        if schedule.is_for(kernel, level) {
+            return schedule;
+        }
+    }
 }
 
 #[test]
@@ -188,25 +226,22 @@ fn every_level_copies_what_safe_rust_does() {
         let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
         let shift = random.below(64);
         let mut memory = vec![0xa5; to + 64];
-        let mut run = |level: Level, streaming: bool, prefetch: bool, knobs: &Knobs| {
+        let mut run = |level: Available, streaming: bool, schedule: &Schedule| {
             memory.fill(0xa5);
-            let level = Available::up_to(level);
             let fence = streaming.then(|| StreamFence::new(level));
             let destination = Destination::from(&mut memory[shift..shift + to]);
-            Call { source: &source, destination, streaming: fence.as_ref(), prefetch, level, knobs }.run(&nest);
+            Call { source: &source, destination, streaming: fence.as_ref(), level }.run(&nest, schedule);
             memory.clone()
         };
-        let machines = machines();
-        let expected = run(Level::Portable, false, false, &machines[0]);
+        let expected = run(Available::up_to(Level::Portable), false, &Schedule::PLAIN);
         for &level in &levels {
-            for (number, knobs) in machines.iter().enumerate() {
-                for (streaming, prefetch) in [(false, false), (false, true), (true, false), (true, true)] {
-                    let same = run(level, streaming, prefetch, knobs) == expected;
-                    assert!(
-                        same,
-                        "case {case} at {level}, streaming {streaming}, prefetch {prefetch}, machine {number}: {nest:?}"
-                    );
-                }
+            let level = Available::up_to(level);
+            for number in 0..8 {
+                let streaming = number % 2 == 1;
+                let schedule = schedule(random, nest.kernel(), level, streaming);
+                let same = run(level, streaming, &schedule) == expected;
+                let level = level.get();
+                assert!(same, "case {case} at {level}, streaming {streaming}, {schedule:?}: {nest:?}");
             }
         }
     }

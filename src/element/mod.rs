@@ -18,6 +18,7 @@ mod data_type;
 
 pub use data_type::{DataType, ElementKind};
 
+#[cfg(feature = "relayout")]
 pub(crate) use plan::*;
 
 /// What [`crate::plan`] offers of this folder.

@@ -1,6 +1,8 @@
 //! A copy that is run once: what two strided sides need is a loop nest, which takes less time than a plan.
 
-use strided_copy::{Destination, MOST_PLAIN_LOOPS, Machine, PlainLoop, PlainNest, WriteOnly};
+use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainLoop, PlainNest, WriteOnly};
+
+use super::plan::machine::Machine;
 
 use crate::element::DataType;
 use crate::error::Error;

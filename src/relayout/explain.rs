@@ -16,11 +16,11 @@ use super::plan::together::Together;
 use super::plan::width::{WidthBox, WidthPart, WidthRows, Widths};
 use super::relayout::Relayout;
 use super::tuning::Trial;
-use strided_copy::knobs::{TraitSource, Traits};
 use strided_copy::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
     WidthChange,
 };
+use strided_copy::{TraitSource, Traits};
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;

@@ -9,8 +9,8 @@ use crate::strided::BufferTensorDesc;
 
 use super::destination_memory::DestinationMemory;
 use super::exec;
-use strided_copy::knobs::STREAMING_FROM;
-use strided_copy::{Available, Destination, Machine};
+use super::plan::machine::{Machine, STREAMING_FROM};
+use strided_copy::{Available, Destination};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
@@ -242,7 +242,9 @@ impl Relayout {
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         let tuning = self.tuning.with_streaming(streaming);
-        Relayout { passes: self.passes.with_streaming(streaming), tuning, plain: None, ..self }
+        // The layouts were planned before, so they can be planned again.
+        let planned = self.clone().with_tuning(tuning).unwrap_or(self);
+        Relayout { plain: None, ..planned }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it

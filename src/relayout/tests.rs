@@ -3,8 +3,9 @@
 #[cfg(feature = "software")]
 mod streamed;
 
-use strided_copy::Machine;
-use strided_copy::knobs::{Knobs, TraitSource, Traits};
+use super::plan::machine::Knobs;
+use super::plan::machine::Machine;
+use strided_copy::{TraitSource, Traits};
 
 use super::level::KernelLevel;
 use super::relayout::Relayout;
@@ -72,6 +73,12 @@ fn every_kind_of_machine_copies_the_same_bytes() {
                 for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
                     let plan = plan.clone().with_kernel_level(level);
                     assert!(bytes(&plan) == expected, "{}", plan.explain());
+                }
+                #[cfg(feature = "software")]
+                for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
+                    let level = strided_copy::Available::up_to(level);
+                    let plan = Relayout { level, ..plan.clone() };
+                    assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
                 }
             }
         }

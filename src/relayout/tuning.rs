@@ -8,7 +8,7 @@ use crate::cursor::Cursor;
 use crate::error::Error;
 
 use super::plan::cost::{LARGEST_STAGED_RUN, LEAST_STAGED_RUN, LONGEST_JOINED};
-use strided_copy::knobs::Knobs;
+use super::plan::machine::Knobs;
 
 /// Settings of a plan that replace what the traits of the machine suggest: what
 /// [`Relayout::measured`](super::Relayout::measured) finds, to be kept and given to another plan of the same

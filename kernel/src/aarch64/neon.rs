@@ -25,7 +25,8 @@ unsafe fn vectorize<O: Operation>(operation: O) {
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
 
-impl Vector for Pair {
+// SAFETY: each function does what the trait says of it.
+unsafe impl Vector for Pair {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 

@@ -1,23 +1,26 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::level::Level;
-use crate::machine::Machine;
-use crate::nest::Stride;
+use crate::nest::{Axis, MicroTile, Plane, Stride};
+use crate::schedule::{Panels, Stage};
 
 use super::*;
 
 /// Does the nest run with a source and a destination of this many bytes?
 fn runs(nest: &Nest, source: usize, destination: usize, level: Level) -> bool {
+    runs_by(nest, source, destination, level, Schedule::PLAIN)
+}
+
+/// The same by a schedule.
+fn runs_by(nest: &Nest, source: usize, destination: usize, level: Level, schedule: Schedule) -> bool {
     let (source, mut memory) = (vec![0; source], vec![0; destination]);
     let mut call = Call {
         source: &source,
         destination: Destination::from(&mut memory[..]),
         streaming: None,
-        prefetch: false,
         level: Available::up_to(level),
-        knobs: &Machine::this().knobs,
     };
-    catch_unwind(AssertUnwindSafe(|| call.run(nest))).is_ok()
+    catch_unwind(AssertUnwindSafe(|| call.run(nest, &schedule))).is_ok()
 }
 
 /// Buffers that end one byte early, or a source that is left in front.
@@ -49,9 +52,60 @@ fn a_nest_that_leaves_its_buffers_is_not_run() {
         source: &[0; 12],
         destination: Destination::from(&mut memory[..]),
         streaming: None,
-        prefetch: false,
         level: Available::up_to(Level::Avx512),
-        knobs: &Machine::this().knobs,
     };
-    call.run_at(&kernel, &[], (0, 0));
+    call.run_at(&kernel, &[], (0, 0), &Schedule::PLAIN);
+}
+
+/// Kernels have registers and stages for units of two lines, and shuffles for tiles that fill 16 bytes.
+#[test]
+fn a_unit_or_a_tile_that_no_kernel_is_for_is_not_run() {
+    let plane = |unit, micro_tile| {
+        let (columns, rows) = (Axis::new(20, 20 * unit), Axis::new(20, 20 * unit));
+        Nest::new(MicroKernel::Transpose(Plane { unit, columns, rows, micro_tile }), Vec::new(), 0, 0)
+    };
+    let tile = |rows, columns, element| Some(MicroTile { rows, columns, element });
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        let fits = |unit, tile| runs(&plane(unit, tile), 1 << 20, 1 << 20, level);
+        assert!(fits(128, None) && fits(8, tile(2, 4, 1)), "{level}");
+        assert!(!fits(0, None) && !fits(129, None) && !fits(200, None) && !fits(2000, None), "{level}");
+        assert!(!fits(8, tile(2, 2, 1)) && !fits(6, tile(3, 2, 1)) && !fits(32, tile(4, 8, 1)), "{level}");
+    }
+}
+
+/// Stages have room for some lines of some rows, and what is left of a run for less than a line.
+#[test]
+fn a_schedule_that_no_kernel_is_for_is_not_run() {
+    let plane = |unit: usize, rows: usize| {
+        let (columns, rows) = (Axis::new(40, rows * unit), Axis::new(rows, 40 * unit));
+        Nest::new(MicroKernel::Transpose(Plane { unit, columns, rows, micro_tile: None }), Vec::new(), 0, 0)
+    };
+    let by = |stage, height, width| {
+        let panels = Panels { stage, height, width, kept: 40, ..Schedule::PLAIN.panels };
+        Schedule { panels, ..Schedule::PLAIN }
+    };
+    let continued = |lines, joined| Stage::Continue { lines, joined };
+    for level in Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available()) {
+        let fits = |unit, rows, schedule| runs_by(&plane(unit, rows), 1 << 20, 1 << 20, level, schedule);
+        assert!(fits(4, 300, by(continued(16, false), 256, 64)) && fits(4, 300, by(Stage::Scatter(8), 256, 64)));
+        for (stage, height, width) in [
+            (Stage::None, 0, 64),
+            (Stage::None, 64, 0),
+            // More lines than a stage has, or none.
+            (Stage::Scatter(17), 256, 64),
+            (Stage::Stream(0), 256, 64),
+            (Stage::Gather(200), 256, 64),
+            // More rows than lines, less than a line, columns that end inside a stage, rows that do not follow each other.
+            (continued(16, false), 257, 64),
+            (continued(16, false), 15, 64),
+            (continued(16, false), 256, 63),
+            (continued(16, true), 256, 64),
+        ] {
+            assert!(!fits(4, 300, by(stage, height, width)), "{level} {stage:?} {height} {width}");
+        }
+        // Runs have a stage of their own, and no other.
+        let past_the_cache =
+            Schedule { panels: Panels { lines_fit: true, ..Schedule::PLAIN.panels }, ..Schedule::PLAIN };
+        assert!(!fits(3, 300, by(Stage::Gather(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
+    }
 }

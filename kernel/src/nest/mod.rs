@@ -11,12 +11,12 @@
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and
 //!    do not change.
 
-use crate::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
+use crate::cost::{LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED};
 
 mod bits;
 mod plane;
 mod reach;
-mod sequence;
+
 mod stride;
 mod width;
 
@@ -200,7 +200,10 @@ impl MicroKernel {
     pub fn is_well_formed(&self) -> bool {
         match self {
             MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
-            MicroKernel::Transpose(plane) => plane.unit > 0 && plane.columns.extent > 0 && plane.rows.extent > 0,
+            MicroKernel::Transpose(plane) => {
+                let tile = plane.micro_tile.is_none_or(|tile| tile.bytes() == plane.unit && tile.has_shuffle());
+                (1..=LONGEST_UNIT).contains(&plane.unit) && plane.columns.extent > 0 && plane.rows.extent > 0 && tile
+            }
             MicroKernel::InterleaveBits(rows) => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
@@ -210,19 +213,18 @@ impl MicroKernel {
         }
     }
 
-    /// Does it write runs of at most two lines in a few rows that sit whole pages apart?
-    pub fn has_short_runs(&self) -> bool {
-        let (run, pitch) = match self {
+    /// The bytes of a row and how far apart rows are, if an iteration separates a few rows of the destination.
+    pub fn separated_rows(&self) -> Option<(usize, usize)> {
+        match self {
             MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
-                (plane.destination_row(), plane.deinterleaves().map(|pitch| pitch.bytes))
+                plane.deinterleaves().map(|pitch| (plane.destination_row(), pitch.bytes))
             }
             MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => {
-                (rows.row, Some(rows.pitch))
+                Some((rows.row, rows.pitch))
             }
-            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => (words.words, Some(words.pitch)),
-            _ => return false,
-        };
-        run <= LONGEST_JOINED && pitch.is_some_and(|pitch| pitch.is_multiple_of(PAGE))
+            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => Some((words.words, words.pitch)),
+            _ => None,
+        }
     }
 
     /// How many bytes all iterations inside these loops span on the source and on the destination, from the

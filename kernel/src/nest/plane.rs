@@ -1,7 +1,6 @@
 //! A plane to be transposed: two axes, one packed on either side.
 
-use crate::cost::{LINE, MICRO_TILE, MOST_INTERLEAVED, PAGE};
-use crate::knobs::{BY_PITCHES, Knobs};
+use crate::cost::{MICRO_TILE, MOST_INTERLEAVED};
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
@@ -48,36 +47,7 @@ impl Plane {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
 
-    /// The runs in which panels are staged, if a register holds this many units; 0: they are not.
-    pub fn staged_run(&self, knobs: &Knobs, units: usize) -> usize {
-        if !self.has_constant_pitches() {
-            return knobs.staged_table_run;
-        }
-        let staged = match knobs.staged_units {
-            BY_PITCHES => self.pitches_want_a_stage(units, knobs.staged_run),
-            least => units >= least,
-        };
-        if staged { knobs.staged_run } else { 0 }
-    }
-
-    /// Do runs of this many bytes pay, if a register holds this many units? By trial (Z4): a register of a
-    /// line writes lines one by one as fast unless both pitches are whole pages, or narrow units go to rows
-    /// that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage
-    /// elsewhere, and in whole pages with bytes alone.
-    fn pitches_want_a_stage(&self, units: usize, run: usize) -> bool {
-        let whole_pages = self.rows.are_multiples_of(PAGE) && self.columns.are_multiples_of(PAGE);
-        let long = self.destination_row() >= run;
-        if units.saturating_mul(self.unit) >= LINE {
-            whole_pages || self.unit <= 2 && long && self.columns.are_multiples_of(PAGE / 2)
-        } else if whole_pages {
-            self.unit == 1
-        } else {
-            self.unit <= 4 && long
-        }
-    }
-
-    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit
-    /// by unit.
+    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
     pub fn interleaves(&self) -> Option<RowPitch> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
@@ -122,8 +92,13 @@ impl MicroTile {
         self.rows.saturating_mul(self.columns).saturating_mul(self.element)
     }
 
-    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the
-    /// result comes from.
+    /// Is there a shuffle for it: do whole tiles fill 16 bytes?
+    pub(super) fn has_shuffle(self) -> bool {
+        let bytes = self.bytes();
+        bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
+    }
+
+    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
         let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));

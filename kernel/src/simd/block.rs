@@ -112,7 +112,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                 for column in (first..first + in_line).step_by(units) {
                     let source = (from.add(column * UNIT), rows.add(line * in_line));
                     let destination = (to.add(line * LINE), columns.add(column));
-                    self::block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
+                    self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
@@ -138,7 +138,11 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                     for column in (first..first + whole).step_by(units) {
                         let source = (from.add(column * UNIT), rows.add(row));
                         let destination = (to.add(line * LINE), columns.add(column));
-                        self::block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
+                        if how.streaming {
+                            self::block::<V, UNIT, IN_LANE, LANES, true>(&how, source, destination, &mut prefetch);
+                        } else {
+                            self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                        }
                     }
                     for column in (first + whole..first + here).step_by(units) {
                         prefetch.issue::<V>(units);
@@ -159,21 +163,21 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
 /// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming`
 ///   is set, they are aligned.
 #[inline(always)]
-unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
     (from, rows): (*const u8, *const usize),
     (to, columns): (*mut u8, *const usize),
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     let units = IN_LANE * LANES;
-    if V::BYTES == LINE || !how.streaming {
+    if V::BYTES == LINE || !STREAMING {
         for part in 0..LINE / V::BYTES {
             // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's
             // promise, and what they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is
             // inside it and as aligned.
             unsafe {
                 let (source, destination) = ((from, rows.add(part * units)), (to.add(part * V::BYTES), columns));
-                square::<V, UNIT, IN_LANE, LANES>(how, source, destination, prefetch);
+                square::<V, UNIT, IN_LANE, LANES, STREAMING>(how, source, destination, prefetch);
             }
         }
         return;
@@ -183,11 +187,8 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
     // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's
     // `LINE / UNIT`; each line of the promised destination rows is written as two aligned vectors.
     unsafe {
-        // Unlike in `square`, narrow units at once (by trial).
-        let now = if UNIT < 4 || prefetch.at_once { units } else { units / 2 };
-        prefetch.issue::<V>(now);
+        prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
-        prefetch.issue::<V>(units - now);
         let second = lanes::<V, IN_LANE, LANES>(how, (from, rows.add(units)), &mut second);
         for (group, (first, second)) in first.iter().zip(second).enumerate() {
             let first = transposed_lanes::<V, UNIT, IN_LANE>(first);
@@ -225,7 +226,7 @@ pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
 /// `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows;
 /// aligned if `how.streaming` is set.
 #[inline(always)]
-unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
     (from, rows): (*const u8, *const usize),
     (to, columns): (*mut u8, *const usize),
@@ -238,24 +239,20 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     // promised rows; each vector is stored to its own promised destination row. `all` is read only where
     // `lanes` has filled it.
     unsafe {
-        let at_once = UNIT >= 4 && prefetch.at_once;
-        if at_once {
-            prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        }
+        // Here alone: between the shuffles it would cost registers.
+        prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         if !in_groups {
             lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         }
         for group in 0..LANES {
-            if !at_once {
-                prefetch.issue::<V>((IN_LANE * V::BYTES).div_ceil(LINE));
-            }
             let lanes = if in_groups {
                 self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows))
             } else {
                 all.assume_init_ref()[group]
             };
             for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
-                store(how, line, to.add(*columns.add(group * IN_LANE + i)));
+                let to = to.add(*columns.add(group * IN_LANE + i));
+                if STREAMING { store(how, line, to) } else { line.store(to) }
             }
         }
     }

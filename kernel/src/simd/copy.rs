@@ -4,7 +4,7 @@ use super::lines::{copy_lines, first_and_last, short};
 use super::order::{in_fours, opaque};
 use super::side_by_side::{Beside, LaterRun, continue_run, join_runs};
 use super::vector::{Operation, Vector};
-use super::walk::Walk;
+use super::walk::{Walk, bytes_of};
 use crate::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
 use crate::nest::Stride;
 
@@ -43,10 +43,10 @@ impl Operation for CopyRuns<'_> {
             }
             let far = |stride: usize| stride >= PAGE;
             let jumps = count.extent == 1 || far(count.source) || far(count.destination);
-            if walk.knobs.permuted && !walk.streaming && jumps && (4 * LINE + 1..LONGEST_PERMUTED).contains(&run) {
+            if walk.schedule.permuted && !walk.streaming && jumps && (4 * LINE + 1..LONGEST_PERMUTED).contains(&run) {
                 return permuted_runs::<V>(walk, run, count);
             }
-            if !walk.streaming && !walk.prefetch {
+            if !walk.streaming && !walk.schedule.prefetch {
                 match run {
                     17..=32 => return halved_runs::<16>(walk, run, count),
                     33..=64 => return halved_runs::<32>(walk, run, count),
@@ -77,11 +77,11 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
     unsafe {
         // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
         let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
-        let distance = (walk.knobs.prefetch_distance / run).clamp(1, count.extent.max(1));
+        let distance = (bytes_of(walk.schedule.prefetch_distance) / run).clamp(1, count.extent.max(1));
         let followed = run >= LONG_RUN;
         let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
         for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
-            let later = LaterRun { iteration: &iteration, count, distance, run, followed, knobs: walk.knobs };
+            let later = LaterRun { iteration: &iteration, count, distance, run, followed, schedule: walk.schedule };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
                 join_runs::<V>(iteration.from, iteration.to, run, count, &later);
                 continue;
@@ -133,7 +133,7 @@ unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Str
 #[inline(always)]
 unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
-    let (last, permuted) = (run - LINES * LINE, walk.knobs.permuted);
+    let (last, permuted) = (run - LINES * LINE, walk.schedule.permuted);
     for iteration in walk.iterations(run * count.extent) {
         for i in 0..count.extent {
             let i = in_fours(i, count.extent, permuted);

@@ -14,7 +14,7 @@ use super::lines::short;
 use super::shuffles::Shuffle;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::cost::{JOINED_RUN, LINE, MANY_ROWS, PAGE};
+use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
 use crate::nest::{NestLoop, RowPitch, Stride};
 
 /// Columns of some rows: where they begin on the source and on the destination, how many registers of each
@@ -148,21 +148,63 @@ impl Operation for Interleave<'_> {
     /// destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Interleave { walk, weave, row, unit, pitch, .. } = self;
+        let Interleave { walk, weave, row, pitch, .. } = self;
+        let dense_destination = weave.source_apart || weave.destinations == 1;
+        let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
+        let runs = if dense_destination { None } else { joined_runs(walk, row, pitch) };
+        let staged = runs.is_some() || may_stream && !dense_destination && V::BYTES < LINE;
+        // SAFETY: the caller's rows.
+        unsafe {
+            if staged { by_stage::<V>(&self, runs) } else { self.rows::<V>((may_stream, None, std::ptr::null_mut())) }
+        }
+    }
+}
+
+/// Rows by way of a stage: a function of its own, whose stack is some pages.
+///
+/// # Safety
+///
+/// As for the operation.
+#[inline(never)]
+unsafe fn by_stage<V: Vector>(rows: &Interleave<'_>, runs: Option<usize>) {
+    // SAFETY: the same rows.
+    unsafe { V::vectorize(ByStage { rows, runs }) }
+}
+
+struct ByStage<'a, 'w> {
+    rows: &'a Interleave<'w>,
+    runs: Option<usize>,
+}
+
+impl Operation for ByStage<'_, '_> {
+    /// # Safety
+    ///
+    /// As for [`by_stage`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let mut stage = Stage(MaybeUninit::uninit());
+        // SAFETY: the same rows.
+        unsafe { self.rows.rows::<V>((true, self.runs, stage.0.as_mut_ptr().cast::<u8>())) }
+    }
+}
+
+impl Interleave<'_> {
+    /// # Safety
+    ///
+    /// As for the operation; there is a stage where rows are stored past the cache that are not dense, or iterations are joined.
+    #[inline(always)]
+    unsafe fn rows<V: Vector>(&self, (may_stream, runs, stage): (bool, Option<usize>, *mut u8)) {
+        let &Interleave { walk, weave, row, unit, pitch, .. } = self;
         let Weave { sources, destinations, source_apart, .. } = weave;
         let dense_destination = source_apart || destinations == 1;
         // The bytes of the destination that a byte of a row stands for in each of its rows.
         let step = if source_apart { destinations } else { 1 };
-        let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
-        let runs = if dense_destination { None } else { joined_runs(walk, row, pitch) };
-        // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
-        // and wrap.
+        // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first, and wrap.
         let rows = if source_apart { sources } else { destinations };
         let last = (rows - 1) * pitch.bytes;
         let (first, pitch) = if pitch.reversed { (last, pitch.bytes.wrapping_neg()) } else { (0, pitch.bytes) };
-        let mut stage = Stage(MaybeUninit::uninit());
-        let stage = stage.0.as_mut_ptr().cast::<u8>();
-        for (place, mut iteration) in walk.iterations(row * sources).enumerate() {
+        let mut run = 0;
+        for mut iteration in walk.iterations(row * sources) {
             if source_apart {
                 iteration.from = iteration.from.wrapping_add(first);
                 iteration.later = iteration.later.map(|later| later.wrapping_add(first));
@@ -170,7 +212,7 @@ impl Operation for Interleave<'_> {
                 iteration.to = iteration.to.wrapping_add(first);
             }
             let later = if source_apart && sources > 1 {
-                iteration.later_in_rows(row, walk.knobs)
+                iteration.later_in_rows(row, walk.schedule)
             } else {
                 iteration.later_in_row(row * sources)
             };
@@ -180,7 +222,6 @@ impl Operation for Interleave<'_> {
             // the stage, as in the destination.
             unsafe {
                 if let Some(runs) = runs {
-                    let run = place % runs;
                     let end = row - row % V::BYTES;
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false));
@@ -188,6 +229,7 @@ impl Operation for Interleave<'_> {
                     if run + 1 == runs {
                         drain::<V>(stage, (to.wrapping_sub(run * row), pitch), destinations, runs * row);
                     }
+                    run = (run + 1) % runs;
                     continue;
                 }
                 // Lines are streamed if they are aligned after a few columns, in every row of the
@@ -324,15 +366,13 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
     }
 }
 
-/// How many neighbouring iterations write runs of `row` bytes side by side in rows that are whole pages
-/// apart, if these are worth joining: the innermost loop says so.
+/// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the innermost loop says so.
 #[inline(always)]
 fn joined_runs(walk: &Walk<'_>, row: usize, pitch: RowPitch) -> Option<usize> {
-    if !walk.streaming || row > walk.knobs.joined_up_to || !pitch.bytes.is_multiple_of(PAGE) || pitch.reversed {
+    let runs = usize::from(walk.schedule.joined_iterations);
+    if !walk.streaming || runs < 2 || pitch.reversed {
         return None;
     }
     let Some(NestLoop::Strided(Stride { extent, destination, .. })) = walk.loops.last() else { return None };
-    let most = JOINED_RUN / row;
-    let runs = (2..=most).rev().find(|&runs| extent.is_multiple_of(runs))?;
-    (*destination == row && runs * row >= 2 * LINE).then_some(runs)
+    (*destination == row && extent.is_multiple_of(runs) && runs * row <= JOINED_RUN).then_some(runs)
 }

@@ -34,7 +34,6 @@ pub(crate) mod software;
 mod transpose;
 mod vector;
 mod walk;
-mod way;
 
 pub(super) use lines::short;
 pub(super) use run::RunNest;

@@ -4,21 +4,25 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::nest::Axis;
+use crate::schedule::MOST_ROWS;
+
+/// The memory of some offsets.
+pub(super) type Places = MaybeUninit<[usize; MOST_ROWS]>;
 
 /// At most [`MOST`](Offsets::MOST) offsets.
-pub(super) struct Offsets {
-    places: [MaybeUninit<usize>; Offsets::MOST],
+pub(super) struct Offsets<'a> {
+    places: &'a mut Places,
     /// The rows that they are of.
     rows: Range<usize>,
 }
 
-impl Offsets {
+impl<'a> Offsets<'a> {
     /// As many rows as a stage of bytes has in eight lines.
-    pub(super) const MOST: usize = 512;
+    pub(super) const MOST: usize = MOST_ROWS;
 
     #[inline(always)]
-    pub(super) fn new() -> Offsets {
-        Offsets { places: [MaybeUninit::uninit(); Offsets::MOST], rows: 0..0 }
+    pub(super) fn new(places: &'a mut Places) -> Offsets<'a> {
+        Offsets { places, rows: 0..0 }
     }
 
     /// Those of these rows of an axis: always the same one.
@@ -31,8 +35,10 @@ impl Offsets {
 
     #[inline(never)]
     fn fill_anew(&mut self, axis: &Axis, rows: Range<usize>) {
-        for (place, row) in self.places.iter_mut().zip(rows.clone()) {
-            place.write(axis.offset(row));
+        let places = self.places.as_mut_ptr().cast::<usize>();
+        for (i, row) in rows.clone().take(Self::MOST).enumerate() {
+            // SAFETY: one of `MOST` places.
+            unsafe { places.add(i).write(axis.offset(row)) };
         }
         self.rows = rows;
     }
@@ -41,9 +47,11 @@ impl Offsets {
     #[inline(always)]
     pub(super) fn fill_strided(&mut self, pitch: usize, count: usize) {
         if self.rows != (pitch..pitch + count) {
-            self.places.iter_mut().take(count).enumerate().for_each(|(i, place)| {
-                place.write(i * pitch);
-            });
+            let places = self.places.as_mut_ptr().cast::<usize>();
+            for i in 0..count.min(Self::MOST) {
+                // SAFETY: one of `MOST` places.
+                unsafe { places.add(i).write(i * pitch) };
+            }
             self.rows = pitch..pitch + count;
         }
     }

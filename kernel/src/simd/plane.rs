@@ -9,7 +9,7 @@
 //! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the
 //!   lines of the next one are prefetched row by row, one for every line that is read.
 //!
-//! Where rows share sets of the cache, or begin inside lines, a panel goes by way of a stage ([`Way`]).
+//! Where rows share sets of the cache, or begin inside lines, a panel goes by way of a stage ([`Stage`]).
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use std::ops::Range;
 use super::block::{How, Panel, TransposePanel};
 use super::copy::copy_run;
 use super::leftover::{Leftover, drain};
-use super::offsets::Offsets;
+use super::offsets::{Offsets, Places};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
-use super::walk::{Iteration, Walk};
-use super::way::{Stage, Way};
+use super::walk::{Iteration, Walk, bytes_of};
 use crate::cost::{KEPT_COLUMNS, LINE};
 use crate::nest::{MicroTile, Plane};
+use crate::schedule::{self, STAGE, Stage};
 
 /// Planes whose units `transpose` is for, as many columns at a time as a vector has.
 pub(super) struct TransposePlanes<'a> {
@@ -31,7 +31,6 @@ pub(super) struct TransposePlanes<'a> {
     pub(super) plane: &'a Plane,
     pub(super) transpose: TransposePanel,
     pub(super) at_once: usize,
-    pub(super) way: Way,
 }
 
 impl Operation for TransposePlanes<'_> {
@@ -42,15 +41,26 @@ impl Operation for TransposePlanes<'_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         // SAFETY: the same planes.
         unsafe {
-            match self.way.stage {
+            match self.walk.schedule.panels.stage {
                 Stage::None => self.planes::<V, Direct>(&mut Direct),
-                _ => V::vectorize(Staged(&self)),
+                _ => staged::<V>(&self),
             }
         }
     }
 }
 
 /// [`TransposePlanes`] by way of a stage: a function of its own, whose stack is some pages.
+///
+/// # Safety
+///
+/// As for [`TransposePlanes`].
+#[inline(never)]
+unsafe fn staged<V: Vector>(planes: &TransposePlanes<'_>) {
+    // SAFETY: the same planes.
+    unsafe { V::vectorize(Staged(planes)) }
+}
+
+/// The same.
 struct Staged<'a, 'p>(&'a TransposePlanes<'p>);
 
 impl Operation for Staged<'_, '_> {
@@ -61,19 +71,13 @@ impl Operation for Staged<'_, '_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut rows = Rows(MaybeUninit::uninit());
         let mut leftovers = [const { Leftover::NOTHING }; KEPT_COLUMNS];
-        let columns = Offsets::new();
+        let mut places = Places::uninit();
+        let columns = Offsets::new(&mut places);
         let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
         // SAFETY: the same planes.
         unsafe { self.0.planes::<V, Buffers<'_>>(&mut staged) }
     }
 }
-
-/// The most columns of a stage, each of which has a row of it.
-const MOST_COLUMNS: usize = 64;
-
-/// Bytes of all rows of a stage: those of 64 columns of bytes with eight lines, of 32 with sixteen, and a
-/// line more each.
-const STAGE: usize = MOST_COLUMNS * 9 * LINE;
 
 /// Rows of a stage, with a line in front of the first and one at the end.
 #[repr(align(64))]
@@ -84,20 +88,20 @@ struct Buffers<'a> {
     rows: *mut u8,
     leftovers: &'a mut [Leftover; KEPT_COLUMNS],
     /// Where the staged rows begin.
-    columns: Offsets,
+    columns: Offsets<'a>,
 }
 
 /// No way around.
 struct Direct;
 
 /// One panel: the plane that it is one of, its columns and rows, and what to prefetch.
-struct Part<'a, 'p> {
+struct Part<'a, 'p, 'o> {
     planes: &'a TransposePlanes<'p>,
     iteration: Iteration,
     columns: Range<usize>,
     rows: Range<usize>,
-    row_offsets: &'a Offsets,
-    column_offsets: &'a mut Offsets,
+    row_offsets: &'a Offsets<'o>,
+    column_offsets: &'a mut Offsets<'o>,
     how: How,
 }
 
@@ -106,7 +110,7 @@ trait Transposes {
     /// # Safety
     ///
     /// The rows and columns are in the plane; `how` is true of them.
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>);
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>);
 }
 
 impl TransposePlanes<'_> {
@@ -115,7 +119,8 @@ impl TransposePlanes<'_> {
     /// As for the operation.
     #[inline(always)]
     unsafe fn planes<V: Vector, T: Transposes>(&self, by: &mut T) {
-        let &TransposePlanes { walk, plane, way, .. } = self;
+        let &TransposePlanes { walk, plane, .. } = self;
+        let way = &walk.schedule.panels;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
         let how = How {
@@ -124,12 +129,14 @@ impl TransposePlanes<'_> {
             in_order: way.in_order,
             in_groups: way.in_groups,
             in_cache: way.in_cache,
-            permuted: way.permuted,
+            permuted: walk.permutes_blocks::<V>(),
             next_near: false,
-            complete: walk.prefetch,
+            complete: walk.schedule.prefetch,
             micro_tile,
         };
-        let (mut row_offsets, mut column_offsets) = (Offsets::new(), Offsets::new());
+        let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
+        let mut row_offsets = Offsets::new(&mut row_places);
+        let mut column_offsets = Offsets::new(&mut column_places);
         for iteration in walk.iterations(columns * rows * unit) {
             // Whole lines can only be streamed if every destination row has them at the same places.
             let to_line = iteration.to.align_offset(LINE);
@@ -145,13 +152,13 @@ impl TransposePlanes<'_> {
                 unsafe { Direct.panel::<V>(part, &mut { nothing }) };
             }
             let how = How { streaming, next_near: way.next_near && streaming, ..how };
-            let all = Panels { way: &way, columns, rows, head, kept_from: 0, column: 0, row: head };
+            let all = Panels { way, columns, rows, head, kept_from: 0, column: 0, row: head };
             let mut later = Later { panels: all.clone(), planes: [Some(iteration.from), iteration.later], all: &all };
-            if walk.prefetch {
-                later.by_ref().take(way.distance).for_each(drop);
+            if walk.schedule.prefetch {
+                later.by_ref().take(bytes_of(way.distance)).for_each(drop);
             }
             for (columns, rows) in all.clone() {
-                let mut next = match walk.prefetch.then(|| later.next()).flatten() {
+                let mut next = match walk.schedule.prefetch.then(|| later.next()).flatten() {
                     Some((from, _)) if way.whole_source => PanelPrefetch::run(
                         from,
                         &plane.rows,
@@ -163,8 +170,8 @@ impl TransposePlanes<'_> {
                     }
                     None => nothing,
                 }
-                .paced(way.near, way.one_tlb_set);
-                let step = way.step(plane);
+                .near(way.near);
+                let step = step(way, plane);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
                     row_offsets.fill(&plane.rows, rows.clone());
@@ -181,22 +188,20 @@ impl TransposePlanes<'_> {
     }
 }
 
-impl Way {
-    /// Rows of a panel that are transposed before the next of them: as many as a stage takes.
-    #[inline(always)]
-    fn step(&self, plane: &Plane) -> usize {
-        match self.stage {
-            Stage::None => Offsets::MOST,
-            Stage::Gather(_) => LINE / plane.unit,
-            Stage::Scatter(lines) | Stage::Stream(lines) => lines * LINE / plane.unit,
-            Stage::Continue { .. } => self.height,
-        }
+/// Rows of a panel that are transposed before the next of them: as many as a stage takes.
+#[inline(always)]
+fn step(way: &schedule::Panels, plane: &Plane) -> usize {
+    match way.stage {
+        Stage::None => Offsets::MOST,
+        Stage::Gather(_) => LINE / plane.unit,
+        Stage::Scatter(lines) | Stage::Stream(lines) => usize::from(lines) * LINE / plane.unit,
+        Stage::Continue { .. } => bytes_of(way.height),
     }
 }
 
 impl Transposes for Direct {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
         let &TransposePlanes { plane, transpose, .. } = planes;
         for first in columns.clone().step_by(Offsets::MOST) {
@@ -223,9 +228,9 @@ impl Transposes for Direct {
 
 impl Transposes for Buffers<'_> {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (plane, columns) = (part.planes.plane, part.columns.clone());
-        let (way, at_once) = (part.planes.way, part.planes.at_once);
+        let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
         // SAFETY: some columns of the panel.
         unsafe {
             match way.stage {
@@ -234,10 +239,12 @@ impl Transposes for Buffers<'_> {
                     if part.rows.len() < LINE / plane.unit {
                         return Direct.panel::<V>(part, prefetch);
                     }
-                    self.gather::<V>(part, lines);
+                    self.gather::<V>(part, usize::from(lines));
                 }
                 // A run of the stage, or what is left of the rows.
-                Stage::Scatter(lines) | Stage::Stream(lines) if part.rows.len() * plane.unit < lines * LINE => {
+                Stage::Scatter(lines) | Stage::Stream(lines)
+                    if part.rows.len() * plane.unit < usize::from(lines) * LINE =>
+                {
                     Direct.panel::<V>(part, prefetch);
                 }
                 // Past the cache, but for rows whose lines do not begin with units.
@@ -245,11 +252,11 @@ impl Transposes for Buffers<'_> {
                 Stage::Scatter(lines) | Stage::Stream(lines) => {
                     for first in columns.clone().step_by(at_once) {
                         let columns = first..(first + at_once).min(columns.end);
-                        self.through::<V>(&part, columns, (lines + 1) * LINE, prefetch);
+                        self.through::<V>(&part, columns, (usize::from(lines) + 1) * LINE, prefetch);
                     }
                 }
                 Stage::Continue { lines, joined } => {
-                    let pitch = if joined { part.rows.len() * plane.unit } else { (lines + 1) * LINE };
+                    let pitch = if joined { part.rows.len() * plane.unit } else { (usize::from(lines) + 1) * LINE };
                     for first in columns.clone().step_by(at_once) {
                         let columns = first..(first + at_once).min(columns.end);
                         self.through::<V>(&part, columns, pitch, prefetch);
@@ -268,7 +275,7 @@ impl Buffers<'_> {
     ///
     /// The rows, a line of them, and columns are in the plane.
     #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_>, lines: usize) {
+    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_, '_>, lines: usize) {
         let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
         let &TransposePlanes { plane, transpose, .. } = planes;
         let (unit, pitch, wide) = (plane.unit, (lines + 1) * LINE, lines * LINE / plane.unit);
@@ -307,13 +314,13 @@ impl Buffers<'_> {
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
-        part: &Part<'_, '_>,
+        part: &Part<'_, '_, '_>,
         columns: Range<usize>,
         pitch: usize,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let Part { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &TransposePlanes { plane, transpose, at_once, way, .. } = *planes;
+        let &TransposePlanes { walk, plane, transpose, at_once } = *planes;
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = self.rows.wrapping_add(LINE);
         self.columns.fill_strided(pitch, at_once);
@@ -333,7 +340,8 @@ impl Buffers<'_> {
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
-        let (joined, continued) = match way.stage {
+        let stage = walk.schedule.panels.stage;
+        let (joined, continued) = match stage {
             Stage::Continue { joined, .. } => (joined, true),
             _ => (false, false),
         };
@@ -350,7 +358,7 @@ impl Buffers<'_> {
             // destination is the plane's.
             unsafe {
                 let from = first.add(i * pitch);
-                if let Stage::Scatter(_) = way.stage {
+                if let Stage::Scatter(_) = stage {
                     copy_run::<V, false>(from, to(column), bytes, None);
                 } else {
                     drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
@@ -367,7 +375,7 @@ type Bounds = (Range<usize>, Range<usize>);
 /// columns.
 #[derive(Clone)]
 struct Panels<'a> {
-    way: &'a Way,
+    way: &'a schedule::Panels,
     columns: usize,
     rows: usize,
     /// The first row.
@@ -386,9 +394,9 @@ impl Iterator for Panels<'_> {
         if self.kept_from >= self.columns || self.row >= self.rows {
             return None;
         }
-        let kept_to = (self.kept_from + self.way.kept).min(self.columns);
-        let columns = self.column..(self.column + self.way.width).min(kept_to);
-        let rows = self.row..(self.row + self.way.height).min(self.rows);
+        let kept_to = (self.kept_from.saturating_add(bytes_of(self.way.kept))).min(self.columns);
+        let columns = self.column..self.column.saturating_add(bytes_of(self.way.width)).min(kept_to);
+        let rows = self.row..self.row.saturating_add(bytes_of(self.way.height)).min(self.rows);
         self.column = columns.end;
         if columns.end == kept_to {
             (self.column, self.row) = (self.kept_from, rows.end);

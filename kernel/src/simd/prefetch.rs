@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::vector::Vector;
-use crate::cost::{LINE, SHORT_PREFETCH};
+use crate::cost::LINE;
 use crate::nest::Axis;
 
 /// The lines of a panel that will be read next, row by row.
@@ -12,6 +12,8 @@ pub(super) struct PanelPrefetch<'a> {
     /// The first column of the panel where row 0 of its plane begins, and the rows.
     from: *const u8,
     axis: &'a Axis,
+    /// Where the next row begins.
+    begin: *const u8,
     /// The next row, and the end of the rows.
     row: usize,
     rows: usize,
@@ -20,16 +22,15 @@ pub(super) struct PanelPrefetch<'a> {
     lines: usize,
     /// Into the L1 cache, not the L2.
     near: bool,
-    /// Units of four bytes and more prefetch what belongs to a block at once: by trial, where rows are short,
-    /// or share a set of the TLB.
-    pub(super) at_once: bool,
 }
 
 impl<'a> PanelPrefetch<'a> {
     /// Prefetches `lines` lines of each of some rows.
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
-        PanelPrefetch { from, axis, row: rows.start, rows: rows.end, line: 0, lines, near: false, at_once: true }
+        let (row, rows) = (rows.start, rows.end);
+        let prefetch = PanelPrefetch { from, axis, begin: from, row, rows, line: 0, lines, near: false };
+        if row < rows { PanelPrefetch { begin: prefetch.row_begin(), ..prefetch } } else { prefetch }
     }
 
     /// Prefetches nothing.
@@ -46,8 +47,8 @@ impl<'a> PanelPrefetch<'a> {
 
     /// The same into the L1 cache if `near`.
     #[inline(always)]
-    pub(super) fn paced(self, near: bool, one_tlb_set: bool) -> Self {
-        PanelPrefetch { near, at_once: one_tlb_set || self.lines <= SHORT_PREFETCH, ..self }
+    pub(super) fn near(self, near: bool) -> Self {
+        PanelPrefetch { near, ..self }
     }
 
     /// Prefetches the next `count` lines.
@@ -57,23 +58,11 @@ impl<'a> PanelPrefetch<'a> {
     /// Nothing but the features of `V`: a prefetch may go anywhere.
     #[inline(always)]
     pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
-        if self.row < self.rows {
-            // SAFETY: the same.
-            unsafe { self.issue_some::<V>(count) };
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`issue`](Self::issue).
-    #[inline(never)]
-    unsafe fn issue_some<V: Vector>(&mut self, count: usize) {
         let mut left = count;
         while self.row < self.rows && left > 0 {
-            let row = self.from.wrapping_add(self.axis.offset(self.row));
             let some = (self.lines - self.line).min(left);
             for line in self.line..self.line + some {
-                let line = row.wrapping_add(line * LINE);
+                let line = self.begin.wrapping_add(line * LINE);
                 // SAFETY: a prefetch may go anywhere.
                 unsafe { if self.near { V::prefetch_near(line) } else { V::prefetch(line) } };
             }
@@ -81,7 +70,14 @@ impl<'a> PanelPrefetch<'a> {
             self.line += some;
             if self.line == self.lines {
                 (self.line, self.row) = (0, self.row + 1);
+                self.begin = self.row_begin();
             }
         }
+    }
+
+    /// Where the next row begins, if there is one.
+    #[inline(never)]
+    fn row_begin(self) -> *const u8 {
+        if self.row < self.rows { self.from.wrapping_add(self.axis.offset(self.row)) } else { self.from }
     }
 }

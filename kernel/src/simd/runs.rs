@@ -8,11 +8,10 @@ use super::lines::first_and_last;
 use super::order::opaque;
 use super::plane::TransposePlanes;
 use super::vector::{Operation, Vector};
-use super::walk::{Iteration, Walk};
-use super::way::{RUN_COLUMNS, Way};
-use crate::cost::{FEW_COLUMNS, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MOST_STREAMS, PAIRED_ROW, RUN_PIECE};
-use crate::knobs::{FEW_WAYS, Knobs};
-use crate::nest::{Axis, Plane};
+use super::walk::{Iteration, Walk, bytes_of};
+use crate::cost::{FEW_COLUMNS, LINE, LONG_RUN};
+use crate::nest::Plane;
+use crate::schedule::RUN_COLUMNS;
 
 /// Transposes planes whose unit is any number of bytes.
 pub(super) struct TransposeRuns<'a> {
@@ -28,9 +27,8 @@ impl Operation for TransposeRuns<'_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeRuns { walk, plane } = self;
         let Plane { unit, columns, rows, .. } = plane;
-        let conflicts = share_a_set(columns, walk.knobs);
-        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it
-        // and for this vector; the destination of `overlapping` is dense, which is its condition.
+        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
+        // destination of `overlapping` is dense, which is its condition.
         unsafe {
             if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
                 return match shuffle.registers {
@@ -47,14 +45,11 @@ impl Operation for TransposeRuns<'_> {
                     && walk.loops.iter().all(|step| step.moves_destination_by(LINE))
             };
             if walk.streaming && !(fill_lines && lines_fit()) {
-                let way = Way::of::<V>(walk, plane, 0);
-                return V::vectorize(TransposePlanes { walk, plane, transpose: runs::<V>, at_once: RUN_COLUMNS, way });
+                let (transpose, at_once) = (runs::<V>, RUN_COLUMNS);
+                return V::vectorize(TransposePlanes { walk, plane, transpose, at_once });
             }
-            // Two halves of a line are read from two rows in turns.
-            let is_followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
-            let in_order = is_followed && columns.extent <= MOST_STREAMS && walk.knobs.l1_ways <= FEW_WAYS;
             match (rows.stride(), columns.stride()) {
-                (Some(source), Some(destination)) if walk.streaming && in_order => {
+                (Some(source), Some(destination)) if walk.streaming && walk.schedule.lines_in_source_order => {
                     lines_in_source_order::<V>(walk, plane, (source, destination));
                 }
                 (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
@@ -67,8 +62,8 @@ impl Operation for TransposeRuns<'_> {
                         }
                     }
                 }
-                (Some(source), Some(destination)) if !walk.streaming && (columns.extent <= FEW_ROWS || conflicts) => {
-                    let (pitches, few) = ((source, destination), if conflicts { FEW_COLUMNS } else { FEW_ROWS });
+                (Some(source), Some(destination)) if !walk.streaming && walk.schedule.few_columns > 0 => {
+                    let (pitches, few) = ((source, destination), usize::from(walk.schedule.few_columns));
                     match unit {
                         32 => in_source_order::<32>(walk, plane, pitches, few),
                         64 => in_source_order::<64>(walk, plane, pitches, few),
@@ -82,13 +77,7 @@ impl Operation for TransposeRuns<'_> {
     }
 }
 
-/// Do the destination rows of an axis begin in one set of the L1 cache, and are they more than its ways?
-fn share_a_set(columns: &Axis, knobs: &Knobs) -> bool {
-    columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way)
-}
-
-/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run
-/// to each destination row.
+/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run to each destination row.
 ///
 /// # Safety
 ///
@@ -103,7 +92,7 @@ unsafe fn in_source_order<const RUN: usize>(
 ) {
     debug_assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    let permuted = walk.knobs.permuted;
+    let permuted = walk.schedule.permuted;
     for iteration in walk.iterations(RUN * columns * rows) {
         for first in (0..columns).step_by(few) {
             let last = (first + few).min(columns);
@@ -143,8 +132,8 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
     // Where the second half of a line is read, and how many rows at a time.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     // The hardware follows rows that are nearly one run.
-    let prefetch = walk.prefetch && source >= row_bytes + LINE;
-    let distance = walk.knobs.prefetch_distance.div_ceil(row_bytes).next_multiple_of(at_once).min(rows);
+    let prefetch = walk.schedule.prefetch && source >= row_bytes + LINE;
+    let distance = bytes_of(walk.schedule.prefetch_distance).div_ceil(row_bytes).next_multiple_of(at_once).min(rows);
     for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows) {
         for row in (0..rows - rows % at_once).step_by(at_once) {
             let ahead = match (row + distance).checked_sub(rows) {
@@ -213,22 +202,19 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
     let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
-    // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows
-    // that the hardware prefetcher follows.
     let followed = columns.extent * run >= LONG_RUN;
-    let long =
-        if walk.streaming { followed && walk.knobs.l1_ways <= FEW_WAYS } else { share_a_set(columns, walk.knobs) };
-    let bytes = if long { LONG_PIECE } else { RUN_PIECE };
-    let piece = (bytes / run).max(2).next_multiple_of(2);
-    let distance =
-        (walk.knobs.prefetch_distance / (run * columns.extent)).max(1).next_multiple_of(piece).min(rows.extent);
+    let piece = (usize::from(walk.schedule.run_piece) / run).max(2).next_multiple_of(2);
+    let distance = (bytes_of(walk.schedule.prefetch_distance) / (run * columns.extent))
+        .max(1)
+        .next_multiple_of(piece)
+        .min(rows.extent);
     for iteration in walk.iterations(run * columns.extent * rows.extent) {
         let Iteration { from, to, later, .. } = iteration;
         let streaming = lines_fit && to.align_offset(LINE) == 0;
         for first in (0..rows.extent).step_by(piece) {
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
-                if walk.prefetch && !followed {
+                if walk.schedule.prefetch && !followed {
                     // A share of the rows for every column, so that the prefetches do not come in a burst.
                     let share = |column: usize| (last - first) * column / columns.extent;
                     for row in first + distance + share(column)..first + distance + share(column + 1) {

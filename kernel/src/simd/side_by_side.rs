@@ -5,8 +5,8 @@ use super::lines::{copy_lines, short};
 use super::vector::Vector;
 use super::walk::Iteration;
 use crate::cost::LINE;
-use crate::knobs::Knobs;
 use crate::nest::{NestLoop, Stride};
+use crate::schedule::Schedule;
 
 /// What to prefetch while runs are copied.
 pub(super) struct LaterRun<'a> {
@@ -17,7 +17,7 @@ pub(super) struct LaterRun<'a> {
     pub(super) run: usize,
     /// Does the hardware prefetcher follow the runs?
     pub(super) followed: bool,
-    pub(super) knobs: &'a Knobs,
+    pub(super) schedule: &'a Schedule,
 }
 
 impl LaterRun<'_> {
@@ -27,7 +27,7 @@ impl LaterRun<'_> {
         if self.followed {
             return self
                 .iteration
-                .later_in_rows(self.run, self.knobs)
+                .later_in_rows(self.run, self.schedule)
                 .map(|later| later.wrapping_add(i * self.count.source));
         }
         let from = self.iteration.from;

@@ -26,7 +26,8 @@ impl<const SIZE: usize> Software<SIZE> {
     }
 }
 
-impl<const SIZE: usize> Vector for Software<SIZE> {
+// SAFETY: each function does what the trait says of it.
+unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;
 

@@ -3,8 +3,8 @@
 use super::super::iterations::Iterations;
 use super::vector::Vector;
 use crate::cost::{LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
-use crate::knobs::Knobs;
 use crate::nest::NestLoop;
+use crate::schedule::Schedule;
 
 /// The iterations of a nest, and how its kernel reads and stores.
 pub(crate) struct Walk<'a> {
@@ -13,9 +13,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) loops: &'a [NestLoop],
     /// Use non-temporal stores.
     pub(crate) streaming: bool,
-    /// Prefetch what will be read.
-    pub(crate) prefetch: bool,
-    pub(crate) knobs: &'a Knobs,
+    pub(crate) schedule: &'a Schedule,
 }
 
 impl<'a> Walk<'a> {
@@ -23,20 +21,20 @@ impl<'a> Walk<'a> {
     /// lines, so theirs do not.
     #[inline(always)]
     pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
-        self.knobs.permuted && !self.streaming && V::BYTES == LINE
+        self.schedule.permuted && !self.streaming && V::BYTES == LINE
     }
 
     /// All iterations, each of which reads this many bytes.
     #[inline(always)]
     pub(super) fn iterations(&self, bytes: usize) -> Pointers<'a> {
         let iterations = Iterations::new(self.loops, (0, 0));
-        let later = (self.prefetch && !self.loops.is_empty()).then(|| {
+        let later = (self.schedule.prefetch && !self.loops.is_empty()).then(|| {
             let mut later = iterations;
-            let distance = (self.knobs.prefetch_distance / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
+            let distance = (bytes_of(self.schedule.prefetch_distance) / bytes.max(1)).clamp(1, PREFETCH_ITERATIONS);
             later.by_ref().take(distance).for_each(drop);
             later
         });
-        Pointers { iterations, later, start: self.start, prefetch: self.prefetch }
+        Pointers { iterations, later, start: self.start, prefetch: self.schedule.prefetch }
     }
 }
 
@@ -53,8 +51,7 @@ pub(super) struct Pointers<'a> {
 pub(super) struct Iteration {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// Where an iteration begins that reads [`prefetch_distance`](Knobs::prefetch_distance) bytes later, or
-    /// the next one.
+    /// Where an iteration begins that reads [`prefetch_distance`](Schedule::prefetch_distance) bytes later, or the next one.
     pub(super) later: Option<*const u8>,
     pub(super) prefetch: bool,
 }
@@ -85,11 +82,17 @@ impl Iteration {
     /// The same of several source rows of this length, or of one that is copied as it is: the hardware
     /// prefetcher follows those.
     #[inline(always)]
-    pub(super) fn later_in_rows(&self, row: usize, knobs: &Knobs) -> Option<*const u8> {
+    pub(super) fn later_in_rows(&self, row: usize, schedule: &Schedule) -> Option<*const u8> {
         if row < LONG_RUN {
             return self.later;
         }
-        let ahead = knobs.prefetch_in_row;
+        let ahead = bytes_of(schedule.prefetch_in_row);
         (self.prefetch && ahead > 0).then(|| self.from.wrapping_add(ahead))
     }
+}
+
+/// A number of a schedule.
+#[inline(always)]
+pub(super) fn bytes_of(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

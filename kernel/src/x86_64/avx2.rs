@@ -20,7 +20,8 @@ unsafe fn vectorize<O: Operation>(operation: O) {
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(__m256i);
 
-impl Vector for Ymm {
+// SAFETY: each function does what the trait says of it.
+unsafe impl Vector for Ymm {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 

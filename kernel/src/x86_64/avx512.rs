@@ -101,7 +101,8 @@ fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
 }
 
-impl Vector for Zmm {
+// SAFETY: each function does what the trait says of it.
+unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
 

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
-use crate::knobs::{TraitSource, Traits};
+use crate::machine::{TraitSource, Traits};
 
 /// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
 ///

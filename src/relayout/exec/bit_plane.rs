@@ -9,8 +9,9 @@
 
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
 use super::bit_rows;
+use super::call::Call;
+use strided_copy::Destination;
 use strided_copy::nest::{Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, Stride};
-use strided_copy::{Call, Destination};
 
 /// What a block goes through.
 pub(super) struct Buffers([[u8; BIT_BUFFER]; 3]);

@@ -1,7 +1,7 @@
 //! Rows of bits that begin anywhere.
 
+use super::call::Call;
 use strided_copy::nest::{BitRows, MicroKernel, Stride};
-use strided_copy::{self as kernel, Call};
 
 /// Copies rows, the first one from and to these bits; bits around them stay as they are.
 pub(super) fn run(rows: &BitRows, call: &mut Call<'_>, start: (u64, u64)) {
@@ -23,5 +23,5 @@ pub(super) fn run(rows: &BitRows, call: &mut Call<'_>, start: (u64, u64)) {
         return call.run_at(&kernel, &[], (byte(start.0), byte(start.1)));
     }
     let source = call.source;
-    kernel::bit_rows::copy(&rows, source, call.destination.bytes_to_change(), start);
+    strided_copy::bit_rows::copy(&rows, source, call.destination.bytes_to_change(), start);
 }

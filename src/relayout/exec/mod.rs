@@ -2,6 +2,7 @@
 
 mod bit_plane;
 mod bit_rows;
+mod call;
 pub(super) mod elements;
 pub(super) mod fill;
 pub(super) mod once;

@@ -1,8 +1,9 @@
 //! A loop nest that belongs to no program: the kernel for it, and how it is stored.
 
-use strided_copy::knobs::Knobs;
+use super::super::plan::machine::Knobs;
+use super::call::Call;
 use strided_copy::nest::{NestLoop, NestLoops, Stride};
-use strided_copy::{Available, Call, Destination, PlainNest, StreamFence};
+use strided_copy::{Available, Destination, PlainNest, StreamFence};
 
 use super::super::plan::program::Traffic;
 use super::super::plan::select;

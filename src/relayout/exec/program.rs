@@ -5,14 +5,15 @@ use crate::map::CopyBox;
 
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
+use super::super::plan::machine::Knobs;
 use super::super::plan::program::{PlannedBox, Program};
 use super::super::plan::together::Together;
 use super::super::plan::width::Widths;
+use super::call::Call;
 use super::elements::each_element;
 use super::{fill, subbyte, width};
-use strided_copy::knobs::Knobs;
 use strided_copy::nest::{MicroKernel, Nest, NestLoop, Stride};
-use strided_copy::{Available, Call, Destination, StreamFence};
+use strided_copy::{Available, Destination, StreamFence};
 
 /// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element
 /// of both layouts is stored inside them. A destination that cannot be read is for programs without
@@ -90,7 +91,9 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let (prefetch, knobs) = (program.prefetch, &program.knobs);
     let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs };
     for nest in nests().flatten() {
-        parts(nest, &mut call, threads, PARTS_PER_THREAD).into_par_iter().for_each(Part::run);
+        let schedule = call.schedule(nest.kernel(), nest.loops());
+        let mut kernels = call.kernels();
+        parts(nest, &schedule, &mut kernels, (threads, PARTS_PER_THREAD)).into_par_iter().for_each(Part::run);
     }
     true
 }

@@ -5,8 +5,8 @@ use crate::element::{read_bits, write_bits};
 use super::super::plan::subbyte::{Inner, SubByteBox};
 use super::bit_plane::{self, Buffers};
 use super::bit_rows;
+use super::call::Call;
 use super::elements::each_element;
-use strided_copy::{self as kernel, Call};
 
 /// Copies the box, and says how many bytes that were.
 // As in `width.rs`.
@@ -29,7 +29,7 @@ pub(super) fn run(copy: &SubByteBox, bits: u32, call: &mut Call<'_>) -> u64 {
             let source = call.source;
             let destination = call.destination.bytes_to_change();
             if 8_u32.is_multiple_of(bits) {
-                each(&mut |from, to| kernel::bit_rows::copy_element(source, from, destination, to, width));
+                each(&mut |from, to| strided_copy::bit_rows::copy_element(source, from, destination, to, width));
             } else {
                 each(&mut |from, to| {
                     // `None` only past the end of a buffer, and the buffers were measured.

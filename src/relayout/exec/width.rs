@@ -3,9 +3,10 @@
 
 use super::super::plan::cost::WIDTH_STAGE;
 use super::super::plan::width::{Change, WidthBox, WidthPart, WidthRows};
+use super::call::Call;
 use super::elements::each_element;
+use strided_copy::Destination;
 use strided_copy::nest::{MicroKernel, Nest};
-use strided_copy::{self as kernel, Call, Destination};
 
 /// Bytes of the stage.
 #[allow(clippy::as_conversions, reason = "a constant of 16 bits; `try_from` is not const")]
@@ -71,7 +72,7 @@ fn run_row(row: u64, change: &Change, call: &mut Call<'_>, (from, to): (u64, u64
     let mut elements = |range: std::ops::Range<u64>| {
         for i in range {
             let (from, to) = (number(from + i), number(to + i));
-            kernel::width::change_element(call.source, from, &mut call.destination, to, &change.row(1));
+            strided_copy::width::change_element(call.source, from, &mut call.destination, to, &change.row(1));
         }
     };
     elements(0..head);

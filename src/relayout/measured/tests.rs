@@ -1,7 +1,8 @@
+use super::super::plan::machine::Knobs;
+use super::super::plan::machine::Machine;
 use super::*;
 use crate::notation::Notated;
-use strided_copy::Machine;
-use strided_copy::knobs::{Knobs, TraitSource, Traits};
+use strided_copy::{TraitSource, Traits};
 
 /// Machines whose L2 cache holds what the L1 cache holds stage no panels by themselves, and try to; the
 /// others do, and try to do without.

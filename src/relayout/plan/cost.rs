@@ -23,9 +23,8 @@ pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 // --- Which micro-kernel a box gets
 // -------------------------------------------------------------------------------------
 
-/// Bytes up to which a unit is transposed: longer runs fill a whole line of the destination wherever they
-/// begin (rule 1).
-pub(crate) const LONGEST_TRANSPOSED: usize = 2 * LINE;
+/// Bytes up to which a unit is transposed (rule 1).
+pub(crate) const LONGEST_TRANSPOSED: usize = LONGEST_UNIT;
 
 /// Bytes that an axis of a plane should span on the side where it is packed (rule 1): longer runs gain
 /// nothing on Z5 and Z3.

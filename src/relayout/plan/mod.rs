@@ -7,11 +7,14 @@
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
+pub(super) mod machine;
 pub(super) mod nest_loops;
 pub(super) mod passes;
 pub(super) mod plain;
 pub(super) mod program;
+pub(super) mod schedule;
 pub(super) mod select;
+mod sequence;
 pub(super) mod subbyte;
 pub(super) mod together;
 pub(super) mod width;

@@ -11,9 +11,9 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap, MAX_REFINED, TileEntries, TileLevels};
 
+use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::width::Widths;
-use strided_copy::knobs::Knobs;
 
 /// The passes of a copy.
 #[derive(Debug, Clone)]
@@ -119,17 +119,6 @@ impl Passes {
                 stream(last);
             }
         }
-    }
-
-    pub(crate) fn with_streaming(mut self, streaming: bool) -> Passes {
-        match &mut self {
-            Passes::Direct(program) => program.streaming = streaming,
-            Passes::Staged(StagedPasses { before, last, .. }) => {
-                before.iter_mut().for_each(|pass| pass.program.streaming = streaming);
-                last.streaming = streaming;
-            }
-        }
-        self
     }
 }
 

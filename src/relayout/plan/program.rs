@@ -3,13 +3,14 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
+use super::super::plan::machine::Knobs;
 use super::clip::Spanned;
 use super::cost::{LINE, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::schedule::{has_short_runs, staged_run};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 use super::together::{self, Parts, Together};
 use super::width::{self, WidthBox, Widths};
-use strided_copy::knobs::Knobs;
 use strided_copy::nest::{MicroKernel, Nest, Plane};
 
 /// The boxes of one pass, ready to run.
@@ -96,7 +97,7 @@ impl Program {
 
     /// Are there short destination runs that could be joined?
     pub(crate) fn has_short_runs(&self) -> bool {
-        self.prepared.iter().flat_map(PlannedBox::nests).any(|nest| nest.kernel().has_short_runs())
+        self.prepared.iter().flat_map(PlannedBox::nests).any(|nest| has_short_runs(nest.kernel()))
     }
 
     /// Are planes transposed panel by panel?
@@ -113,7 +114,7 @@ impl Program {
     pub(crate) fn stages_panels(&self) -> bool {
         let units = |plane: &Plane| LINE.checked_div(plane.unit).unwrap_or(0);
         self.knobs.staged_units != 1
-            && self.has_plane(|plane| plane.is_panelled() && plane.staged_run(&self.knobs, units(plane)) > 0)
+            && self.has_plane(|plane| plane.is_panelled() && staged_run(plane, &self.knobs, units(plane)) > 0)
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more

@@ -14,10 +14,10 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
+use super::super::plan::machine::Knobs;
 use super::cost::{
     JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE,
 };
-use strided_copy::knobs::Knobs;
 use strided_copy::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
 
 /// The nest of a box whose elements have `bytes` whole bytes.

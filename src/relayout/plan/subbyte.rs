@@ -6,10 +6,10 @@
 
 use crate::map::{CopyBox, Loop};
 
+use super::super::plan::machine::Knobs;
 use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
 use super::nest_loops::loops_in_bytes;
 use super::select::{in_source_order, neighbours_last};
-use strided_copy::knobs::Knobs;
 use strided_copy::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, Stride};
 
 /// A box of elements that begin anywhere.

@@ -7,8 +7,9 @@
 
 use crate::map::{CopyBox, Loop};
 
-use strided_copy::knobs::{Knobs, TraitSource, Traits};
+use super::super::plan::machine::Knobs;
 use strided_copy::nest::{Axis, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride, WidthChange};
+use strided_copy::{TraitSource, Traits};
 
 mod suite {
     mod tests;

@@ -14,13 +14,13 @@ use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 use crate::map::{CopyBox, IndexMap, Loop, Loops};
 
+use super::super::plan::machine::{FEW_WAYS, Knobs};
 use super::cost::{
     LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE,
 };
 use super::nest_loops::loops_in_bytes;
 use super::select::{self, in_source_order, neighbours_last};
 use super::subbyte::plane;
-use strided_copy::knobs::{FEW_WAYS, Knobs};
 use strided_copy::nest::{MicroKernel, Nest, PackedWords, WidthChange, WidthRow};
 
 /// How many bits an element takes on either side.

@@ -1,7 +1,6 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
 use super::*;
-use crate::knobs::Traits;
 
 #[test]
 fn pitches_are_constant_where_rows_go_forwards_by_one_stride() {
@@ -117,26 +116,4 @@ fn a_micro_tile_is_transposed_by_one_shuffle() {
     assert_eq!((pairs.bytes(), pairs.shuffle()), (8, [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]));
     let whole = MicroTile { rows: 2, columns: 2, element: 4 };
     assert_eq!((whole.bytes(), whole.shuffle()), (16, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15]));
-}
-
-/// On machines whose `staged_units` is [`BY_PITCHES`].
-#[test]
-fn panels_are_staged_where_lines_one_by_one_conflict() {
-    let knobs = Knobs::new(&Traits { l1_ways: 8, l2: 1 << 20, ..Traits::ASSUMED });
-    let staged = |unit: usize, source, destination, register: usize| {
-        plane(unit, Axis::new(512, source), Axis::new(512, destination)).staged_run(&knobs, register / unit) > 0
-    };
-    let of_units = |source, destination, register| [1, 2, 4, 8].map(|unit| staged(unit, source, destination, register));
-    // Registers of a line: whole pages both ways, and narrow units to rows that are half pages apart.
-    assert_eq!(of_units(8192, 8192, 64), [true; 4]);
-    assert_eq!(of_units(8192 + 64, 8192, 64), [true, true, false, false]);
-    assert_eq!(of_units(8192 + 64, 6144, 64), [true, true, false, false]);
-    assert_eq!(of_units(8192, 8192 + 64, 64), [false; 4]);
-    // Of half a line: everything else, but for wide units.
-    assert_eq!(of_units(8192, 8192, 32), [true, false, false, false]);
-    assert_eq!(of_units(8192 + 64, 8192, 32), [true, true, true, false]);
-    assert_eq!(of_units(8192, 8192 + 64, 32), [true, true, true, false]);
-    // A destination row has to be as long as a run.
-    let short = plane(1, Axis::new(255, 8192 + 64), Axis::new(512, 8192));
-    assert_eq!(short.staged_run(&knobs, 64), 0);
 }

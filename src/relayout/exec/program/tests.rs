@@ -10,11 +10,12 @@
 use proptest::prelude::*;
 
 use super::super::super::level::KernelLevel;
+use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::passes::Passes;
 use super::super::super::plan::program::planned_in;
 use super::super::super::plan::together::Parts;
 use super::*;
-use strided_copy::knobs::{Knobs, Traits};
+use strided_copy::Traits;
 
 use crate::map::ToIndexMap;
 use crate::notation::Notated;

@@ -68,11 +68,12 @@ fn layouts_that_contradict_each_other_meet_in_a_packed_buffer() {
 }
 
 #[test]
-fn streaming_is_set_for_every_pass() {
-    for streaming in [true, false] {
-        let passes = Passes::new(&map("f32[6,9,2]{2,1,0}"), &map(IRREDUCIBLE), &[], &z5()).unwrap();
-        assert!(passes.with_streaming(streaming).programs().all(|program| program.streaming == streaming));
-        let direct = Passes::new(&map("u8[9]"), &map("u8[9]"), &[], &z5()).unwrap();
-        assert!(direct.with_streaming(streaming).programs().all(|program| program.streaming == streaming));
+fn streaming_is_planned_for_every_pass() {
+    for (streaming, streaming_from) in [(true, 0), (false, u64::MAX)] {
+        let knobs = Knobs { streaming_from, ..z5() };
+        for (from, to) in [("f32[6,9,2]{2,1,0}", IRREDUCIBLE), ("u8[9]", "u8[9]")] {
+            let passes = Passes::new(&map(from), &map(to), &[], &knobs).unwrap();
+            assert!(passes.programs().all(|program| program.streaming == streaming));
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::super::tests::{z3, z5};
 use super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
-use strided_copy::knobs::Traits;
+use strided_copy::Traits;
 
 fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()

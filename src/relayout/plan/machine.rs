@@ -1,100 +1,79 @@
 //! What a machine is: its traits, and the knobs that follow from them.
 //!
-//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ
-//! from one machine to another, or from one plan to another: a plan carries those that it was made with.
-//! Numbers that are the same everywhere are in [`cost`](crate::cost).
+//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ from one machine to another, or
+//! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
+//! [`cost`](super::cost).
 
-use crate::cost::{LEAST_STAGED_RUN, LINE, LONGEST_JOINED, PAGE};
+use std::sync::OnceLock;
 
-/// The data caches of a CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Traits {
-    /// Bytes of the L1 data cache of a core, and how many lines of one set it holds.
-    pub l1: usize,
-    /// Bytes of the L1 data cache of a core.
-    pub l1_ways: usize,
-    /// Bytes of the L2 cache.
-    pub l2: usize,
-    /// Does the L2 cache hold all that the L1 cache holds?
-    pub l2_inclusive: bool,
-    /// Bytes of a cache line. Kernels work in lines of [`LINE`] bytes whatever it is.
-    pub line: usize,
-    /// Who said so.
-    pub source: TraitSource,
+use strided_copy::{TraitSource, Traits};
+
+use super::cost::{LEAST_STAGED_RUN, LINE, LONGEST_JOINED, PAGE};
+
+/// The traits of a machine and the knobs made from them.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) traits: Traits,
+    pub(crate) knobs: Knobs,
 }
 
-/// Where traits come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TraitSource {
-    /// The CPU: CPUID leaf 4 (Intel), leaf 0x8000001D (AMD).
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has CPUID"))]
-    Cpuid,
-    /// No one said.
-    Assumed,
-}
-
-impl Traits {
-    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has
-    /// (Intel's client cores up to 2018; ARM's large cores have as much or more).
-    pub const ASSUMED: Traits = Traits {
-        l1: 32 << 10,
-        l1_ways: 8,
-        l2: 256 << 10,
-        l2_inclusive: true,
-        line: LINE,
-        source: TraitSource::Assumed,
-    };
+impl Machine {
+    /// The one this runs on. The CPU is asked once.
+    pub(crate) fn this() -> &'static Machine {
+        static MACHINE: OnceLock<Machine> = OnceLock::new();
+        MACHINE.get_or_init(|| {
+            let traits = Traits::of_this_cpu();
+            Machine { traits, knobs: Knobs::new(&traits) }
+        })
+    }
 }
 
 /// The numbers of the cost model that depend on the machine. Bytes, unless the name says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Knobs {
+pub(crate) struct Knobs {
     /// Rows that share a set of the L1 cache before a block goes by way of a staging buffer.
-    pub l1_ways: usize,
+    pub(crate) l1_ways: usize,
     /// Addresses a multiple of this apart share a set of the L1 cache.
-    pub l1_way: usize,
+    pub(crate) l1_way: usize,
     /// One side of a copy up to which it stays in the L2 cache; 0 if all go past it.
-    pub in_l2: usize,
+    pub(crate) in_l2: usize,
     /// Bytes read and written from which on a copy uses non-temporal stores.
-    pub streaming_from: u64,
+    pub(crate) streaming_from: u64,
     /// Bytes read and written from which on a copy prefetches.
-    pub prefetch_from: u64,
+    pub(crate) prefetch_from: u64,
     /// How far ahead a kernel prefetches where the hardware prefetcher does not follow.
-    pub prefetch_distance: usize,
-    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a
-    /// copy's one; 0 for not at all.
-    pub prefetch_in_row: usize,
+    pub(crate) prefetch_distance: usize,
+    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a copy's one; 0 for not at all.
+    pub(crate) prefetch_in_row: usize,
     /// A panel of a transpose, at most.
-    pub panel: usize,
-    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a
-    /// page instead.
-    pub panel_width: usize,
+    pub(crate) panel: usize,
+    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
+    pub(crate) panel_width: usize,
     /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
-    pub panel_rows: usize,
+    pub(crate) panel_rows: usize,
     /// The cache that the next panel of units of four bytes and more is prefetched into: 1 or 2.
-    pub panel_cache: usize,
+    pub(crate) panel_cache: usize,
     /// Runs in which streamed panels are staged and drained; 0: they are streamed line by line.
-    pub staged_run: usize,
+    pub(crate) staged_run: usize,
     /// Units that a register holds, at least, where panels are staged in `staged_run`; or [`BY_PITCHES`].
-    pub staged_units: usize,
-    /// The same of planes whose rows are stored at no constant pitch on one side.
-    pub staged_table_run: usize,
-    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers
-    /// shorter than a line, which read and write each line in parts.
-    pub staged_blocks: usize,
+    pub(crate) staged_units: usize,
+    /// The same of planes whose rows lie at no constant pitch on one side.
+    pub(crate) staged_table_run: usize,
+    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
+    /// line in parts.
+    pub(crate) staged_blocks: usize,
     /// In the L2 cache, an order that hardware prefetchers do not follow (where they cost: Z5).
-    pub permuted: bool,
-    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a
-    /// multiple of [`PAGE`].
-    pub joined_up_to: usize,
+    pub(crate) permuted: bool,
+    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
+    pub(crate) joined_up_to: usize,
 }
 
 /// A knob for people: its name, its value, and where that comes from.
-pub type NamedKnob = (&'static str, u64, &'static str);
+pub(crate) type NamedKnob = (&'static str, u64, &'static str);
 
 impl Knobs {
     /// The knobs of a machine.
-    pub fn new(traits: &Traits) -> Knobs {
+    pub(crate) fn new(traits: &Traits) -> Knobs {
         let few_and_ample = traits.l1_ways <= FEW_WAYS && traits.l2 >= AMPLE_L2;
         Knobs {
             l1_ways: traits.l1_ways.max(1),
@@ -117,19 +96,18 @@ impl Knobs {
         }
     }
 
-    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4;
-    /// on Z5 they are read two by two.
-    pub fn follows_many_rows(&self) -> bool {
+    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4; on Z5 they are read two by two.
+    pub(crate) fn follows_many_rows(&self) -> bool {
         self.l1_ways <= FEW_WAYS
     }
 
     /// Bytes of the L1 cache.
-    pub fn l1(&self) -> u64 {
+    pub(crate) fn l1(&self) -> u64 {
         u64::try_from(self.l1_way.saturating_mul(self.l1_ways)).unwrap_or(u64::MAX)
     }
 
-    /// All of them for people, with their sources. "Trial" is explained in [`cost`](crate::cost).
-    pub fn named(&self, traits: &Traits) -> [NamedKnob; 17] {
+    /// All of them for people, with their sources. "Trial" is explained in [`cost`](super::cost).
+    pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 17] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
             l1_ways,
@@ -183,9 +161,8 @@ impl Knobs {
     }
 }
 
-/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds
-/// there.
-pub const STREAMING_FROM: u64 = 8 << 20;
+/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds there.
+pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
 /// By trial; on Z3 2 KiB would be better.
 const PREFETCH_DISTANCE: usize = 1 << 13;
@@ -210,7 +187,7 @@ const STAGED_RUN: usize = LEAST_STAGED_RUN;
 const STAGED_UNITS: usize = 16;
 
 /// The same where the L2 cache holds L1 (Z4): the pitches decide.
-pub const BY_PITCHES: usize = 0;
+pub(crate) const BY_PITCHES: usize = 0;
 
 /// The same of planes without a constant pitch (X6, X5). On Z5 it costs.
 const STAGED_TABLE_RUN: usize = 1 << 9;
@@ -220,9 +197,8 @@ const STAGED_TABLE_RUN: usize = 1 << 9;
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining
-/// costs).
-pub const FEW_WAYS: usize = 8;
+/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
+pub(crate) const FEW_WAYS: usize = 8;
 
 /// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a
 /// guess.

@@ -1,10 +1,11 @@
 //! What is read front to back, and what is not.
 
-use super::super::{
+use strided_copy::Traits;
+use strided_copy::nest::{
     Axis, BitInterleave, Direction, MicroKernel, NestLoop, PackedWords, Plane, Stride, WidthChange, WidthRow,
 };
-use super::{FOLLOWED, Knobs};
-use crate::knobs::Traits;
+
+use super::*;
 
 fn by(extent: usize, source: usize) -> Stride {
     Stride { extent, source, destination: 7 }
@@ -50,7 +51,7 @@ fn a_kernel_reads_in_sequence_what_lies_behind_each_other() {
         (MicroKernel::ChangeWidth(WidthRow { bits: 4, change: unpack, packed: 50 }), 50),
         (MicroKernel::ChangeWidth(WidthRow { bits: 4, change: WidthChange::Pack, packed: 50 }), 100),
     ] {
-        assert_eq!(kernel.sequence_in(&[]), bytes, "{kernel:?}");
+        assert_eq!(sequence_in(&kernel, &[]), bytes, "{kernel:?}");
     }
 }
 
@@ -68,9 +69,9 @@ fn loops_continue_a_sequence_from_the_innermost_on() {
         (vec![inner, outer], 300),
         (vec![NestLoop::Strided(by(usize::MAX, 300))], usize::MAX),
     ] {
-        assert_eq!(kernel.sequence_in(&loops), bytes, "{loops:?}");
+        assert_eq!(sequence_in(&kernel, &loops), bytes, "{loops:?}");
     }
-    assert_eq!(plane(17, 9, 68).sequence_in(&[NestLoop::Strided(by(9, 612))]), 0);
+    assert_eq!(sequence_in(&plane(17, 9, 68), &[NestLoop::Strided(by(9, 612))]), 0);
 }
 
 #[test]
@@ -78,6 +79,6 @@ fn a_sequence_is_followed_where_the_cache_has_few_ways() {
     let knobs = |l1_ways| Knobs::new(&Traits { l1_ways, ..Traits::ASSUMED });
     let copy = |run| MicroKernel::Copy { run, count: Stride::ONCE };
     for (run, ways, followed) in [(FOLLOWED, 8, true), (FOLLOWED, 9, false), (FOLLOWED - 1, 8, false)] {
-        assert_eq!(copy(run).is_followed(&[], &knobs(ways)), followed, "{run} {ways}");
+        assert_eq!(is_followed(&copy(run), &[], &knobs(ways)), followed, "{run} {ways}");
     }
 }

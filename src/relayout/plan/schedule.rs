@@ -1,0 +1,276 @@
+//! How the kernels execute a nest: which schedule it gets.
+//!
+//! Everything that depends on the machine is decided here, before a kernel runs: kernels read the [`Schedule`] and nothing else.
+
+use strided_copy::nest::{Axis, MicroKernel, NestLoop, Plane, Stride};
+use strided_copy::{Available, Panels, RUN_COLUMNS, Schedule, Stage};
+
+use super::cost::{
+    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, JOINED_RUN, KEPT_COLUMNS, LARGEST_STAGED_RUN, LINE,
+    LONG_PIECE, LONG_RUN, LONGEST_JOINED, MORE_STAGED_LINES, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, RUN_PIECE,
+    STAGED_LINES, TLB_PITCH, TLB_ROWS,
+};
+use super::machine::{BY_PITCHES, FEW_WAYS, Knobs};
+use super::sequence::is_followed;
+
+/// How a copy reads and stores: with non-temporal stores, with prefetches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) streaming: bool,
+    pub(crate) prefetch: bool,
+}
+
+/// The schedule of a kernel in all iterations of some loops, at a level.
+pub(crate) fn schedule(
+    kernel: &MicroKernel,
+    loops: &[NestLoop],
+    memory: Memory,
+    knobs: &Knobs,
+    level: Available,
+) -> Schedule {
+    let number = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let prefetch = memory.prefetch && !is_followed(kernel, loops, knobs);
+    let mut schedule = Schedule {
+        prefetch,
+        permuted: knobs.permuted,
+        prefetch_distance: number(knobs.prefetch_distance),
+        prefetch_in_row: number(knobs.prefetch_in_row),
+        ..Schedule::PLAIN
+    };
+    if memory.streaming {
+        schedule.joined_iterations = joined_iterations(kernel, loops, knobs);
+    }
+    if let MicroKernel::Transpose(plane) = kernel {
+        let situation = Situation { plane, memory: Memory { prefetch, ..memory }, knobs, register: level.register() };
+        let in_register = plane.unit.is_power_of_two() && plane.unit <= 16;
+        if !in_register {
+            situation.runs(&mut schedule);
+        }
+        schedule.panels = situation.panels(if in_register { level.register() / plane.unit } else { 0 });
+    }
+    schedule
+}
+
+/// Does it write runs of at most two lines in a few rows that are whole pages apart?
+pub(crate) fn has_short_runs(kernel: &MicroKernel) -> bool {
+    kernel.separated_rows().is_some_and(|(run, pitch)| run <= LONGEST_JOINED && pitch.is_multiple_of(PAGE))
+}
+
+/// How many neighbouring iterations are joined: those that write short runs side by side in rows that are whole pages apart.
+fn joined_iterations(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) -> u16 {
+    let Some((row, pitch)) = kernel.separated_rows() else { return 0 };
+    if row > knobs.joined_up_to || row == 0 || !pitch.is_multiple_of(PAGE) {
+        return 0;
+    }
+    let Some(&NestLoop::Strided(Stride { extent, destination, .. })) = loops.last() else { return 0 };
+    let runs = (2..=JOINED_RUN / row).rev().find(|&runs| extent.is_multiple_of(runs)).unwrap_or(0);
+    if destination == row && runs * row >= 2 * LINE { u16::try_from(runs).unwrap_or(0) } else { 0 }
+}
+
+/// How many of so many rows with the pitch of an axis share a set of the L1 cache?
+fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
+    let way = knobs.l1_way.trailing_zeros();
+    (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
+}
+
+/// Of a page, if a pitch is whole pages; else of the width that the machine wants.
+fn width(knobs: &Knobs, plane: &Plane, height: usize, times: usize) -> usize {
+    if plane.rows.are_multiples_of(PAGE) {
+        (times * knobs.panel / (height * plane.unit)).min(PAGE)
+    } else {
+        knobs.panel_width
+    }
+}
+
+/// A plane, and where it is transposed.
+struct Situation<'a> {
+    plane: &'a Plane,
+    memory: Memory,
+    knobs: &'a Knobs,
+    /// Bytes of a register.
+    register: usize,
+}
+
+impl Situation<'_> {
+    /// Planes of runs that are no unit of a register.
+    fn runs(&self, schedule: &mut Schedule) {
+        let &Situation { plane, memory, knobs, .. } = self;
+        let Plane { unit, columns, .. } = plane;
+        let few_ways = knobs.l1_ways <= FEW_WAYS;
+        let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
+        // Two halves of a line are read from two rows in turns.
+        let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
+        schedule.lines_in_source_order = followed && columns.extent <= MOST_STREAMS && few_ways;
+        // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows that the hardware prefetcher follows.
+        let long = if memory.streaming { columns.extent * unit >= LONG_RUN && few_ways } else { conflicts };
+        let few = match conflicts {
+            true => FEW_COLUMNS,
+            false if columns.extent <= FEW_ROWS => FEW_ROWS,
+            false => 0,
+        };
+        schedule.few_columns = u8::try_from(few).unwrap_or(0);
+        schedule.run_piece = u16::try_from(if long { LONG_PIECE } else { RUN_PIECE }).unwrap_or(u16::MAX);
+    }
+
+    /// The panels of a plane, of whose columns a vector has `units`; 0 if their unit is none of a vector.
+    fn panels(&self, units: usize) -> Panels {
+        let &Situation { plane, memory, knobs, .. } = self;
+        let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
+        let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
+        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them once too (by trial, Z4).
+        let stay = !memory.streaming || knobs.l1_ways > FEW_WAYS;
+        let in_groups = stay && in_source_set <= knobs.l1_ways / 2 && !plane.rows.are_multiples_of(PAGE);
+        let plain = Panels { height: number(plane.rows.extent), in_groups, ..Schedule::PLAIN.panels };
+        if units == 0 || memory.streaming && !lines_fit {
+            return self.continued(plain, units);
+        }
+        self.in_lines(plain, lines_fit)
+    }
+
+    /// Rows that begin anywhere in a line, past the cache.
+    fn continued(&self, plain: Panels, units: usize) -> Panels {
+        let &Situation { plane, knobs, .. } = self;
+        let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
+        let (at_once, lines) = match units {
+            0 => (RUN_COLUMNS, DRAINED_LINES),
+            _ if unit < 4 => (units, FEW_DRAINED_LINES),
+            _ => (units, DRAINED_LINES),
+        };
+        let row_bytes = rows * unit;
+        // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a panel is high.
+        let joined = plane.columns.stride() == Some(row_bytes)
+            && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
+        let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
+        let most = lines * LINE / unit;
+        let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
+        let width = (width(knobs, plane, height, 1).min(PAGE) / unit).max(at_once);
+        let width = width - width % at_once;
+        let distance = (PANEL_PREFETCH / (height * width * unit)).max(1);
+        Panels {
+            height: number(height),
+            width: number(width),
+            kept: number(KEPT_COLUMNS.min(columns)),
+            distance: number(distance),
+            stage: Stage::Continue { lines: u8::try_from(lines).unwrap_or(0), joined },
+            in_cache: false,
+            ..plain
+        }
+    }
+
+    /// Rows that are stored through the cache, or begin lines.
+    fn in_lines(&self, plain: Panels, lines_fit: bool) -> Panels {
+        let &Situation { plane, memory, knobs, register } = self;
+        let unit = plane.unit;
+        let own_order = knobs.permuted && !memory.streaming && register == LINE;
+        let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+        let in_source_set = rows_in_set(&plane.rows, LINE / unit, knobs);
+        let in_destination_set = rows_in_set(&plane.columns, LINE / unit, knobs);
+        // Blocks of registers as long as a line read each line once and write it once.
+        let may_stage = !memory.streaming && (knobs.staged_blocks > 1 || register < LINE);
+        let conflicts = may_stage && in_destination_set > knobs.l1_ways;
+        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
+        let twice = rows <= LINE / unit && !own_order || knobs.staged_blocks == 1;
+        let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
+        let permuted = own_order && unit >= 4;
+        let gather = may_stage && !conflicts && in_source_set > most_in_set && rows >= LINE / unit;
+        let in_cache = !memory.streaming && !memory.prefetch && !conflicts && !gather;
+        if in_cache && plane.micro_tile.is_none() && (rows <= knobs.panel_rows || permuted) {
+            return plain;
+        }
+        let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
+            && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
+        let staged_run = staged_run(plane, knobs, register / unit);
+        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short (Z5).
+        let times = if unit == 1 && register == LINE && staged_run == 0 { 2 } else { 1 };
+        let most_rows = times * (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
+        // Destination rows that follow each other are drained whole: all of them are one run then.
+        let whole_rows = staged_run > 0
+            && plane.columns.stride() == Some(rows * unit)
+            && (rows * unit).is_power_of_two()
+            && (2 * LINE..=LARGEST_STAGED_RUN).contains(&(rows * unit));
+        let staged_run = if whole_rows { rows * unit } else { staged_run };
+        let staged_run = if unit == 1 { staged_run.min(LARGEST_STAGED_RUN / 2) } else { staged_run };
+        let staged_rows = if lines_fit { staged_run / unit } else { 0 };
+        let most_rows = if permuted { usize::MAX } else { most_rows };
+        let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
+        // A multiple of a line of rows, as both are: powers of two.
+        let height = rows.min(most_rows.max(staged_rows));
+        let width = width(knobs, plane, height, times);
+        let width = (width - width % LINE).max(LINE) / unit;
+        let panels = columns.div_ceil(width);
+        // Not past the next row of panels, or the next plane.
+        let distance = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
+        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the order of its rows.
+        let whole_source = panels == 1 && height == rows && plane.span().0 == columns * rows * unit;
+        // Rows in one page are read nearly as one run, which the L2 cache has in time.
+        let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
+        // A plane that is less than half an L1 cache is still there when it is transposed (Z5).
+        let short = 2 * columns * rows * unit <= knobs.l1_way * knobs.l1_ways;
+        let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
+        let stage = match (lines_fit, conflicts) {
+            (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => {
+                Stage::Stream(lines(staged_run / LINE))
+            }
+            (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(MORE_STAGED_LINES)),
+            (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(STAGED_LINES)),
+            _ if gather && unit == 1 => Stage::Gather(lines(STAGED_LINES)),
+            _ if gather => Stage::Gather(lines(MORE_STAGED_LINES)),
+            _ => Stage::None,
+        };
+        Panels {
+            height: number(height),
+            width: number(width),
+            kept: plain.kept,
+            stage,
+            lines_fit,
+            distance: number(distance),
+            near: (unit >= 4 || staged_rows > 0) && apart && (knobs.panel_cache == 1 || short),
+            whole_source,
+            in_order: columns == 1 || plane.columns.offset(1) < PAGE,
+            in_groups: gather || plain.in_groups,
+            in_cache: gather,
+            // Two blocks stay in the L1 cache, into which the L2 cache gives what it was given (Z5).
+            next_near: memory.streaming
+                && memory.prefetch
+                && knobs.panel_cache > 1
+                && knobs.l1_ways > FEW_WAYS
+                && plane.rows.stride().is_some()
+                && in_source_set <= knobs.l1_ways / 2
+                && !whole_source,
+        }
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The runs in which panels are staged, if a register holds so many units; 0: they are not.
+pub(crate) fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
+    if !plane.has_constant_pitches() {
+        return knobs.staged_table_run;
+    }
+    let staged = match knobs.staged_units {
+        BY_PITCHES => pitches_want_a_stage(plane, units, knobs.staged_run),
+        least => units >= least,
+    };
+    if staged { knobs.staged_run } else { 0 }
+}
+
+/// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast unless both pitches
+/// are whole pages, or narrow units go to rows that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere,
+/// and in whole pages with bytes alone.
+fn pitches_want_a_stage(plane: &Plane, units: usize, run: usize) -> bool {
+    let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
+    let long = plane.destination_row() >= run;
+    if units.saturating_mul(plane.unit) >= LINE {
+        whole_pages || plane.unit <= 2 && long && plane.columns.are_multiples_of(PAGE / 2)
+    } else if whole_pages {
+        plane.unit == 1
+    } else {
+        plane.unit <= 4 && long
+    }
+}
+
+#[cfg(test)]
+mod tests;

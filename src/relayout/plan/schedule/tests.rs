@@ -1,0 +1,31 @@
+#![allow(clippy::arithmetic_side_effects, clippy::integer_division, reason = "a test may panic")]
+
+use strided_copy::Traits;
+
+use super::*;
+
+fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
+    Plane { unit, columns, rows, micro_tile: None }
+}
+
+/// On machines whose `staged_units` is [`BY_PITCHES`].
+#[test]
+fn panels_are_staged_where_lines_one_by_one_conflict() {
+    let knobs = Knobs::new(&Traits { l1_ways: 8, l2: 1 << 20, ..Traits::ASSUMED });
+    let staged = |unit: usize, source, destination, register: usize| {
+        staged_run(&plane(unit, Axis::new(512, source), Axis::new(512, destination)), &knobs, register / unit) > 0
+    };
+    let of_units = |source, destination, register| [1, 2, 4, 8].map(|unit| staged(unit, source, destination, register));
+    // Registers of a line: whole pages both ways, and narrow units to rows that are half pages apart.
+    assert_eq!(of_units(8192, 8192, 64), [true; 4]);
+    assert_eq!(of_units(8192 + 64, 8192, 64), [true, true, false, false]);
+    assert_eq!(of_units(8192 + 64, 6144, 64), [true, true, false, false]);
+    assert_eq!(of_units(8192, 8192 + 64, 64), [false; 4]);
+    // Of half a line: everything else, but for wide units.
+    assert_eq!(of_units(8192, 8192, 32), [true, false, false, false]);
+    assert_eq!(of_units(8192 + 64, 8192, 32), [true, true, true, false]);
+    assert_eq!(of_units(8192, 8192 + 64, 32), [true, true, true, false]);
+    // A destination row has to be as long as a run.
+    let short = plane(1, Axis::new(255, 8192 + 64), Axis::new(512, 8192));
+    assert_eq!(staged_run(&short, &knobs, 64), 0);
+}
