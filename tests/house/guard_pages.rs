@@ -488,7 +488,7 @@ const SHORT: &str = "TENSOR_LAYOUT_ONE_BYTE_SHORT";
 #[test]
 fn one_byte_too_few_ends_the_process() {
     for short in ["source Front", "source Back", "destination Front", "destination Back", "neither"] {
-        let test = ["--exact", "a_copy_that_may_end_the_process", "--test-threads=1"];
+        let test = ["--exact", "guard_pages::a_copy_that_may_end_the_process", "--test-threads=1"];
         let mut child = Command::new(std::env::current_exe().unwrap());
         let result = child.args(test).env(SHORT, short).output().unwrap();
         assert_eq!(result.status.success(), short == "neither", "{short}: {result:?}");
