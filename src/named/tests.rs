@@ -1,5 +1,12 @@
 //! The two ways a row says its rule, digits and tiles, against each other and against the cases.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "a test may panic"
+)]
+
 use serde_json::Value;
 
 use crate::dims::Dims;

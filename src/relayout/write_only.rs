@@ -26,8 +26,8 @@ use strided_copy::{Destination, WriteOnly, all_written};
 
 /// The bytes of a destination, of which a plan has written so many.
 ///
-/// This is the end of the trust in planning: the boxes of elements and of padding are disjoint and inside the destination, which
-/// `tests/relayout_write_only.rs` holds against pairs of layouts that are hard to plan. Every other `unsafe` of a copy checks what it rests on.
+/// Planning is trusted here: the boxes of elements and of padding are disjoint and inside the destination.
+/// `tests/house/write_only.rs` holds that on random pairs. Every other `unsafe` of a copy checks what it requires.
 #[allow(unsafe_code, reason = "planning says that all bytes are written; no kernel can")]
 fn initialised(own: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
     // SAFETY: `written` is the sum over boxes that write different bytes of `own`.

@@ -2,6 +2,11 @@
 //!
 //! Everything that depends on the machine is decided here, before a kernel runs: kernels read the [`Schedule`] and nothing else.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "extents and pitches of a plane that is well formed and inside two buffers"
+)]
+
 use strided_copy::nest::{Axis, MicroKernel, NestLoop, Plane, Stride};
 use strided_copy::{Available, Panels, RUN_COLUMNS, Schedule, Stage};
 

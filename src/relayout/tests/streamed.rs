@@ -1,5 +1,7 @@
 //! What kernels over vectors in plain Rust stream: whole lines, each once.
 
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+
 use strided_copy::{Available, Level, take_streamed};
 
 use crate::notation::Notated;
