@@ -73,7 +73,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let (named, others): (Vec<_>, Vec<_>) =
         Notation::ALL.iter().copied().partition(|notation| notation.name() == "named");
     let found: Vec<_> = lines.iter().map(|line| line.notation).collect();
-    prop_assert_eq!(&found[..others.len()], others);
+    prop_assert_eq!(&found[..others.len()], &others[..]);
     prop_assert!(found[others.len()..].iter().all(|notation| named.contains(notation)));
     for line in &lines {
         prop_assert_eq!(line.to_string().lines().count(), 1, "{}", line);
