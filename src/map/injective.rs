@@ -33,7 +33,7 @@ impl IndexMap {
 /// With the digits of these components in order of their strides, is each stride above the largest offset of the smaller
 /// ones together? Then no two numbers share an offset.
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
-    let mut digits: SmallVec<[(u64, u64); 8]> = SmallVec::new();
+    let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
     for component in components {
         let mut extent = component.extent;
         for digit in component.chain.digits() {

@@ -158,7 +158,7 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
 struct Search<'a> {
     terms: &'a [Term],
     left: u64,
-    chosen: SmallVec<[i128; 8]>,
+    chosen: SmallVec<[i128; 16]>,
 }
 
 impl Search<'_> {

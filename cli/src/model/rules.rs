@@ -25,7 +25,11 @@ impl FromStr for Exception {
         if pattern.is_empty() {
             return Err("an empty pattern matches nothing".into());
         }
-        let pattern = pattern.parse::<Pattern>().map_err(|error| format!("`{pattern}`: {error}"))?;
+        let pattern = pattern.parse::<Pattern>().map_err(|error| {
+            // Its message for `[` alone, "invalid range pattern", names no cure.
+            let cause = if error.msg.contains("range") { "opens a [ that it does not close" } else { error.msg };
+            format!("`{pattern}` {cause}")
+        })?;
         Ok(Exception { pattern, rule: rule.parse()? })
     }
 }

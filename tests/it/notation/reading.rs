@@ -69,7 +69,12 @@ fn places(layout: &impl ToIndexMap) -> Vec<u64> {
 fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let map = layout.to_index_map().unwrap();
     let lines = notation::all(layout);
-    prop_assert_eq!(lines.iter().map(|line| line.notation).collect::<Vec<_>>(), Notation::ALL);
+    // One line each, and one for every name that the table of named layouts has for it.
+    let (named, others): (Vec<_>, Vec<_>) =
+        Notation::ALL.iter().copied().partition(|notation| notation.name() == "named");
+    let found: Vec<_> = lines.iter().map(|line| line.notation).collect();
+    prop_assert_eq!(&found[..others.len()], &others[..]);
+    prop_assert!(found[others.len()..].iter().all(|notation| named.contains(notation)));
     for line in &lines {
         prop_assert_eq!(line.to_string().lines().count(), 1, "{}", line);
         match &line.text {
@@ -170,6 +175,8 @@ fn one_layout_in_seven_notations() {
             "CuTe               f32(8,3,4,5):(60,1,15,3)",
             "NumPy              ndarray(shape=(8,3,4,5), dtype=float32, strides=(240,4,60,12))",
             r#"DirectML           {"DataType":"FLOAT32","Sizes":[8,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":1920}"#,
+            #[cfg(feature = "named")]
+            "named layout       tensorrt.kHWC:f32[8,3,4,5]",
         ]
     );
     assert_eq!(

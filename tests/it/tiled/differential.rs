@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use tensor_layout::{Error, Shape};
+use tensor_layout::{DataType, Error, Shape};
 
 /// Why this crate refuses what XLA reads: a part of the error, and the difference in docs/XLA.md.
 const REFUSED: [(&str, &str); 24] = [
@@ -40,11 +40,9 @@ const REFUSED: [(&str, &str); 24] = [
 
 /// Why this crate reads what XLA refuses.
 fn reads_more(text: &str) -> Option<&'static str> {
-    let upper = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-        word.len() > 1
-            && word.chars().any(|c| c.is_ascii_uppercase())
-            && word.parse::<tensor_layout::DataType>().is_ok()
-    });
+    let other_name = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| word.parse::<DataType>().is_ok_and(|data_type| data_type.xla_name() != word));
     let beyond = text.split(|c: char| !c.is_ascii_digit()).any(|n| n.parse::<u64>().is_ok_and(|n| n > 1 << 62));
     let empty = text.contains("]{}") || text.contains("] {}") || text.contains("]{ }");
     // In a tuple XLA holds layouts to rules it does not apply to arrays by themselves.
@@ -52,7 +50,7 @@ fn reads_more(text: &str) -> Option<&'static str> {
     let huge = |n: &str| n.parse::<u64>().is_ok_and(|n| n >= 1 << 61);
     let huge_in_tuple = text.starts_with('(') && text.split(|c: char| !c.is_ascii_digit()).any(huge);
     [
-        (upper, "upper case"),
+        (other_name, "other names of types"),
         (beyond, "sizes to 2^64"),
         (empty, "a scalar's empty layout"),
         (in_tuple || huge_in_tuple, "layouts in tuples"),

@@ -142,7 +142,7 @@ fn refusals_point_at_the_byte() {
     for (input, column) in [
         ("", 1),
         ("f8[3]", 1),
-        ("i32[3]", 1),
+        ("int[3]", 1),
         ("f32", 4),
         ("f32[3", 6),
         ("f32[3,", 7),
