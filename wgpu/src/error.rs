@@ -87,9 +87,13 @@ impl Error {
 fn limit_behind(error: &tensor_layout::Error) -> Option<&'static str> {
     use tensor_layout::DeviceRule;
     match error {
-        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BindingLimit, .. } => Some("max_storage_buffer_binding_size"),
+        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BindingLimit, .. } => {
+            Some("max_storage_buffer_binding_size")
+        }
         tensor_layout::Error::DeviceLimit { rule: DeviceRule::BufferLimit, .. } => Some("max_buffer_size"),
-        tensor_layout::Error::DeviceLimit { rule: DeviceRule::OffsetUnaligned, .. } => Some("min_storage_buffer_offset_alignment"),
+        tensor_layout::Error::DeviceLimit { rule: DeviceRule::OffsetUnaligned, .. } => {
+            Some("min_storage_buffer_offset_alignment")
+        }
         _ => None,
     }
 }
