@@ -31,7 +31,8 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel, or none for the schedule.
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no
+    /// such kernel, or none for the schedule.
     #[inline]
     pub fn run(&mut self, nest: &Nest, schedule: &Schedule) {
         // SAFETY: invariant 3 of [`nest`](crate::nest).
@@ -70,8 +71,10 @@ impl Call<'_> {
             assert!(schedule.is_for(kernel, self.level), "a schedule that no kernel is for");
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, schedule };
-            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads inside `source` and writes inside
-            // `destination`, which are borrowed for the whole call and do not overlap, the latter being nobody else's.
+            // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
+            // inside `source` and writes inside
+            // `destination`, which are borrowed for the whole call and do not overlap, the latter being
+            // nobody else's.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         self.run_portable(kernel, loops, start);
@@ -90,9 +93,10 @@ impl Call<'_> {
 ///
 /// # Safety
 ///
-/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span ([`MicroKernel::span`]) is readable from
-/// the iteration's source offset behind `walk.start.0` on, and writable from its destination offset behind `walk.start.1` on; the two
-/// do not overlap; and no other thread accesses the bytes written. What is between these spans of the source is readable too.
+/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span
+/// ([`MicroKernel::span`]) is readable from the iteration's source offset behind `walk.start.0` on, and
+/// writable from its destination offset behind `walk.start.1` on; the two do not overlap; and no other thread
+/// accesses the bytes written. What is between these spans of the source is readable too.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;

@@ -37,7 +37,8 @@ pub const MANY_ROWS: usize = 16;
 // --- Which micro-kernel a box gets
 // -------------------------------------------------------------------------------------
 
-/// Bytes up to which a unit is transposed: longer runs fill a whole line of the destination wherever they begin.
+/// Bytes up to which a unit is transposed: longer runs fill a whole line of the destination wherever they
+/// begin.
 pub const LONGEST_UNIT: usize = 2 * LINE;
 
 /// Bytes of a unit up to which runs of them are reversed in registers: half a vector of the narrowest kind.
@@ -72,7 +73,8 @@ pub const DRAINED_LINES: usize = 16;
 /// The same of narrow units.
 pub const FEW_DRAINED_LINES: usize = 8;
 
-/// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By trial.
+/// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By
+/// trial.
 pub const EDGE_PREFETCH: usize = 4;
 
 /// Bytes of a run of a staged panel, at most.

@@ -1,7 +1,8 @@
 //! Copies of strided loop nests over bytes, at memory speed.
 //!
-//! [`Call`] checks that a nest is inside its buffers and that there are kernels for its [`Schedule`], and picks a level; `portable` is safe
-//! Rust and runs anywhere; `simd` is written once over a vector of 32 or 64 bytes, which `x86_64` and `aarch64` supply.
+//! [`Call`] checks that a nest is inside its buffers and that there are kernels for its [`Schedule`], and
+//! picks a level; `portable` is safe Rust and runs anywhere; `simd` is written once over a vector of 32 or 64
+//! bytes, which `x86_64` and `aarch64` supply.
 //!
 //! ```
 //! use strided_copy::nest::{Axis, MicroKernel, Nest, Plane};

@@ -30,8 +30,8 @@ pub enum TraitSource {
 }
 
 impl Traits {
-    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has (Intel's client cores
-    /// up to 2018; ARM's large cores have as much or more).
+    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has
+    /// (Intel's client cores up to 2018; ARM's large cores have as much or more).
     pub const ASSUMED: Traits = Traits {
         l1: 32 << 10,
         l1_ways: 8,

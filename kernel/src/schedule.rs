@@ -4,7 +4,8 @@ use crate::cost::{KEPT_COLUMNS, LINE};
 use crate::level::Available;
 use crate::nest::{MicroKernel, Plane};
 
-/// How the kernels execute a nest: what is stored how, in which order, by way of what, and what is prefetched.
+/// How the kernels execute a nest: what is stored how, in which order, by way of what, and what is
+/// prefetched.
 ///
 /// No schedule changes the bytes that are written. One that no kernel is for is refused when it is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,11 +16,14 @@ pub struct Schedule {
     pub permuted: bool,
     /// Past the cache, whole lines of the destination are stored in the order of the source.
     pub lines_in_source_order: bool,
-    /// Through the cache, runs of so many columns of a plane are copied before the next ones; 0: pieces of rows are.
+    /// Through the cache, runs of so many columns of a plane are copied before the next ones; 0: pieces of
+    /// rows are.
     pub few_columns: u8,
-    /// Bytes of a destination row that are written before the next row is, where a plane of runs is transposed.
+    /// Bytes of a destination row that are written before the next row is, where a plane of runs is
+    /// transposed.
     pub run_piece: u16,
-    /// So many neighbouring iterations, whose runs follow each other in every row of the destination, are stored together; 0: each by itself.
+    /// So many neighbouring iterations, whose runs follow each other in every row of the destination, are
+    /// stored together; 0: each by itself.
     pub joined_iterations: u16,
     /// How far ahead is prefetched where the hardware prefetcher does not follow, in bytes.
     pub prefetch_distance: u32,
@@ -42,7 +46,8 @@ pub struct Panels {
     pub distance: u32,
     /// What panels go by way of.
     pub stage: Stage,
-    /// Whole lines of the destination are stored past the cache, all rows of which begin at multiples of a line from each other.
+    /// Whole lines of the destination are stored past the cache, all rows of which begin at multiples of a
+    /// line from each other.
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
@@ -85,7 +90,8 @@ pub const RUN_COLUMNS: usize = 16;
 pub(crate) const MOST_COLUMNS: usize = 64;
 pub(crate) const MOST_ROWS: usize = 512;
 
-/// Bytes of all rows of a stage: those of 64 columns of bytes with eight lines, of 32 with sixteen, and a line more each.
+/// Bytes of all rows of a stage: those of 64 columns of bytes with eight lines, of 32 with sixteen, and a
+/// line more each.
 pub(crate) const STAGE: usize = MOST_COLUMNS * 9 * LINE;
 
 const _: () = assert!(size_of::<Schedule>() <= 64);
@@ -155,7 +161,8 @@ impl Panels {
                 Stage::Scatter(lines) | Stage::Stream(lines) => in_register && fits(lines),
                 Stage::Continue { lines, joined } => {
                     let row = rows.saturating_mul(unit);
-                    // What is left of a run is less than a line, and no two columns that are kept share a place.
+                    // What is left of a run is less than a line, and no two columns that are kept share a
+                    // place.
                     let continued = if joined {
                         let follow = plane.columns.stride() == Some(row) && height >= rows;
                         follow && at_once.saturating_mul(row) >= LINE

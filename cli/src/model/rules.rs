@@ -7,8 +7,8 @@ use glob::Pattern;
 
 use super::rule::Rule;
 
-/// `PATTERN=RULE`: a rule for the tensors whose names match, as a shell matches them: `*`, `?`, `[a-z]`, `[!a-z]`. Dots and
-/// slashes are characters as any other.
+/// `PATTERN=RULE`: a rule for the tensors whose names match, as a shell matches them: `*`, `?`, `[a-z]`,
+/// `[!a-z]`. Dots and slashes are characters as any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exception {
     pattern: Pattern,

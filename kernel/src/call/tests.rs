@@ -95,7 +95,8 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
             (Stage::Scatter(17), 256, 64),
             (Stage::Stream(0), 256, 64),
             (Stage::Gather(200), 256, 64),
-            // More rows than lines, less than a line, columns that end inside a stage, rows that do not follow each other.
+            // More rows than lines, less than a line, columns that end inside a stage, rows that do not
+            // follow each other.
             (continued(16, false), 257, 64),
             (continued(16, false), 15, 64),
             (continued(16, false), 256, 63),

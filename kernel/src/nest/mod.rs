@@ -213,7 +213,8 @@ impl MicroKernel {
         }
     }
 
-    /// The bytes of a row and how far apart rows are, if an iteration separates a few rows of the destination.
+    /// The bytes of a row and how far apart rows are, if an iteration separates a few rows of the
+    /// destination.
     pub fn separated_rows(&self) -> Option<(usize, usize)> {
         match self {
             MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {

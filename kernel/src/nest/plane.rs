@@ -47,7 +47,8 @@ impl Plane {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
 
-    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit by unit.
+    /// The pitch of the source rows, if the destination is dense: one row in which they are interleaved unit
+    /// by unit.
     pub fn interleaves(&self) -> Option<RowPitch> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
@@ -98,7 +99,8 @@ impl MicroTile {
         bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
     }
 
-    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the result comes from.
+    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the
+    /// result comes from.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
         let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));

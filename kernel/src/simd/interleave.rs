@@ -191,7 +191,8 @@ impl Operation for ByStage<'_, '_> {
 impl Interleave<'_> {
     /// # Safety
     ///
-    /// As for the operation; there is a stage where rows are stored past the cache that are not dense, or iterations are joined.
+    /// As for the operation; there is a stage where rows are stored past the cache that are not dense, or
+    /// iterations are joined.
     #[inline(always)]
     unsafe fn rows<V: Vector>(&self, (may_stream, runs, stage): (bool, Option<usize>, *mut u8)) {
         let &Interleave { walk, weave, row, unit, pitch, .. } = self;
@@ -199,7 +200,8 @@ impl Interleave<'_> {
         let dense_destination = source_apart || destinations == 1;
         // The bytes of the destination that a byte of a row stands for in each of its rows.
         let step = if source_apart { destinations } else { 1 };
-        // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first, and wrap.
+        // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
+        // and wrap.
         let rows = if source_apart { sources } else { destinations };
         let last = (rows - 1) * pitch.bytes;
         let (first, pitch) = if pitch.reversed { (last, pitch.bytes.wrapping_neg()) } else { (0, pitch.bytes) };
@@ -366,7 +368,8 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
     }
 }
 
-/// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the innermost loop says so.
+/// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the innermost
+/// loop says so.
 #[inline(always)]
 fn joined_runs(walk: &Walk<'_>, row: usize, pitch: RowPitch) -> Option<usize> {
     let runs = usize::from(walk.schedule.joined_iterations);

@@ -27,8 +27,8 @@ impl Operation for TransposeRuns<'_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeRuns { walk, plane } = self;
         let Plane { unit, columns, rows, .. } = plane;
-        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it and for this vector; the
-        // destination of `overlapping` is dense, which is its condition.
+        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it
+        // and for this vector; the destination of `overlapping` is dense, which is its condition.
         unsafe {
             if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
                 return match shuffle.registers {
@@ -77,7 +77,8 @@ impl Operation for TransposeRuns<'_> {
     }
 }
 
-/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run to each destination row.
+/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run
+/// to each destination row.
 ///
 /// # Safety
 ///

@@ -51,7 +51,8 @@ pub(super) struct Pointers<'a> {
 pub(super) struct Iteration {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// Where an iteration begins that reads [`prefetch_distance`](Schedule::prefetch_distance) bytes later, or the next one.
+    /// Where an iteration begins that reads [`prefetch_distance`](Schedule::prefetch_distance) bytes later,
+    /// or the next one.
     pub(super) later: Option<*const u8>,
     pub(super) prefetch: bool,
 }

@@ -1,4 +1,5 @@
-//! No public function takes long, or much memory, on a short text: as in the library's `tests/house/work_limits`.
+//! No public function takes long, or much memory, on a short text: as in the library's
+//! `tests/house/work_limits`.
 
 #![allow(unsafe_code, reason = "the allocator that counts, and the compiler's counters")]
 #![allow(dead_code, reason = "the library's own tests use the rest")]
