@@ -77,7 +77,11 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     let (mut cases, mut lines) = (0, 0);
     for line in include_str!("../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [_, name, from, to] = fields[..] else { panic!("{line}") };
+        let [group, name, from, to] = fields[..] else { panic!("{line}") };
+        // A named layout says what its sizes must be: they cannot be made smaller.
+        if group == "named" {
+            continue;
+        }
         // Long enough for whole vectors on either side; ragged edges stay ragged, strides stay as they are.
         for most in [[2, 3, 20, 35, 70, 136], [2, 2, 18, 67, 40, 263]] {
             for shift in [0, 16, 32] {
