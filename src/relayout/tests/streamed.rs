@@ -77,9 +77,9 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     let (mut cases, mut lines) = (0, 0);
     for line in include_str!("../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [group, name, from, to] = fields[..] else { panic!("{line}") };
-        // A named layout says what its sizes must be: they cannot be made smaller.
-        if group == "named" {
+        let [_, name, from, to] = fields[..] else { panic!("{line}") };
+        // The nested sizes of CuTe are left out.
+        if !from.contains('[') {
             continue;
         }
         // Long enough for whole vectors on either side; ragged edges stay ragged, strides stay as they are.
