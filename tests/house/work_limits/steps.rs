@@ -6,7 +6,8 @@
 //! `--cfg count_steps`, to count (`.ci/run` does so):
 //!
 //! ```sh
-//! RUSTFLAGS='-Cinstrument-coverage --cfg count_steps' LLVM_PROFILE_FILE=/dev/null cargo test --target-dir target/steps --test house work_limits
+//! RUSTFLAGS='-Cinstrument-coverage --cfg count_steps' LLVM_PROFILE_FILE=/dev/null \
+//!     cargo test --target-dir target/steps --test house work_limits -- --test-threads=1
 //! ```
 //!
 //! Built without them, they hold the memory to its limit, and what returns an error to its error, and no
