@@ -10,7 +10,6 @@ use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::exec::once;
-use super::level::KernelLevel;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::relayout::Relayout;
 
@@ -175,7 +174,7 @@ fn run(
                 nest.run(from, to);
             } else {
                 let knobs = &Machine::this().knobs;
-                once::run(&nest, (KernelLevel::available_in_use(), knobs), from, to);
+                once::run(&nest, knobs, from, to);
             }
             true
         }

@@ -11,13 +11,17 @@ use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
+use super::plan::schedule::Scheduled;
 use super::plan::subbyte::{Inner, SubByteBox};
 use super::plan::together::Together;
 use super::plan::width::{WidthBox, WidthPart, WidthRows, Widths};
 use super::relayout::Relayout;
 use super::tuning::Trial;
+mod schedule;
+
+use schedule::schedule_in_words;
 use strided_copy::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride,
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, RowPitch, Stride,
     WidthChange,
 };
 use strided_copy::{TraitSource, Traits};
@@ -70,7 +74,7 @@ impl Relayout {
             box_in_words(text, planned, program.widths);
         }
         if program.prepared.is_empty() {
-            let planned = |copy| PlannedBox::new(copy, program.widths, &program.knobs).ok();
+            let planned = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs).ok();
             for planned in program.boxes.iter().take(SHOWN).filter_map(planned) {
                 box_in_words(text, &planned, program.widths);
             }
@@ -229,13 +233,13 @@ fn machine_in_words(traits: &Traits) -> String {
 /// A box, or several.
 fn box_in_words(text: &mut String, planned: &PlannedBox, widths: Widths) {
     match planned {
-        PlannedBox::Nest(nest) => nest_in_words(text, nest),
+        PlannedBox::Nest(planned) => nest_in_words(text, planned),
         PlannedBox::SubByte(copy) => line(text, format_args!("  {}", sub_byte_in_words(copy, widths.source))),
         PlannedBox::Width(copy) => width_in_words(text, copy),
         PlannedBox::Together(Together { parts, nests, .. }) => {
             let count = parts.iter().map(Loop::extent).fold(1, u64::saturating_mul);
             line(text, format_args!("  {} boxes that share rows, in {count} parts of", nests.len()));
-            nests.iter().for_each(|nest| nest_in_words(text, nest));
+            nests.iter().for_each(|planned| nest_in_words(text, planned));
         }
     }
 }
@@ -284,7 +288,7 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
     }
 }
 
-fn nest_in_words(text: &mut String, nest: &Nest) {
+fn nest_in_words(text: &mut String, Scheduled { nest, schedule }: &Scheduled) {
     line(
         text,
         format_args!("  {}, source byte {} to destination byte {}", Size(nest.bytes()), nest.start().0, nest.start().1),
@@ -301,6 +305,9 @@ fn nest_in_words(text: &mut String, nest: &Nest) {
         }
     }
     line(text, format_args!("    {}", kernel_in_words(nest.kernel())));
+    if let Some(words) = schedule_in_words(nest.kernel(), schedule) {
+        line(text, format_args!("    {words}"));
+    }
 }
 
 fn kernel_in_words(kernel: &MicroKernel) -> String {

@@ -17,6 +17,7 @@ use super::exec::elements::each_element;
 use super::exec::program::run_alone;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
+use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
@@ -245,18 +246,18 @@ impl SquareBlocks {
         let gather = |from, [columns, rows]: [u64; 2]| block(from, 0, [(columns, step, rows), (rows, pitch, 1)]);
         let scatter = |to, [columns, rows]: [u64; 2]| block(0, to, [(columns, rows, pitch), (rows, 1, step)]);
         let [upper, lower] = &mut self.scratch;
-        let with = (relayout.level, &relayout.machine.knobs);
+        let knobs = &Knobs { level: relayout.level, ..relayout.machine.knobs };
         let bytes: usize =
             checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
         for (scratch, copy) in
             [(&mut *upper, gather(below, [columns, rows])), (&mut *lower, gather(above, [rows, columns]))]
         {
             scratch.resize(bytes, 0);
-            run_alone(copy, self.bits, with, buffer, scratch)?;
+            run_alone(copy, self.bits, knobs, buffer, scratch)?;
         }
-        run_alone(scatter(above, [columns, rows]), self.bits, with, upper, buffer)?;
+        run_alone(scatter(above, [columns, rows]), self.bits, knobs, upper, buffer)?;
         if below != above {
-            run_alone(scatter(below, [rows, columns]), self.bits, with, lower, buffer)?;
+            run_alone(scatter(below, [rows, columns]), self.bits, knobs, lower, buffer)?;
         }
         Ok(())
     }

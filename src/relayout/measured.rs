@@ -6,6 +6,7 @@ use crate::error::Error;
 
 use super::plan::cost::LONGEST_JOINED;
 use super::plan::passes::Passes;
+use super::plan::machine::Knobs;
 use super::plan::program::Program;
 use super::relayout::Relayout;
 use super::tuning::{Trial, Tuning};
@@ -107,7 +108,7 @@ impl Relayout {
     ///
     /// None that [`new`](Self::new) did not return.
     pub fn with_tuning(self, tuning: Tuning) -> Result<Relayout, Error> {
-        let knobs = tuning.applied_to(&self.machine.knobs);
+        let knobs = Knobs { level: self.level, ..tuning.applied_to(&self.machine.knobs) };
         let passes = Passes::new(&self.source, &self.destination, &self.reversed, &knobs)?;
         Ok(Relayout { passes, tuning, trials: Vec::new(), ..self })
     }

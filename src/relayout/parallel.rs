@@ -56,7 +56,7 @@ impl Relayout {
         require("destination", destination.len(), self.writes_to())?;
         match &self.passes {
             Passes::Direct(program) if !self.fill.is_first() => {
-                let done = exec::program::run_shared(program, self.level, source, (&mut *destination).into());
+                let done = exec::program::run_shared(program, source, (&mut *destination).into());
                 if done {
                     self.set_tail((&mut *destination).into());
                     exec::fill::after(&self.fill, destination.into());

@@ -324,7 +324,7 @@ impl Piece {
         let end = self.range.len().min(destination.len());
         self.set_tail((&mut *destination).into());
         let destination = destination.get_mut(..end).unwrap_or_default();
-        exec::program::run_filled(&part.program, &part.fill, whole.level, source, destination)
+        exec::program::run_filled(&part.program, &part.fill, source, destination)
     }
 }
 

@@ -219,7 +219,13 @@ impl Relayout {
     /// available level up to `level`.
     #[must_use]
     pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        Relayout { level: level.available(), plain: None, ..self }
+        self.at_level(level.available())
+    }
+
+    pub(super) fn at_level(self, level: Available) -> Relayout {
+        let mut passes = self.passes;
+        passes.for_each(|program| program.schedule(program.streaming, level));
+        Relayout { passes, level, plain: None, ..self }
     }
 
     /// The same copy into memory of which more is known. Into memory that is
@@ -233,7 +239,7 @@ impl Relayout {
             DestinationMemory::Reused => REUSED_STREAMING_FROM,
         };
         let mut passes = self.passes;
-        passes.stream_from(from);
+        passes.for_each(|program| program.schedule(program.traffic.moved() >= from, program.knobs.level));
         Relayout { passes, memory, ..self }
     }
 
@@ -347,7 +353,7 @@ impl Relayout {
             return Ok(());
         }
         exec::fill::before(&self.fill, destination);
-        exec::passes::run(&self.passes, source, destination, self.level, self.padding.pattern(), progress)?;
+        exec::passes::run(&self.passes, source, destination, self.padding.pattern(), progress)?;
         exec::fill::after(&self.fill, destination.into());
         Ok(())
     }

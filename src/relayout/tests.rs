@@ -77,7 +77,7 @@ fn every_kind_of_machine_copies_the_same_bytes() {
                 #[cfg(feature = "software")]
                 for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
                     let level = strided_copy::Available::up_to(level);
-                    let plan = Relayout { level, ..plan.clone() };
+                    let plan = plan.clone().at_level(level);
                     assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
                 }
             }

@@ -166,7 +166,7 @@ impl Relayout {
             Passes::Staged(stages) => {
                 // Padding of the buffers in between is not kept, or there is none.
                 let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
-                let between = exec::passes::all_but_last(stages, source, padding, self.level)?;
+                let between = exec::passes::all_but_last(stages, source, padding)?;
                 let last = &stages.last;
                 self.write_part(last, (last, &self.fill), elements, &between, destination)
             }
@@ -184,7 +184,7 @@ impl Relayout {
         mut destination: Destination<'_>,
     ) -> Result<u64, Error> {
         if !fill.is_first() && !own.has_sub_byte_boxes() {
-            let written = exec::program::run(own, self.level, source, destination.reborrow(), &mut |_| {})?;
+            let written = exec::program::run(own, source, destination.reborrow(), &mut |_| {})?;
             return Ok(written.saturating_add(exec::fill::after(fill, destination)));
         }
         let blocks = destination.len().div_ceil(WRITE_BLOCK).clamp(1, MOST_CLIPPED);
@@ -196,7 +196,7 @@ impl Relayout {
             return Ok(written);
         }
         let mut buffer = vec![0; destination.len()];
-        exec::program::run_filled(own, fill, self.level, source, &mut buffer)?;
+        exec::program::run_filled(own, fill, source, &mut buffer)?;
         Ok(self.write_bytes(own, &buffer, destination))
     }
 
@@ -216,7 +216,7 @@ impl Relayout {
             let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
             let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
             buffer.resize(bytes, 0);
-            exec::program::run_filled(&part.program, &part.fill, self.level, source, &mut buffer)?;
+            exec::program::run_filled(&part.program, &part.fill, source, &mut buffer)?;
             let after = at.saturating_add(bytes);
             if let Some(place) = destination.part(at..after) {
                 written = written.saturating_add(self.write_bytes(program, &buffer, place));
@@ -227,7 +227,7 @@ impl Relayout {
     }
 
     fn write_bytes(&self, program: &Program, bytes: &[u8], destination: Destination<'_>) -> u64 {
-        exec::program::write(program, self.level, bytes, destination);
+        exec::program::write(program, bytes, destination);
         u64::try_from(bytes.len()).unwrap_or(u64::MAX)
     }
 }

@@ -100,18 +100,20 @@ impl MicroTile {
     }
 
     /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the
-    /// result comes from.
+    /// result comes from. Zeros if whole tiles do not fill them.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
-        let (tile, element, rows) = (self.bytes().max(1), element.max(1), rows.max(1));
         let mut bytes = [0; MICRO_TILE];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            let (inside, first) = (i.rem_euclid(tile), i.saturating_sub(i.rem_euclid(tile)));
-            let (place, rest) = (inside.div_euclid(element), inside.rem_euclid(element));
-            // Place (column, row) of the result is place (row, column) of the source.
-            let (column, row) = (place.div_euclid(rows), place.rem_euclid(rows));
-            let from = row.saturating_mul(columns).saturating_add(column).saturating_mul(element);
-            *byte = u8::try_from(first.saturating_add(from).saturating_add(rest)).unwrap_or(0);
+        if !self.has_shuffle() {
+            return bytes;
+        }
+        // Place (column, row) of the result is place (row, column) of the source.
+        let places = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
+        let tile = places.flat_map(|place| (0..element).map(move |byte| place * element + byte));
+        for (i, from) in tile.enumerate() {
+            for first in (0..MICRO_TILE).step_by(self.bytes()) {
+                bytes[first + i] = u8::try_from(first + from).unwrap_or(0);
+            }
         }
         bytes
     }

@@ -36,9 +36,19 @@ impl<'a> Offsets<'a> {
     #[inline(never)]
     fn fill_anew(&mut self, axis: &Axis, rows: Range<usize>) {
         let places = self.places.as_mut_ptr().cast::<usize>();
-        for (i, row) in rows.clone().take(Self::MOST).enumerate() {
-            // SAFETY: one of `MOST` places.
-            unsafe { places.add(i).write(axis.offset(row)) };
+        if let Some(pitch) = axis.stride() {
+            // Several sums at a time, where a product each would be computed one by one.
+            let mut offset = rows.start * pitch;
+            for i in 0..rows.len().min(Self::MOST) {
+                // SAFETY: one of `MOST` places.
+                unsafe { places.add(i).write(offset) };
+                offset = offset.wrapping_add(pitch);
+            }
+        } else {
+            for (i, row) in rows.clone().take(Self::MOST).enumerate() {
+                // SAFETY: one of `MOST` places.
+                unsafe { places.add(i).write(axis.offset(row)) };
+            }
         }
         self.rows = rows;
     }

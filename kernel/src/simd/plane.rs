@@ -42,6 +42,7 @@ impl Operation for TransposePlanes<'_> {
         // SAFETY: the same planes.
         unsafe {
             match self.walk.schedule.panels.stage {
+                Stage::None if self.is_one_panel() => self.one_panel::<V>(),
                 Stage::None => self.planes::<V, Direct>(&mut Direct),
                 _ => staged::<V>(&self),
             }
@@ -114,6 +115,61 @@ trait Transposes {
 }
 
 impl TransposePlanes<'_> {
+    /// Is each plane one panel, in a cache and stored through it? Then the call of the blocks is all there is.
+    #[inline(always)]
+    fn is_one_panel(&self) -> bool {
+        let TransposePlanes { walk, plane, .. } = self;
+        let (way, columns, rows) = (&walk.schedule.panels, plane.columns.extent, plane.rows.extent);
+        let whole = columns <= bytes_of(way.width).min(bytes_of(way.kept)) && rows <= bytes_of(way.height);
+        whole && columns.max(rows) <= Offsets::MOST && !walk.schedule.prefetch && !way.lines_fit
+    }
+
+    /// # Safety
+    ///
+    /// As for the operation.
+    #[inline(always)]
+    unsafe fn one_panel<V: Vector>(&self) {
+        let &TransposePlanes { walk, plane, transpose, .. } = self;
+        let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
+        let (mut rows, mut columns) = (Offsets::new(&mut row_places), Offsets::new(&mut column_places));
+        rows.fill(&plane.rows, 0..plane.rows.extent);
+        columns.fill(&plane.columns, 0..plane.columns.extent);
+        let how = self.how::<V>();
+        for iteration in walk.iterations(plane.columns.extent * plane.rows.extent * plane.unit) {
+            let mut panel = Panel {
+                from: iteration.from,
+                to: iteration.to,
+                rows: rows.as_ptr(),
+                columns: columns.as_ptr(),
+                row_count: plane.rows.extent,
+                column_count: plane.columns.extent,
+                left: 0,
+                unit: plane.unit,
+                how,
+                prefetch: PanelPrefetch::nothing(&plane.rows),
+            };
+            // SAFETY: all rows and columns of the plane.
+            unsafe { transpose(&mut panel) };
+        }
+    }
+
+    /// How panels are stored through the cache.
+    #[inline(always)]
+    fn how<V: Vector>(&self) -> How {
+        let way = &self.walk.schedule.panels;
+        How {
+            streaming: false,
+            staged: false,
+            in_order: way.in_order,
+            in_groups: way.in_groups,
+            in_cache: way.in_cache,
+            permuted: self.walk.permutes_blocks::<V>(),
+            next_near: false,
+            complete: self.walk.schedule.prefetch,
+            micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
+        }
+    }
+
     /// # Safety
     ///
     /// As for the operation.
@@ -122,18 +178,7 @@ impl TransposePlanes<'_> {
         let &TransposePlanes { walk, plane, .. } = self;
         let way = &walk.schedule.panels;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
-        let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
-        let how = How {
-            streaming: false,
-            staged: false,
-            in_order: way.in_order,
-            in_groups: way.in_groups,
-            in_cache: way.in_cache,
-            permuted: walk.permutes_blocks::<V>(),
-            next_near: false,
-            complete: walk.schedule.prefetch,
-            micro_tile,
-        };
+        let how = self.how::<V>();
         let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
         let mut row_offsets = Offsets::new(&mut row_places);
         let mut column_offsets = Offsets::new(&mut column_places);

@@ -51,10 +51,10 @@ fn block(
 ) {
     let bits = plane.bits;
     let Buffers([first, second, third]) = buffers;
-    let Call { streaming, prefetch, level, knobs, .. } = *call;
+    let Call { streaming, prefetch, knobs, .. } = *call;
     let pass = |source: &[u8], destination: &mut [u8], kernel: &MicroKernel, loops: &[NestLoop]| {
         let destination = Destination::from(destination);
-        Call { source, destination, streaming: None, prefetch: false, level, knobs }.run_at(kernel, loops, (0, 0));
+        Call { source, destination, streaming: None, prefetch: false, knobs, as_planned: false }.run_at(kernel, loops, (0, 0));
     };
     let in_byte = 8 / bits;
     // The bytes of a row in the first buffer, and in the third.
@@ -88,8 +88,8 @@ fn block(
         destination: Destination::from(&mut first[..]),
         streaming: None,
         prefetch,
-        level,
         knobs,
+        as_planned: false,
     };
     bit_rows::run(&into, &mut enter, (start.0, 0));
     if few_rows {
@@ -106,7 +106,7 @@ fn block(
         pass(second, third, &interleave(Direction::Deinterleave, in_byte, destination), &groups);
     }
     let destination = call.destination.reborrow();
-    let mut leave = Call { source: third, destination, streaming, prefetch: false, level, knobs };
+    let mut leave = Call { source: third, destination, streaming, prefetch: false, knobs, as_planned: false };
     bit_rows::run(&out, &mut leave, (0, start.1));
 }
 

@@ -1,10 +1,10 @@
-//! Two buffers and how they are read and stored: every nest gets its schedule here.
+//! Two buffers and how they are read and stored: nests that were planned have a schedule, others get one here.
 
-use strided_copy::nest::{MicroKernel, Nest, NestLoop};
-use strided_copy::{Available, Destination, Schedule, StreamFence};
+use strided_copy::nest::{MicroKernel, NestLoop};
+use strided_copy::{Destination, Schedule, StreamFence};
 
 use super::super::plan::machine::Knobs;
-use super::super::plan::schedule::{Memory, schedule};
+use super::super::plan::schedule::{Memory, Scheduled, schedule};
 
 /// Two buffers, and how kernels read and store.
 pub(super) struct Call<'a> {
@@ -14,20 +14,36 @@ pub(super) struct Call<'a> {
     pub(super) streaming: Option<&'a StreamFence>,
     /// Prefetch what will be read.
     pub(super) prefetch: bool,
-    pub(super) level: Available,
     pub(super) knobs: &'a Knobs,
+    /// Both are as the nests were scheduled.
+    pub(super) as_planned: bool,
 }
 
 impl Call<'_> {
-    /// Runs a nest.
+    /// Runs a nest that was planned.
     ///
     /// # Panics
     ///
     /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
     #[inline]
-    pub(super) fn run(&mut self, nest: &Nest) {
+    pub(super) fn run(&mut self, Scheduled { nest, schedule }: &Scheduled) {
+        if self.as_planned {
+            return self.kernels().run(nest, schedule);
+        }
         let schedule = self.schedule(nest.kernel(), nest.loops());
         self.kernels().run(nest, &schedule);
+    }
+
+    /// Runs a nest that begins elsewhere.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    pub(super) fn run_from(&mut self, Scheduled { nest, schedule }: &Scheduled, start: (usize, usize)) {
+        if self.as_planned {
+            return self.kernels().run_at(nest.kernel(), nest.loops(), start, schedule);
+        }
+        self.run_at(nest.kernel(), nest.loops(), start);
     }
 
     /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
@@ -44,13 +60,13 @@ impl Call<'_> {
     #[inline(always)]
     pub(super) fn schedule(&self, kernel: &MicroKernel, loops: &[NestLoop]) -> Schedule {
         let memory = Memory { streaming: self.streaming.is_some(), prefetch: self.prefetch };
-        schedule(kernel, loops, memory, self.knobs, self.level)
+        schedule(kernel, loops, memory, self.knobs)
     }
 
     /// The same buffers for the kernels.
     #[inline(always)]
     pub(super) fn kernels(&mut self) -> strided_copy::Call<'_> {
-        let Call { source, ref mut destination, streaming, level, .. } = *self;
-        strided_copy::Call { source, destination: destination.reborrow(), streaming, level }
+        let Call { source, ref mut destination, streaming, knobs, .. } = *self;
+        strided_copy::Call { source, destination: destination.reborrow(), streaming, level: knobs.level }
     }
 }

@@ -3,16 +3,17 @@
 use super::super::plan::machine::Knobs;
 use super::call::Call;
 use strided_copy::nest::{NestLoop, NestLoops, Stride};
-use strided_copy::{Available, Destination, PlainNest, StreamFence};
+use strided_copy::{Destination, PlainNest, StreamFence};
 
 use super::super::plan::program::Traffic;
+use super::super::plan::schedule::{Memory, Scheduled};
 use super::super::plan::select;
 
 /// Copies with the kernel that a plan would choose.
 #[inline(never)]
 pub(crate) fn run(
     nest: &PlainNest<'_>,
-    (level, knobs): (Available, &Knobs),
+    knobs: &Knobs,
     source: &[u8],
     destination: Destination<'_>,
 ) {
@@ -30,6 +31,9 @@ pub(crate) fn run(
     let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
     let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(knobs);
     let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
-    let fence = (streaming || destination.is_write_only()).then(|| StreamFence::new(level));
-    Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs: &knobs }.run(&planned);
+    let streaming = streaming || destination.is_write_only();
+    let planned = Scheduled::new(planned, Memory { streaming, prefetch }, &knobs);
+    let fence = streaming.then(|| StreamFence::new(knobs.level));
+    let streaming = fence.as_ref();
+    Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: true }.run(&planned);
 }

@@ -5,7 +5,6 @@ use crate::error::Error;
 
 use super::super::plan::passes::{Passes, StagedPasses};
 use super::{fill, program};
-use strided_copy::Available;
 
 /// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if
 /// there is one.
@@ -17,16 +16,15 @@ pub(crate) fn run(
     passes: &Passes,
     source: &[u8],
     destination: &mut [u8],
-    level: Available,
     pattern: Option<u128>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     match passes {
-        Passes::Direct(program) => program::run(program, level, source, destination.into(), progress)?,
+        Passes::Direct(program) => program::run(program, source, destination.into(), progress)?,
         Passes::Staged(stages) => {
             let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
-            let from = all_but_last(stages, source, padding, level)?;
-            program::run(&stages.last, level, &from, destination.into(), progress)?
+            let from = all_but_last(stages, source, padding)?;
+            program::run(&stages.last, &from, destination.into(), progress)?
         }
     };
     Ok(())
@@ -49,7 +47,6 @@ pub(crate) fn all_but_last(
     stages: &StagedPasses,
     source: &[u8],
     padding: OldPadding<'_>,
-    level: Available,
 ) -> Result<Vec<u8>, Error> {
     let mut buffers = Vec::with_capacity(stages.before.len());
     for pass in &stages.before {
@@ -61,22 +58,22 @@ pub(crate) fn all_but_last(
         buffers.push(buffer);
     }
     if let OldPadding::Of(destination) = padding {
-        recover(stages, &mut buffers, destination, level)?;
+        recover(stages, &mut buffers, destination)?;
     }
     let mut from: &[u8] = source;
     for (pass, buffer) in stages.before.iter().zip(&mut buffers) {
-        program::run(&pass.program, level, from, buffer.as_mut_slice().into(), &mut |_| {})?;
+        program::run(&pass.program, from, buffer.as_mut_slice().into(), &mut |_| {})?;
         from = buffer;
     }
     Ok(buffers.pop().unwrap_or_default())
 }
 
 /// Brings the old padding of the destination into the buffers that will be copied over it.
-fn recover(stages: &StagedPasses, buffers: &mut [Vec<u8>], destination: &[u8], level: Available) -> Result<(), Error> {
+fn recover(stages: &StagedPasses, buffers: &mut [Vec<u8>], destination: &[u8]) -> Result<(), Error> {
     let mut later: &[u8] = destination;
     for (pass, buffer) in stages.before.iter().zip(buffers).rev() {
         if let Some(recover) = &pass.recover {
-            program::run(recover, level, later, buffer.as_mut_slice().into(), &mut |_| {})?;
+            program::run(recover, later, buffer.as_mut_slice().into(), &mut |_| {})?;
         }
         later = buffer;
     }

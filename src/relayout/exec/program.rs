@@ -7,13 +7,14 @@ use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
 use super::super::plan::machine::Knobs;
 use super::super::plan::program::{PlannedBox, Program};
+use super::super::plan::schedule::{Memory, Scheduled};
 use super::super::plan::together::Together;
 use super::super::plan::width::Widths;
 use super::call::Call;
 use super::elements::each_element;
 use super::{fill, subbyte, width};
-use strided_copy::nest::{MicroKernel, Nest, NestLoop, Stride};
-use strided_copy::{Available, Destination, StreamFence};
+use strided_copy::nest::{MicroKernel, NestLoop, Stride};
+use strided_copy::{Destination, StreamFence};
 
 /// Copies all boxes, and says how many bytes of elements that were. The buffers were measured: every element
 /// of both layouts is stored inside them. A destination that cannot be read is for programs without
@@ -27,22 +28,22 @@ use strided_copy::{Available, Destination, StreamFence};
 #[inline(always)]
 pub(crate) fn run(
     program: &Program,
-    level: Available,
     source: &[u8],
     destination: Destination<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, Error> {
     let Program { boxes, widths, streaming, prefetch, knobs, prepared, .. } = program;
     // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
-    let fence = (*streaming || destination.is_write_only()).then(|| StreamFence::new(level));
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, level, knobs };
+    let fence = (*streaming || destination.is_write_only()).then(|| StreamFence::new(knobs.level));
+    let as_planned = fence.is_some() == *streaming;
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, knobs, as_planned };
     let mut written = 0_u64;
     for planned in prepared {
         run_box(planned, *widths, &mut call, &mut written, progress);
     }
     if prepared.is_empty() {
         for copy in boxes.iter() {
-            run_box(&PlannedBox::new(copy, *widths, knobs)?, *widths, &mut call, &mut written, progress);
+            run_box(&PlannedBox::new(copy, *widths, program.memory(), knobs)?, *widths, &mut call, &mut written, progress);
         }
     }
     Ok(written)
@@ -56,12 +57,11 @@ pub(crate) fn run(
 pub(crate) fn run_filled(
     program: &Program,
     fill: &Fill,
-    level: Available,
     source: &[u8],
     destination: &mut [u8],
 ) -> Result<(), Error> {
     fill::before(fill, destination);
-    run(program, level, source, (&mut *destination).into(), &mut |_| {})?;
+    run(program, source, (&mut *destination).into(), &mut |_| {})?;
     fill::after(fill, destination.into());
     Ok(())
 }
@@ -69,7 +69,7 @@ pub(crate) fn run_filled(
 /// Copies all boxes on the threads of rayon's pool, which share the iterations of their loops. `false`, and
 /// nothing is done, if some box cannot be shared.
 #[cfg(all(feature = "rayon", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], destination: Destination<'_>) -> bool {
+pub(crate) fn run_shared(program: &Program, source: &[u8], destination: Destination<'_>) -> bool {
     use rayon::prelude::*;
     use strided_copy::threads::{Part, loop_to_share, parts};
 
@@ -78,33 +78,35 @@ pub(crate) fn run_shared(program: &Program, level: Available, source: &[u8], des
     let threads = rayon::current_num_threads();
     let nests = || {
         program.prepared.iter().map(|planned| match planned {
-            PlannedBox::Nest(nest) => Some(nest),
+            PlannedBox::Nest(planned) => Some(planned),
             PlannedBox::SubByte(_) | PlannedBox::Width(_) | PlannedBox::Together(_) => None,
         })
     };
-    let can_share =
-        |nest: Option<&Nest>| nest.is_some_and(|nest| loop_to_share(nest, level, threads, PARTS_PER_THREAD).is_some());
+    let level = program.knobs.level;
+    let can_share = |planned: Option<&Scheduled>| {
+        planned.is_some_and(|planned| loop_to_share(&planned.nest, level, threads, PARTS_PER_THREAD).is_some())
+    };
     if program.prepared.is_empty() || !nests().all(can_share) {
         return false;
     }
     let fence = program.streaming.then(|| StreamFence::new(level));
     let (prefetch, knobs) = (program.prefetch, &program.knobs);
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, level, knobs };
-    for nest in nests().flatten() {
-        let schedule = call.schedule(nest.kernel(), nest.loops());
+    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, knobs, as_planned: true };
+    for Scheduled { nest, schedule } in nests().flatten() {
         let mut kernels = call.kernels();
-        parts(nest, &schedule, &mut kernels, (threads, PARTS_PER_THREAD)).into_par_iter().for_each(Part::run);
+        parts(nest, schedule, &mut kernels, (threads, PARTS_PER_THREAD)).into_par_iter().for_each(Part::run);
     }
     true
 }
 
 /// Writes bytes as they are, and stores them as a program does.
-pub(crate) fn write(program: &Program, level: Available, bytes: &[u8], destination: Destination<'_>) {
+pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) {
     let knobs = &program.knobs;
-    let fence = (program.streaming || destination.is_write_only()).then(|| StreamFence::new(level));
+    let fence = (program.streaming || destination.is_write_only()).then(|| StreamFence::new(knobs.level));
     if !bytes.is_empty() {
         let kernel = MicroKernel::Copy { run: bytes.len(), count: Stride::ONCE };
-        let mut call = Call { source: bytes, destination, streaming: fence.as_ref(), prefetch: false, level, knobs };
+        let streaming = fence.as_ref();
+        let mut call = Call { source: bytes, destination, streaming, prefetch: false, knobs, as_planned: false };
         call.run_at(&kernel, &[], (0, 0));
     }
 }
@@ -117,14 +119,15 @@ pub(crate) fn write(program: &Program, level: Available, bytes: &[u8], destinati
 pub(crate) fn run_alone(
     copy: CopyBox,
     bits: u32,
-    (level, knobs): (Available, &Knobs),
+    knobs: &Knobs,
     source: &[u8],
     destination: &mut [u8],
 ) -> Result<(), Error> {
     let destination = Destination::from(destination);
-    let mut call = Call { source, destination, streaming: None, prefetch: false, level, knobs };
+    let mut call = Call { source, destination, streaming: None, prefetch: false, knobs, as_planned: true };
+    let memory = Memory { streaming: false, prefetch: false };
     let widths = Widths::same(bits);
-    run_box(&PlannedBox::new(copy, widths, knobs)?, widths, &mut call, &mut 0, &mut |_| {});
+    run_box(&PlannedBox::new(copy, widths, memory, knobs)?, widths, &mut call, &mut 0, &mut |_| {});
     Ok(())
 }
 
@@ -139,13 +142,14 @@ fn run_box(
 ) {
     let before = *written;
     let bytes = match planned {
-        PlannedBox::Nest(nest) if nest.bytes() < REPORT_FROM => {
-            call.run(nest);
-            nest.bytes()
-        }
-        PlannedBox::Nest(nest) => {
-            run_in_parts(nest, call, &mut |done| progress(before.saturating_add(done)));
-            nest.bytes()
+        PlannedBox::Nest(planned) => {
+            let bytes = planned.nest.bytes();
+            if bytes < REPORT_FROM {
+                call.run(planned);
+            } else {
+                run_in_parts(planned, call, &mut |done| progress(before.saturating_add(done)));
+            }
+            bytes
         }
         PlannedBox::Together(boxes) => run_together(boxes, call, &mut |done| progress(before.saturating_add(done))),
         PlannedBox::SubByte(copy) => subbyte::run(copy, widths.source, call),
@@ -158,10 +162,11 @@ fn run_box(
 /// Runs a large nest in parts of its outermost loop, after each of which `progress` hears how many bytes that
 /// makes.
 #[inline(never)]
-fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
+fn run_in_parts(planned: &Scheduled, call: &mut Call<'_>, progress: &mut dyn FnMut(u64)) {
+    let Scheduled { nest, schedule } = planned;
     let bytes = nest.bytes();
     let Some(step @ (NestLoop::Strided(outermost) | NestLoop::Reversed(outermost))) = nest.loops().first() else {
-        return call.run(nest);
+        return call.run(planned);
     };
     let iterations = u64::try_from(outermost.extent).unwrap_or(u64::MAX).max(1);
     let each = bytes.div_ceil(iterations).max(1);
@@ -180,7 +185,12 @@ fn run_in_parts(nest: &Nest, call: &mut Call<'_>, progress: &mut dyn FnMut(u64))
         let from = source.saturating_add(done.saturating_mul(outermost.source));
         let moved = done.saturating_mul(outermost.destination);
         let to = if backwards { destination.saturating_sub(moved) } else { destination.saturating_add(moved) };
-        call.run_at(nest.kernel(), &loops, (from, to));
+        // How many iterations are joined depends on the extent of the innermost loop.
+        if call.as_planned && loops.len() > 1 {
+            call.kernels().run_at(nest.kernel(), &loops, (from, to), schedule);
+        } else {
+            call.run_at(nest.kernel(), &loops, (from, to));
+        }
         done = done.saturating_add(extent);
         progress(each.saturating_mul(u64::try_from(done).unwrap_or(u64::MAX)).min(bytes));
     }
@@ -192,13 +202,13 @@ fn run_together(boxes: &Together, call: &mut Call<'_>, progress: &mut dyn FnMut(
     let Some((last, outer)) = boxes.parts.split_last() else { return 0 };
     let (mut done, mut reported) = (0_u64, 0);
     each_element(outer, 0, 0, &mut |from, to| {
-        let mut run = |nests: &[Nest], from: u64, to: u64| {
+        let mut run = |nests: &[Scheduled], from: u64, to: u64| {
             // Nothing here can saturate: all offsets are inside the buffers.
             let after = |start: usize, more: u64| start.saturating_add(usize::try_from(more).unwrap_or(usize::MAX));
-            for nest in nests {
-                let start = nest.start();
-                call.run_at(nest.kernel(), nest.loops(), (after(start.0, from), after(start.1, to)));
-                done = done.saturating_add(nest.bytes());
+            for planned in nests {
+                let start = planned.nest.start();
+                call.run_from(planned, (after(start.0, from), after(start.1, to)));
+                done = done.saturating_add(planned.nest.bytes());
             }
             if done.saturating_sub(reported) >= REPORT_EACH {
                 reported = done;

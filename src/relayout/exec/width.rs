@@ -21,16 +21,16 @@ pub(super) fn run(copy: &WidthBox, call: &mut Call<'_>) -> u64 {
     for WidthPart { outer, rows, staged } in parts {
         each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
             let Some(nest) = staged else { return run_rows(rows, change, call, (from, to)) };
-            let Call { source, streaming, prefetch, level, knobs, .. } = *call;
+            let Call { source, streaming, prefetch, knobs, .. } = *call;
             let destination = Destination::from(&mut stage[..]);
-            let mut into = Call { source, destination, streaming: None, prefetch, level, knobs };
+            let mut into = Call { source, destination, streaming: None, prefetch, knobs, as_planned: false };
             if change.unpacks() {
                 run_rows(rows, change, &mut into, (from, 0));
             } else {
                 run_nest(nest, &mut into, (from, 0));
             }
             let destination = call.destination.reborrow();
-            let mut out = Call { source: &stage, destination, streaming, prefetch: false, level, knobs };
+            let mut out = Call { source: &stage, destination, streaming, prefetch: false, knobs, as_planned: false };
             if change.unpacks() {
                 run_nest(nest, &mut out, (0, to));
             } else {

@@ -6,8 +6,9 @@
 
 use std::sync::OnceLock;
 
-use strided_copy::{TraitSource, Traits};
+use strided_copy::{Available, TraitSource, Traits};
 
+use super::super::level::KernelLevel;
 use super::cost::{LEAST_STAGED_RUN, LINE, LONGEST_JOINED, PAGE};
 
 /// The traits of a machine and the knobs made from them.
@@ -31,6 +32,8 @@ impl Machine {
 /// The numbers of the cost model that depend on the machine. Bytes, unless the name says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
+    /// Whose vectors: schedules are made for them.
+    pub(crate) level: Available,
     /// Rows that share a set of the L1 cache before a block goes by way of a staging buffer.
     pub(crate) l1_ways: usize,
     /// Addresses a multiple of this apart share a set of the L1 cache.
@@ -76,6 +79,7 @@ impl Knobs {
     pub(crate) fn new(traits: &Traits) -> Knobs {
         let few_and_ample = traits.l1_ways <= FEW_WAYS && traits.l2 >= AMPLE_L2;
         Knobs {
+            level: KernelLevel::available_in_use(),
             l1_ways: traits.l1_ways.max(1),
             l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
             in_l2: traits.l2.div_euclid(2),
@@ -110,6 +114,7 @@ impl Knobs {
     pub(crate) fn named(&self, traits: &Traits) -> [NamedKnob; 17] {
         // Every field by name: a new knob cannot be forgotten here.
         let Knobs {
+            level: _,
             l1_ways,
             l1_way,
             in_l2,

@@ -109,14 +109,13 @@ impl Passes {
         before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
 
-    /// Stores past the cache what reads and writes this many bytes or more.
-    pub(crate) fn stream_from(&mut self, bytes: u64) {
-        let stream = |program: &mut Program| program.streaming = program.traffic.moved() >= bytes;
+    /// Changes every program.
+    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Program)) {
         match self {
-            Passes::Direct(program) => stream(program),
-            Passes::Staged(StagedPasses { before, last, .. }) => {
-                before.iter_mut().for_each(|pass| stream(&mut pass.program));
-                stream(last);
+            Passes::Direct(program) => change(program),
+            Passes::Staged(StagedPasses { before, last }) => {
+                before.iter_mut().flat_map(|pass| pass.recover.iter_mut().chain([&mut pass.program])).for_each(&mut change);
+                change(last);
             }
         }
     }

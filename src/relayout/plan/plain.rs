@@ -63,7 +63,7 @@ impl Plain {
             .prepared
             .iter()
             .flat_map(PlannedBox::nests)
-            .all(|nest| matches!(nest.kernel(), MicroKernel::Copy { .. }));
+            .all(|planned| matches!(planned.nest.kernel(), MicroKernel::Copy { .. }));
         let most = if copies { MOST_PLAIN_RUNS } else { MOST_PLANNED_RUNS };
         plain.nest().is_some_and(|nest| is_plain(&nest, most)).then_some(plain)
     }

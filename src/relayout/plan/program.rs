@@ -6,12 +6,13 @@ use crate::map::{BoxGroups, CopyBox};
 use super::super::plan::machine::Knobs;
 use super::clip::Spanned;
 use super::cost::{LINE, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
-use super::schedule::{has_short_runs, staged_run};
+use super::schedule::{Memory, Scheduled, has_short_runs, schedule, staged_run};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 use super::together::{self, Parts, Together};
 use super::width::{self, WidthBox, Widths};
-use strided_copy::nest::{MicroKernel, Nest, Plane};
+use strided_copy::Available;
+use strided_copy::nest::{MicroKernel, Plane};
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ impl Traffic {
 #[allow(clippy::large_enum_variant, reason = "nearly every box is a nest; a box of its own would cost an allocation")]
 pub(crate) enum PlannedBox {
     /// Whole bytes.
-    Nest(Nest),
+    Nest(Scheduled),
     /// Elements that begin inside bytes.
     SubByte(SubByteBox),
     /// Elements that are unpacked or packed.
@@ -79,9 +80,24 @@ impl Program {
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             let count = usize::try_from(boxes.count()).unwrap_or(0);
-            prepared = planned(boxes.iter(), count, widths, streaming, knobs)?;
+            prepared = planned(boxes.iter(), count, widths, Memory { streaming, prefetch }, knobs)?;
         }
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
+    }
+
+    /// How it reads and stores.
+    #[inline]
+    pub(crate) fn memory(&self) -> Memory {
+        Memory { streaming: self.streaming, prefetch: self.prefetch }
+    }
+
+    /// The same boxes, stored past the cache or not, with the kernels of a level.
+    pub(crate) fn schedule(&mut self, streaming: bool, level: Available) {
+        (self.streaming, self.knobs.level) = (streaming, level);
+        let memory = self.memory();
+        for planned in self.prepared.iter_mut().flat_map(PlannedBox::scheduled) {
+            planned.schedule = schedule(planned.nest.kernel(), planned.nest.loops(), memory, &self.knobs);
+        }
     }
 
     /// The boxes to be cut into pieces; `None` if they are too many, or their tables too long.
@@ -97,7 +113,7 @@ impl Program {
 
     /// Are there short destination runs that could be joined?
     pub(crate) fn has_short_runs(&self) -> bool {
-        self.prepared.iter().flat_map(PlannedBox::nests).any(|nest| has_short_runs(nest.kernel()))
+        self.prepared.iter().flat_map(PlannedBox::nests).any(|planned| has_short_runs(planned.nest.kernel()))
     }
 
     /// Are planes transposed panel by panel?
@@ -107,7 +123,7 @@ impl Program {
 
     fn has_plane(&self, test: impl Fn(&Plane) -> bool) -> bool {
         let mut nests = self.prepared.iter().flat_map(PlannedBox::nests);
-        nests.any(|nest| matches!(nest.kernel(), MicroKernel::Transpose(plane) if test(plane)))
+        nests.any(|planned| matches!(planned.nest.kernel(), MicroKernel::Transpose(plane) if test(plane)))
     }
 
     /// May panels be staged without being requested?
@@ -132,7 +148,7 @@ impl Program {
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
         let count = boxes.len();
-        let prepared = planned(boxes.into_iter(), count, self.widths, self.streaming, &self.knobs)?;
+        let prepared = planned(boxes.into_iter(), count, self.widths, self.memory(), &self.knobs)?;
         Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
     }
 }
@@ -142,19 +158,19 @@ fn planned(
     boxes: impl Iterator<Item = CopyBox>,
     count: usize,
     widths: Widths,
-    streaming: bool,
+    memory: Memory,
     knobs: &Knobs,
 ) -> Result<Vec<PlannedBox>, Error> {
     let bytes = u64::from(widths.source.div_euclid(8));
-    if streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
+    if memory.streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
         let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
         let parts = Parts { most: in_elements(knobs.panel.saturating_mul(PANELS_TOGETHER)), apart: in_elements(PAGE) };
-        return planned_in(parts, boxes.collect(), widths, knobs);
+        return planned_in(parts, boxes.collect(), widths, (memory, knobs));
     }
     let mut planned = Vec::new();
     planned.reserve_exact(count);
     for copy in boxes {
-        planned.push(PlannedBox::new(copy, widths, knobs)?);
+        planned.push(PlannedBox::new(copy, widths, memory, knobs)?);
     }
     Ok(planned)
 }
@@ -164,39 +180,50 @@ pub(crate) fn planned_in(
     parts: Parts,
     boxes: Vec<CopyBox>,
     widths: Widths,
-    knobs: &Knobs,
+    (memory, knobs): (Memory, &Knobs),
 ) -> Result<Vec<PlannedBox>, Error> {
     let bytes = u64::from(widths.source.div_euclid(8));
-    let nest = |copy: CopyBox| select::nest(&copy, bytes, knobs);
+    let nest = |copy: CopyBox| select::nest(&copy, bytes, knobs).map(|nest| Scheduled::new(nest, memory, knobs));
     let (groups, alone) = together::grouped(boxes, bytes, parts, &nest)?;
-    let alone = alone.into_iter().map(|copy| PlannedBox::new(copy, widths, knobs));
+    let alone = alone.into_iter().map(|copy| PlannedBox::new(copy, widths, memory, knobs));
     groups.into_iter().map(|boxes| Ok(PlannedBox::Together(boxes))).chain(alone).collect()
 }
 
 impl PlannedBox {
     /// The nests of whole bytes.
-    pub(crate) fn nests(&self) -> &[Nest] {
+    pub(crate) fn nests(&self) -> &[Scheduled] {
         match self {
-            PlannedBox::Nest(nest) => std::slice::from_ref(nest),
+            PlannedBox::Nest(planned) => std::slice::from_ref(planned),
             PlannedBox::Together(boxes) => &boxes.nests,
             PlannedBox::SubByte(_) | PlannedBox::Width(_) => &[],
         }
     }
 
-    pub(crate) fn new(copy: CopyBox, widths: Widths, knobs: &Knobs) -> Result<PlannedBox, Error> {
+    /// The same, and the rests of boxes that are copied together.
+    fn scheduled(&mut self) -> impl Iterator<Item = &mut Scheduled> {
+        let (nests, rest): (&mut [Scheduled], &mut [Scheduled]) = match self {
+            PlannedBox::Nest(planned) => (std::slice::from_mut(planned), &mut []),
+            PlannedBox::Together(boxes) => (&mut boxes.nests, &mut boxes.rest),
+            PlannedBox::SubByte(_) | PlannedBox::Width(_) => (&mut [], &mut []),
+        };
+        nests.iter_mut().chain(rest)
+    }
+
+    pub(crate) fn new(copy: CopyBox, widths: Widths, memory: Memory, knobs: &Knobs) -> Result<PlannedBox, Error> {
+        let scheduled = |nest| PlannedBox::Nest(Scheduled::new(nest, memory, knobs));
         if let Some(change) = widths.change() {
             return match width::nest(&copy, &change).or_else(|| width::words(&copy, &change, knobs)) {
-                Some(nest) => Ok(PlannedBox::Nest(nest)),
+                Some(nest) => Ok(scheduled(nest)),
                 None => WidthBox::new(copy, change, knobs).map(PlannedBox::Width),
             };
         }
         let bits = widths.source;
         if bits.is_multiple_of(8) {
-            select::nest(&copy, u64::from(bits / 8), knobs).map(PlannedBox::Nest)
+            select::nest(&copy, u64::from(bits / 8), knobs).map(scheduled)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
-            select::nest(&whole, 1, knobs).map(PlannedBox::Nest)
+            select::nest(&whole, 1, knobs).map(scheduled)
         } else if let Some(nest) = subbyte::interleaved(&copy, bits, knobs) {
-            Ok(PlannedBox::Nest(nest))
+            Ok(scheduled(nest))
         } else {
             Ok(PlannedBox::SubByte(SubByteBox::new(copy, bits)))
         }

@@ -7,8 +7,8 @@
     reason = "extents and pitches of a plane that is well formed and inside two buffers"
 )]
 
-use strided_copy::nest::{Axis, MicroKernel, NestLoop, Plane, Stride};
-use strided_copy::{Available, Panels, RUN_COLUMNS, Schedule, Stage};
+use strided_copy::nest::{Axis, MicroKernel, Nest, NestLoop, Plane, Stride};
+use strided_copy::{Panels, RUN_COLUMNS, Schedule, Stage};
 
 use super::cost::{
     DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, JOINED_RUN, KEPT_COLUMNS, LARGEST_STAGED_RUN, LINE,
@@ -25,14 +25,23 @@ pub(crate) struct Memory {
     pub(crate) prefetch: bool,
 }
 
-/// The schedule of a kernel in all iterations of some loops, at a level.
-pub(crate) fn schedule(
-    kernel: &MicroKernel,
-    loops: &[NestLoop],
-    memory: Memory,
-    knobs: &Knobs,
-    level: Available,
-) -> Schedule {
+/// A nest of whole bytes, and how it is executed.
+#[derive(Debug, Clone)]
+pub(crate) struct Scheduled {
+    pub(crate) nest: Nest,
+    pub(crate) schedule: Schedule,
+}
+
+impl Scheduled {
+    pub(crate) fn new(nest: Nest, memory: Memory, knobs: &Knobs) -> Scheduled {
+        let schedule = schedule(nest.kernel(), nest.loops(), memory, knobs);
+        Scheduled { nest, schedule }
+    }
+}
+
+/// The schedule of a kernel in all iterations of some loops.
+pub(crate) fn schedule(kernel: &MicroKernel, loops: &[NestLoop], memory: Memory, knobs: &Knobs) -> Schedule {
+    let register = knobs.level.register();
     let number = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
     let prefetch = memory.prefetch && !is_followed(kernel, loops, knobs);
     let mut schedule = Schedule {
@@ -46,12 +55,12 @@ pub(crate) fn schedule(
         schedule.joined_iterations = joined_iterations(kernel, loops, knobs);
     }
     if let MicroKernel::Transpose(plane) = kernel {
-        let situation = Situation { plane, memory: Memory { prefetch, ..memory }, knobs, register: level.register() };
+        let situation = Situation { plane, memory: Memory { prefetch, ..memory }, knobs, register };
         let in_register = plane.unit.is_power_of_two() && plane.unit <= 16;
         if !in_register {
             situation.runs(&mut schedule);
         }
-        schedule.panels = situation.panels(if in_register { level.register() / plane.unit } else { 0 });
+        schedule.panels = situation.panels(if in_register { register / plane.unit } else { 0 });
     }
     schedule
 }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 
-use strided_copy::nest::Nest;
+use super::schedule::Scheduled;
 
 /// Boxes that are copied part by part.
 #[derive(Debug, Clone)]
@@ -16,9 +16,9 @@ pub(crate) struct Together {
     /// The loops over parts, in bytes.
     pub(crate) parts: Loops,
     /// What each part copies: the offsets of a part are added to theirs.
-    pub(crate) nests: Vec<Nest>,
+    pub(crate) nests: Vec<Scheduled>,
     /// What is left when the last of the loops has run: less than a part.
-    pub(crate) rest: Vec<Nest>,
+    pub(crate) rest: Vec<Scheduled>,
 }
 
 /// How long parts are, in elements.
@@ -93,7 +93,7 @@ impl Cut {
     fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>) -> Result<Together, Error> {
         let parts = self.extent.checked_div(self.part).unwrap_or(0);
         let first = parts.saturating_mul(self.part);
-        let nests = |first: u64, extent: u64| -> Result<Vec<Nest>, Error> {
+        let nests = |first: u64, extent: u64| -> Result<Vec<Scheduled>, Error> {
             boxes.iter().filter(|_| extent > 0).map(|copy| plan(self.inside(copy, first, extent))).collect()
         };
         let mut loops = self.outer.clone();
@@ -114,7 +114,7 @@ impl Cut {
 }
 
 /// Plans a box of whole bytes.
-type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Nest, Error>;
+type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Scheduled, Error>;
 
 /// Groups boxes of elements of this many bytes: each, largest first, with those that fit it, and those that
 /// are left.

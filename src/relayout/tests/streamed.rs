@@ -40,7 +40,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let Passes::Direct(program) = &relayout.passes else { return None };
     let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Nest(_)));
     let _ = take_streamed();
-    let software = Relayout { level: Available::up_to(Level::Software32), ..relayout.clone() };
+    let software = relayout.clone().at_level(Available::up_to(Level::Software32));
     software.run(own, &mut destination.bytes[destination.start..][..expected.len()]).unwrap();
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
     Some(take_streamed()).filter(|_| nests && !program.prepared.is_empty())

@@ -9,7 +9,6 @@
 
 use proptest::prelude::*;
 
-use super::super::super::level::KernelLevel;
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::passes::Passes;
 use super::super::super::plan::program::planned_in;
@@ -27,18 +26,17 @@ fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize
     let (from, to) = (map(from), map(to));
     let knobs = Knobs { streaming_from: 0, ..Knobs::new(&Traits::ASSUMED) };
     let Passes::Direct(mut program) = Passes::new(&from, &to, &[], &knobs).unwrap() else { panic!("several passes") };
-    let plan = |copy| PlannedBox::new(copy, program.widths, &program.knobs);
+    let plan = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs);
     let boxes: Vec<CopyBox> = program.boxes.iter().collect();
     program.prepared = match most {
-        Some(most) => planned_in(Parts { most, apart: 1 }, boxes, program.widths, &program.knobs).unwrap(),
+        Some(most) => planned_in(Parts { most, apart: 1 }, boxes, program.widths, (program.memory(), &program.knobs)).unwrap(),
         None => boxes.into_iter().map(plan).collect::<Result<_, _>>().unwrap(),
     };
     let bytes = |elements: u64| usize::try_from(elements * bits / 8).unwrap();
     let source: Vec<u8> = (0..bytes(from.physical_elements())).map(|i| (i % 251) as u8 + 1).collect();
     let mut destination = vec![0; bytes(to.physical_elements())];
     let mut heard = Vec::new();
-    let level = KernelLevel::available_in_use();
-    let written = run(&program, level, &source, (&mut destination[..]).into(), &mut |done| heard.push(done)).unwrap();
+    let written = run(&program, &source, (&mut destination[..]).into(), &mut |done| heard.push(done)).unwrap();
     assert_eq!(written, from.logical_elements() * bits / 8);
     assert!(heard.is_sorted() && heard.last() == Some(&written));
     (destination, program.prepared.len())

@@ -68,6 +68,7 @@ fn each_knob_names_its_source() {
 #[test]
 fn each_knob_names_its_value() {
     let knobs = Knobs {
+        level: KernelLevel::Portable.available(),
         l1_ways: 1,
         l1_way: 2,
         in_l2: 3,

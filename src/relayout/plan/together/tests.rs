@@ -63,7 +63,7 @@ fn what_is_planned_together_is_all_there_is() {
         ("f32[32,35,40,11,100]{4,3,2,1,0}", "f32[32,35,40,11,100]{4,3,2,1,0:T(*,*,2,*,3)}"),
     ] {
         let program = program(from, to);
-        let bytes = |nests: &[Nest]| nests.iter().map(Nest::bytes).sum::<u64>();
+        let bytes = |nests: &[Scheduled]| nests.iter().map(|planned| planned.nest.bytes()).sum::<u64>();
         let planned = program.prepared.iter().map(|planned| match planned {
             PlannedBox::Together(Together { parts, nests, rest }) => {
                 let all: u64 = parts.iter().map(Loop::extent).product();

@@ -20,12 +20,12 @@ fn program(from: &str, to: &str, reversed: &[usize], knobs: &Knobs) -> Program {
 /// Every box in words.
 fn boxes(program: &Program) -> Vec<String> {
     let planned = program.prepared.iter().map(|planned| match planned {
-        PlannedBox::Nest(nest) => words(nest),
+        PlannedBox::Nest(planned) => words(&planned.nest),
         PlannedBox::SubByte(_) => "bits".to_owned(),
         PlannedBox::Width(_) => "by way of a stage".to_owned(),
         PlannedBox::Together(boxes) => {
             let parts = boxes.parts.iter().map(|part| part.extent().to_string()).collect::<Vec<_>>().join(" x ");
-            let nests: Vec<_> = boxes.nests.iter().chain(&boxes.rest).map(words).collect();
+            let nests: Vec<_> = boxes.nests.iter().chain(&boxes.rest).map(|planned| words(&planned.nest)).collect();
             format!("{parts} parts of {}", nests.join(" and "))
         }
     });
