@@ -52,7 +52,7 @@ pub struct Picture {
     pub(super) start: u64,
     /// The cells of one row of the memory.
     pub(super) row: usize,
-    /// The memory is parted after every so many cells; 0 for not at all.
+    /// The memory is parted after every `tile` cells; 0 for not at all.
     pub(super) tile: usize,
     /// How many elements and places there are, and what of them is shown.
     summary: String,
@@ -77,7 +77,7 @@ pub(super) struct Panel {
     /// The logical rows and columns; the rest is padding.
     pub(super) columns: usize,
     pub(super) logical_rows: usize,
-    /// A tile begins after every so many rows and columns; 0 for not at all.
+    /// The rows and columns of a tile; 0 for no tiles.
     pub(super) tile: (usize, usize),
     /// Is the first of the two dimensions real? (It is not for rank 0 and 1.)
     pub(super) has_rows: bool,
@@ -105,7 +105,7 @@ impl Panel {
 /// A cell of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The index of the element that lies here, as text; `None` for padding.
+    /// The index of the element that is stored here, as text; `None` for padding.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
 }

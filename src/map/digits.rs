@@ -194,7 +194,7 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     offset
 }
 
-/// For each place among these digits, and the one behind the last: the largest value of the digits from there on, on a whole block of the
+/// For each place among these digits, and the one after the last: the largest value of the digits from there on, on a whole block of the
 /// digit before. The first place has no digit before it, and 0.
 ///
 /// A chain of k digits takes k^2 steps, as each block is made of the smaller ones.

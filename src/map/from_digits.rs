@@ -19,7 +19,7 @@ impl IndexMap {
     ///
     /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and its
     /// stride in elements. The size of a dimension is the product of its digits' sizes; no digits are size 1.
-    /// The buffer ends behind the last element.
+    /// The buffer ends after the last element.
     ///
     /// # Errors
     ///

@@ -119,7 +119,7 @@ impl FromStr for LayoutClass {
     }
 }
 
-/// Where every element lies: the common form of all layouts.
+/// Where every element is stored: the common form of all layouts.
 ///
 /// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the
 /// same physical size, and the same normal form. Equal maps put every element at the same place; maps that do
@@ -144,14 +144,14 @@ pub struct IndexMap {
     pub(super) sizes: Dims,
     pub(super) base: u64,
     pub(super) components: Vec<Component>,
-    /// The tiles, level by level, where there are no components to stand for them.
+    /// The tiles, level by level, where components cannot describe them.
     pub(super) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// A slice left out some elements, which lie in the same buffer.
+    /// A slice left out some elements, which are in the same buffer.
     pub(super) sliced: bool,
 }
 
-/// Anything that says where the elements of a tensor lie.
+/// Anything that says where the elements of a tensor are stored.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -169,7 +169,7 @@ pub trait ToIndexMap {
     /// # Errors
     ///
     /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which
-    /// lies in several buffers.
+    /// is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
     /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a guaranteed alignment and a total
@@ -241,7 +241,7 @@ impl IndexMap {
     /// let map = "s4[3,5]{1,0:T(2,2)E(4)}".parse::<ArrayShape>()?.to_index_map()?;
     /// assert_eq!((map.data_type(), map.element_bits(), map.sizes()), (DataType::S4, 4, &[3, 5][..]));
     /// assert_eq!((map.logical_elements(), map.physical_elements()), (15, 24));
-    /// // Whole tiles, at half a byte an element; the last element lies at offset 20.
+    /// // Whole tiles, at half a byte an element; the last element is at offset 20.
     /// assert_eq!((map.physical_size_in_bytes(), map.min_elements(), map.base()), (12, 21, 0));
     /// assert_eq!((map.strides(), map.class().name()), (None, "split"));
     /// # Ok::<(), tensor_layout::Error>(())
@@ -289,7 +289,7 @@ impl IndexMap {
         self.base
     }
 
-    /// Is it a part of a larger buffer, so that what lies between its elements may be others'? A slice that leaves out elements is,
+    /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice that leaves out elements is,
     /// and so is what does not begin at the start of its buffer: see [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
     ///
     /// ```
@@ -354,7 +354,7 @@ impl IndexMap {
         Some(strides)
     }
 
-    /// Where an index lies, in elements from the start of the buffer.
+    /// Where an index is stored, in elements from the start of the buffer.
     ///
     /// # Errors
     ///
@@ -369,7 +369,7 @@ impl IndexMap {
         }
     }
 
-    /// The offset of an index that is known to lie inside the sizes.
+    /// The offset of an index that is known to be inside the sizes.
     pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
         if let Some(levels) = &self.levels {
             return self.base.plus(levels.offset(index));

@@ -17,7 +17,7 @@
 //! 2. In a chain the divisors descend to 1, all are below the component's extent, and no boundary
 //!    can be left out. A chain of an extent of at most 1 is empty.
 //! 3. Components are disjoint, sorted by their first dimension, and hold every dimension but those of size 1. The extent of one
-//!    is the product of the sizes of its dimensions, which do not separate. An empty tensor has no components, and lies at 0.
+//!    is the product of the sizes of its dimensions, which do not separate. An empty tensor has no components, and its base is 0.
 //!
 //! ```
 //! use tensor_layout::map::{LayoutClass, ToIndexMap};

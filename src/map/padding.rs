@@ -21,7 +21,7 @@ use crate::strided::Offsets;
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 ///
-/// // Two rows of three, five apart: the padding of the first row lies at 3 and 4.
+/// // Two rows of three, five apart: the padding of the first row is at 3 and 4.
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
 /// let boxes = desc.to_index_map()?.buffer_boxes()?;
 /// let rows = &boxes.elements[0];
@@ -80,9 +80,9 @@ impl OffsetBox {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferBoxes {
-    /// Where elements lie.
+    /// Where elements are stored.
     pub elements: Vec<OffsetBox>,
-    /// Where none lie: inside tiles, between rows, in front of the base and behind the last element.
+    /// Where none are stored: inside tiles, between rows, before the base and after the last element.
     pub padding: Vec<OffsetBox>,
 }
 
@@ -133,7 +133,7 @@ impl IndexMap {
 
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         let holds = self.places_by_walking()?;
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
@@ -148,7 +148,7 @@ impl IndexMap {
         Ok(boxes)
     }
 
-    /// For each offset of the buffer: does an element lie there? By the offset of each element, repeated ones aside.
+    /// For each offset of the buffer: is an element stored there? By the offset of each element, repeated ones aside.
     fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
         let repeats = |dim: usize| {
             self.components().iter().any(|component| {
@@ -158,7 +158,7 @@ impl IndexMap {
         let sizes: Dims =
             self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
         if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
         let mut index: Dims = sizes.iter().map(|_| 0).collect();
@@ -179,7 +179,7 @@ fn check_boxes(number: usize) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    Error::TooHard { question: "where the padding lies", work: count(MAX_BOXES) }
+    Error::TooHard { question: "where the padding is", work: count(MAX_BOXES) }
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.

@@ -33,7 +33,7 @@ pub enum TensorFlags {
     OwnedByDml,
 }
 
-/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours lie on each axis.
+/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours are on each axis.
 ///
 /// This is DirectML's `DML_BUFFER_TENSOR_DESC` as an immutable value. Sizes are in elements and in
 /// the fixed order N, C, \[D\], H, W; strides are in elements too. A stride of 0 repeats an axis
@@ -75,7 +75,7 @@ pub struct BufferTensorDesc {
     data_type: DataType,
     flags: TensorFlags,
     explicit_strides: bool,
-    /// A slice left out some elements, which lie in the same buffer.
+    /// A slice left out some elements, which are in the same buffer.
     pub(super) sliced: bool,
 }
 
@@ -94,7 +94,7 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Packed row-major: the last axis is the fastest, and nothing lies between elements.
+    /// Packed row-major: the last axis is the fastest, and there are no gaps between elements.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ impl BufferTensorDesc {
     /// assert_eq!((rows.rank(), rows.logical_elements(), rows.min_elements()), (2, 6, 8));
     /// assert_eq!((rows.explicit_strides(), rows.base_offset_alignment()), (Some(&[5, 1][..]), 0));
     /// assert_eq!(rows.min_size_in_bytes(), 32);
-    /// // With the padding behind the last row.
+    /// // With the padding after the last row.
     /// assert_eq!(rows.clone().with_total_size_in_bytes(40)?.total_tensor_size_in_bytes(), 40);
     /// assert_eq!(rows.with_total_size_in_bytes(28).unwrap_err().code(), "total_size_too_small");
     /// # Ok::<(), tensor_layout::Error>(())
@@ -332,8 +332,7 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
 
-    /// The same tensor, beginning `base_offset` elements into its buffer (what a slice leaves
-    /// behind). Every size counts from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
+    /// The same tensor, beginning `base_offset` elements into its buffer (as a slice does). Every size counts from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
     ///
     /// DirectML's struct has no such field: add the bytes to the offset the buffer is bound at.
     ///
@@ -430,7 +429,7 @@ impl BufferTensorDesc {
         if self.larger_total == 0 { self.min_size_in_bytes() } else { self.larger_total }
     }
 
-    /// Where an index lies, in elements from the start of the buffer: the dot product with the strides.
+    /// Where an index is stored, in elements from the start of the buffer: the dot product with the strides.
     ///
     /// # Errors
     ///

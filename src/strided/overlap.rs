@@ -43,7 +43,7 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 pub enum Overlap {
     /// Every index has an offset of its own.
     No,
-    /// Two different indices that lie at the same offset.
+    /// Two different indices that are stored at the same offset.
     Yes {
         /// One index.
         first: Vec<u64>,
@@ -140,7 +140,7 @@ impl Search<'_> {
         };
         // A solution and its negative are the same pair: the first difference may be taken as positive.
         let low = if self.chosen.iter().all(|&d| d == 0) { low.max(0) } else { low };
-        // Largest first: a difference of zero everywhere is no answer, so try it last.
+        // Largest first: a difference of zero everywhere is not an answer, so try it last.
         let mut d = high;
         while d >= low {
             let Some(left) = self.left.checked_sub(1) else {

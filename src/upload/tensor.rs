@@ -72,13 +72,13 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Why a device that is told strides cannot be told of a layout without them.
+    /// Why a device that takes strides cannot take a layout without them.
     pub(super) fn has_no_strides(&self) -> Error {
         let reason = match self {
             Tensor::Mapped(map, _) if map.class() == LayoutClass::Split => {
                 "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
             }
-            _ => "strides alone do not say where its elements lie; copy it to a layout of strides",
+            _ => "strides alone do not say where its elements are stored; copy it to a layout of strides",
         };
         Error::NotExpressible { target: "strided tensor", reason: reason.into() }
     }
@@ -91,7 +91,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The elements from the start of the tensor's buffer to its end: of a descriptor to one past the last that an index has, of
-    /// another layout with the padding behind it, which XLA's size counts.
+    /// another layout with the padding after it, which XLA's size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.min_elements(),
@@ -99,7 +99,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The elements in front of index 0. A tensor without elements lies nowhere.
+    /// The elements before index 0; 0 for a tensor without elements.
     pub(super) fn base_offset(&self) -> u64 {
         match self {
             _ if self.logical_elements() == 0 => 0,
@@ -152,7 +152,7 @@ impl<'a> Tensor<'a> {
         matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDml)
     }
 
-    /// What is wrong with writing it: two indices with one offset, or that nobody could say.
+    /// What is wrong with writing it: two indices with one offset, or that the search was too long.
     pub(super) fn check_output(&self) -> Result<(), Error> {
         let overlap = match self {
             Tensor::Strided(desc) => desc.overlap(),

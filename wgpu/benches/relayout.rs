@@ -201,7 +201,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// `*` stands for anything.
+/// `*` means anything.
 fn matches_glob(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

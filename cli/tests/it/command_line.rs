@@ -23,7 +23,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// What a run left behind.
+/// What a run left.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,

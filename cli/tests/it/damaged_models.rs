@@ -1,4 +1,4 @@
-//! Models that are damaged or lie: a sentence and exit status 2, never a panic or a huge allocation.
+//! Models that are damaged or inconsistent: a sentence and exit status 2, never a panic or a huge allocation.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn truncated_anywhere() {
 
 #[test]
 fn bytes_behind_the_last_tensor() {
-    refused("too_long", &with_header(TWO, 31), "2 bytes behind its last tensor");
+    refused("too_long", &with_header(TWO, 31), "2 bytes after its last tensor");
 }
 
 #[test]

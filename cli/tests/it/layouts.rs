@@ -239,7 +239,7 @@ fn check_suggests_what_the_device_accepts() {
     assert!(good["warning"].as_str().unwrap().starts_with("axis 0 has a row pitch of 2048 bytes"), "{good}");
     let wide = check("f16[64,1024]", &["--json", "--box", "64,128"]).object();
     assert_eq!((&wide["ok"], &wide["errors"][0]["code"]), (&json!(false), &json!("box_limit")));
-    // A type is no matter of strides.
+    // Strides do not depend on the type.
     assert_eq!(check("s4[64,1024]", &["--json"]).object()["suggestion"], Value::Null);
 }
 
@@ -291,7 +291,7 @@ fn describe_shows_every_notation() {
     let text = run(&["describe", "f32[2,3]:[5,1]"]).stdout;
     for line in [
         "  also       XLA                f32[2,3]{1,0:T(5)}\n",
-        "  not as     axis order: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3\n",
+        "  not as     axis order: axis 0 takes steps of 5 elements, and packed after axis 1 it would take 3\n",
         "             CuTe               f32(2,3):(5,1)\n",
         "             NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))\n",
         r#"{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}"#,

@@ -1,4 +1,4 @@
-//! `model --out`: what is written, read back and kept, and what is left behind when that fails.
+//! `model --out`: what is written, read back and kept, and what is left when that fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};

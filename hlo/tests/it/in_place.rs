@@ -80,8 +80,8 @@ ENTRY %e (p: f32[50]) -> f32[10] {
   %update = ((f32[100]{0}), f32[200]{0}, s32[]) async-update(%start)
   %later = f32[500]{0} pad(%p), padding=0_450
   %done = f32[200]{0} async-done(%update)
-  %behind = f32[600]{0} pad(%p), padding=0_550
-  ROOT %z = f32[10]{0} custom-call(%beside, %later, %done, %behind), custom_call_target=\"f\"
+  %after = f32[600]{0} pad(%p), padding=0_550
+  ROOT %z = f32[10]{0} custom-call(%beside, %later, %done, %after), custom_call_target=\"f\"
 }
 ";
     let module = read(text);
@@ -95,7 +95,7 @@ ENTRY %e (p: f32[50]) -> f32[10] {
     };
     assert_eq!(at("beside"), [400, 300, 200, 100]);
     assert_eq!(at("later"), [500, 400, 300, 200, 100]);
-    assert_eq!(at("behind"), [600, 500, 400, 200]);
+    assert_eq!(at("after"), [600, 500, 400, 200]);
 }
 
 /// Compilers write each name once; of a text that does not, calls mean the first.

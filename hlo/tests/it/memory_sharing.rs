@@ -243,7 +243,7 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
         ),
         // An operand that the text does not define is not a second value.
         (
-            "%d = f32[25]{0} dynamic-update-slice(%nobody, %i, %i)
+            "%d = f32[25]{0} dynamic-update-slice(%unknown, %i, %i)
              %y = f32[25]{0} sine(%d)
              ROOT %z = pred[] custom-call(%y)"
                 .to_owned(),

@@ -90,7 +90,7 @@ fn a_copy_of_more_workgroups_than_the_device_has_is_refused_with_their_number() 
     assert_eq!(words(8 * 64), Ok([2, 2, 2]));
     let error = words(8 * 64 + 1).unwrap_err();
     assert_eq!(error.code(), "out_of_limits");
-    assert_eq!(error.to_string(), "the number of workgroups along an axis is 3, but must lie between 1 and 2");
+    assert_eq!(error.to_string(), "the number of workgroups along an axis is 3, but must be between 1 and 2");
 }
 
 /// The conversions that WGSL has words for; for floats of 8 bits there are the bits alone.

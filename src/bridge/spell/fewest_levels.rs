@@ -1,6 +1,6 @@
 //! The shortest tiles for an order of digits: a search, level by level.
 //!
-//! A tile moves the minor digits of some dimensions, in the order of the dimensions, behind everything else. The last
+//! A tile moves the minor digits of some dimensions, in the order of the dimensions, after everything else. The last
 //! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
 //! before it, all are tried, up to a number of steps.
 
@@ -21,7 +21,7 @@ const MOST_LEVELS: usize = 4;
 const MOST_PERMUTED: usize = 4;
 
 /// A dimension order (major to minor) and tiles: of those with the fewest levels one with the shortest text, if there
-/// is one within so many steps. A step is one tile that is tried.
+/// is one within `steps` steps. A step is one tile that is tried.
 pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
     let rank = sizes.len();
     let position = |dimension| Position {
@@ -63,7 +63,7 @@ struct Position {
 }
 
 impl Position {
-    /// Its digits above those minor ones that lie at `place` or behind it, and these.
+    /// The digits that stay, and the minor digits at `place` or after it.
     fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
         let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.plus(1));
         self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
@@ -140,7 +140,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for so many more tiles that bring the positions into the order of memory.
+    /// Looks for `levels` more tiles that bring the positions into the order of memory.
     fn extend(&mut self, positions: &[Position], levels: usize) {
         match levels {
             0 => {
@@ -219,7 +219,7 @@ impl Search<'_> {
         Some(tile)
     }
 
-    /// The tile that moves so many digits of the positions from `first` on, and the shape behind it.
+    /// The tile that moves `moved` digits of the positions from `first` on, and the shape after it.
     fn apply(
         &self,
         positions: &[Position],

@@ -102,8 +102,8 @@ fn block_comment(text: &str) -> usize {
 /// `r"..."`, `br#"..."#`.
 fn raw_string(text: &str) -> Option<usize> {
     let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-        let behind = text.strip_prefix(prefix).map(|rest| rest.trim_start_matches('#'));
-        behind.is_some_and(|behind| behind.starts_with('"'))
+        let after = text.strip_prefix(prefix).map(|rest| rest.trim_start_matches('#'));
+        after.is_some_and(|after| after.starts_with('"'))
     })?;
     let rest = &text[prefix.len()..];
     let hashes = rest.len() - rest.trim_start_matches('#').len();

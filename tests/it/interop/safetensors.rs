@@ -1,4 +1,4 @@
-//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and files that lie.
+//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and inconsistent files.
 #![cfg(feature = "safetensors")]
 
 use std::collections::HashMap;
@@ -176,8 +176,8 @@ fn layouts_that_lie_are_refused_by_name() {
     bad_layout("u8[2,6]:[18,1]", "F32", "[6]", "elements are F32");
     bad_layout("f32[2,3]:[1,2]", "F32", "[3,2]", "sizes [3, 2]");
     // Elements that share their place.
-    bad_layout("f32[2,3]:[0,1]+3", "F32", "[6]", "both lie at element 3");
-    bad_layout("f32[3,4]:[1,1]", "F32", "[6]", "both lie at element 2");
+    bad_layout("f32[2,3]:[0,1]+3", "F32", "[6]", "are both stored at element 3");
+    bad_layout("f32[3,4]:[1,1]", "F32", "[6]", "are both stored at element 2");
     bad_layout("f32((2,2),3):((0,1),1)", "F32", "[6]", "it takes 16 bytes");
     // Sizes that cannot be counted, or only just.
     bad_layout("f32[4294967296,4294967296,4294967296]:[1,1,1]", "F32", "[6]", "");
@@ -204,9 +204,9 @@ fn headers_that_lie_are_refused_by_name() {
     refused(&raw(&one, 5), "model_trailing_bytes");
     // The last of two would win in a map, and a gap of no one's bytes be left.
     let twice = format!(r#"{{"a":{},"a":{}}}"#, entry(0, 4), entry(0, 4));
-    assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` stands twice in the header"));
+    assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` is twice in the header"));
     let words = format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},"a":{}}}"#, entry(0, 4));
-    assert!(refused(&raw(&words, 4), "model_repeated_name").contains("`k` stands twice in the metadata"));
+    assert!(refused(&raw(&words, 4), "model_repeated_name").contains("`k` is twice in the metadata"));
     let layouts =
         format!(r#"{{"__metadata__":{{"layout.a":"u8[4]:[1]","layout.a":"s8[4]:[1]"}},"a":{}}}"#, entry(0, 4));
     refused(&raw(&layouts, 4), "model_repeated_name");
