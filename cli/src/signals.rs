@@ -48,7 +48,7 @@ mod with {
     #[derive(Debug)]
     pub(crate) struct Watched(&'static Range);
 
-    // SAFETY: `next` is written once, before anybody else sees the range, and points to a range that lives
+    // SAFETY: `next` is written once, before any other code sees the range, and points to a range that lives
     // forever.
     unsafe impl Sync for Range {}
 

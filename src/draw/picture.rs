@@ -32,8 +32,8 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// The most columns that a picture shows: the size of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the matrices of the others, and the
-/// places in memory.
+/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the
+/// matrices of the others, and the places in memory.
 const CORNER: u64 = 16;
 const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;
@@ -115,8 +115,9 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more than
-    /// [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look through.
+    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more
+    /// than [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look
+    /// through.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -131,9 +132,9 @@ impl Picture {
         Picture::of(map, caption, &Corner { extents: extents(map), places: 0..map.physical_elements() })
     }
 
-    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line that says what is left
-    /// out. The corner is the first 16 indices of each of the last two dimensions, of at most 4 matrices, and the first
-    /// 256 places in memory from the base offset on.
+    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line
+    /// that says what is left out. The corner is the first 16 indices of each of the last two dimensions, of
+    /// at most 4 matrices, and the first 256 places in memory from the base offset on.
     ///
     /// # Errors
     ///

@@ -21,8 +21,8 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelFault {
-    /// The header is missing, too long, not JSON, or contradicts itself: gaps, overlapping tensors, bytes that
-    /// do not fit a shape.
+    /// The header is missing, too long, not JSON, or contradicts itself: gaps, overlapping tensors, bytes
+    /// that do not fit a shape.
     Header {
         /// What was found, as the end of a sentence.
         reason: String,
@@ -110,10 +110,10 @@ impl fmt::Display for ModelFault {
             ModelFault::Header { reason } => write!(f, "the model {}", Quoted(reason)),
             ModelFault::Truncated { what, needed, found } => write!(
                 f,
-                "the model is truncated or no safetensors file: {what} would be {needed} bytes long, but only {found} follow"
+                "the model is truncated or is not a safetensors file: {what} would be {needed} bytes long, but only {found} follow"
             ),
             ModelFault::TrailingBytes { bytes } => {
-                write!(f, "the model has {bytes} bytes after its last tensor that belong to none")
+                write!(f, "the model has {bytes} bytes after its last tensor that belong to no tensor")
             }
             ModelFault::RepeatedName { name, place } => {
                 write!(f, "`{}` is twice in {place}", Quoted(name))

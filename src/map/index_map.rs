@@ -76,8 +76,9 @@ pub enum LayoutClass {
     RaggedSplit,
     /// Some dimensions can only be placed together.
     Fused,
-    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings, such
-    /// as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked for.)
+    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings,
+    /// such as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked
+    /// for.)
     Irreducible,
 }
 
@@ -121,11 +122,11 @@ impl FromStr for LayoutClass {
 
 /// Where every element is stored: the common form of all layouts.
 ///
-/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the
-/// same physical size, and the same normal form. Equal maps put every element at the same place; maps that do
-/// are equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other classes, one
-/// layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what `==` cannot
-/// within a bounded time.
+/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the same
+/// physical size, and the same normal form. Equal maps put every element at the same place; maps that do are
+/// equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other
+/// classes, one layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what
+/// `==` cannot within a bounded time.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -168,12 +169,13 @@ pub trait ToIndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which
-    /// is stored in several buffers.
+    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with
+    /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
-    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a guaranteed alignment and a total
-    /// size set by hand. `None` for layouts of other models, even those that have strides.
+    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a
+    /// guaranteed alignment and a total size set by hand. `None` for layouts of other models, even those that
+    /// have strides.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
@@ -187,7 +189,8 @@ pub trait ToIndexMap {
         None
     }
 
-    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may; others do not.
+    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
+    /// others do not.
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
     }
@@ -289,8 +292,9 @@ impl IndexMap {
         self.base
     }
 
-    /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice that leaves out elements is,
-    /// and so is what does not begin at the start of its buffer: see [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
+    /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice
+    /// that leaves out elements is, and so is what does not begin at the start of its buffer: see
+    /// [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};

@@ -90,8 +90,8 @@ impl Replay<'_> {
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
         let Some(major) = varying().next() else { return Some(()) };
-        // A dimension that is always 0 but padded comes after one that varies: the number counts in steps that the
-        // chain does not.
+        // A dimension that is always 0 but padded comes after one that varies: the number counts in steps
+        // that the chain does not.
         let after = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
         if after.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
             return None;

@@ -62,12 +62,14 @@ impl fmt::Display for Line {
     }
 }
 
-/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there is
-/// none. With the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
+/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there
+/// is none. With the feature `named`, a line more for each name that the layout has, unless it is row-major
+/// and packed.
 ///
-/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes, elements of the same
-/// width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give the end of the buffer; in the
-/// others it ends after the last element. Memory spaces (`S(n)`) are XLA's alone, flags and alignments DirectML's.
+/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes,
+/// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give
+/// the end of the buffer; in the others it ends after the last element. Memory spaces (`S(n)`) are XLA's
+/// alone, flags and alignments DirectML's.
 ///
 /// ```
 /// use tensor_layout::{notation, ArrayShape};
@@ -240,8 +242,8 @@ fn other_width(target: &'static str, map: &IndexMap) -> Error {
     Error::NotExpressible { target, reason }
 }
 
-/// The order of axes that are packed one after the other, or why they are not. NCHW's and NCDHW's letters for rank 4 and 5,
-/// a, b, c, ... for others.
+/// The order of axes that are packed one after the other, or why they are not. NCHW's and NCDHW's letters for
+/// rank 4 and 5, a, b, c, ... for others.
 fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let rank = strided.sizes.len();
     if rank == 0 || rank > AxisOrder::MAX_RANK {

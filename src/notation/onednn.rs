@@ -187,7 +187,7 @@ impl Tag {
     fn of(map: &IndexMap) -> Result<Tag, String> {
         let rank = map.sizes().len();
         if rank == 0 || rank > MAX_DIMENSIONS {
-            return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and here are {rank}"));
+            return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and this layout has {rank}"));
         }
         if map.base() != 0 {
             return Err(format!("it begins {} elements into its buffer", map.base()));

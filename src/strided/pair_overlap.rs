@@ -11,9 +11,9 @@ impl BufferTensorDesc {
     /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
     /// can be seen through the other.
     ///
-    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that are between the rows of another do not
-    /// overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`, and
-    /// the offset is that of `first`. The element types may differ.
+    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that are between the rows of another do
+    /// not overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`,
+    /// and the offset is that of `first`. The element types may differ.
     ///
     /// ```
     /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -30,7 +30,8 @@ impl BufferTensorDesc {
         self.overlap_with_at(0, other, 0)
     }
 
-    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger one.
+    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
+    /// one.
     ///
     /// ```
     /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};

@@ -91,7 +91,7 @@ fn levels() -> impl Iterator<Item = KernelLevel> {
     KernelLevel::ALL.into_iter().filter(|level| level.is_available())
 }
 
-/// What a copy may be told, and how it is run.
+/// What a copy may take, and how it is run.
 #[derive(Debug, Clone, Copy)]
 struct How {
     padding: Padding,

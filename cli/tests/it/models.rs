@@ -191,7 +191,7 @@ fn a_file_that_cannot_be_written_to_its_end_leaves_the_old_one() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_leaves_the_old_file() {
-    // A disk of 64 KiB that only the program's own shell sees. Not every system lets anybody mount one.
+    // A disk of 64 KiB that only the program's own shell sees. Not every system lets every user mount one.
     let disk = folder("full_disk");
     let mount = format!("mount -t tmpfs -o size=64k none '{}' && echo old > '{0}/out' && cd '{0}'", disk.display());
     let digits = fs::canonicalize(in_repository(DIGITS)).unwrap();

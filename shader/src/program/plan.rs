@@ -13,7 +13,7 @@ use super::pass::{Pass, Shader};
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
-/// What can be asked of a program besides the pair of layouts.
+/// What a program can be made to do besides the pair of layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProgramOptions {
     /// The form it must have; `None` for the one that should be fastest.

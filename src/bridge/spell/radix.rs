@@ -16,7 +16,8 @@ use crate::tiled::{Tile, TileSize};
 
 use super::memory_order::MemoryOrder;
 
-/// A dimension order (major to minor, all dimensions of the map) and the tiles that bring it into the order of memory.
+/// A dimension order (major to minor, all dimensions of the map) and the tiles that bring it into the order
+/// of memory.
 pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usize>, Vec<Tile>), Error> {
     // Dimensions in the order of their top digits; those of size 1 are in front.
     let rank = sizes.len();

@@ -77,7 +77,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two axes.
+    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two
+    /// axes.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -101,8 +102,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if the axes are the same, and
-    /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
+    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if
+    /// the axes are the same, and [`Error::NotExpressible`] with the reason if neither axis has stride 1, or
+    /// rows overlap.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -1,5 +1,6 @@
 //! The house rules: which folder may use which, where `unsafe` may be, how long a file may get.
 
+mod comments;
 mod graph;
 mod inside;
 mod paths;

@@ -1,4 +1,5 @@
-//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and inconsistent files.
+//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and inconsistent
+//! files.
 #![cfg(feature = "safetensors")]
 
 use std::collections::HashMap;

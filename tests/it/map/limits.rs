@@ -67,7 +67,8 @@ fn offsets_of_more_elements_than_memory_holds_are_an_error() {
     assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
 }
 
-/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of them.
+/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of
+/// them.
 fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
     let mut tiles = vec![2_u64];
     while tiles.len() <= digits {

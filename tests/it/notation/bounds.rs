@@ -19,7 +19,7 @@ fn packed(rank: usize) -> String {
 fn ranks_that_a_notation_holds() {
     for (notation, most, beyond) in [
         (Notation::DirectMl, 8, "it has 9 dimensions, and DirectML's tensors have 1 to 8"),
-        (Notation::OneDnn, 12, "oneDNN has 1 to 12 dimensions, and here are 13"),
+        (Notation::OneDnn, 12, "oneDNN has 1 to 12 dimensions, and this layout has 13"),
         (Notation::AxisOrder, 8, "an axis order has 1 to 8 letters, and there are 9 axes"),
     ] {
         assert!(line(&packed(1), notation).is_ok() && line(&packed(most), notation).is_ok(), "{notation}");
