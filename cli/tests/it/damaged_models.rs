@@ -65,9 +65,9 @@ fn bytes_behind_the_last_tensor() {
 
 #[test]
 fn headers_that_are_no_json() {
-    refused("no_json", &with_header("{\"a\":", 0), "no JSON");
-    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "no JSON");
-    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "no text");
+    refused("no_json", &with_header("{\"a\":", 0), "not JSON");
+    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "not JSON");
+    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "not text");
     refused("other_json", &with_header("[1,2,3]", 0), "header");
     refused("unknown_type", &with_header(r#"{"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}}"#, 4), "F31");
 }
