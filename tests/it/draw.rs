@@ -98,7 +98,7 @@ fn cells(svg: &str) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 #[test]
-fn cells_tell_scripts_where_they_lie() {
+fn cells_tell_scripts_where_they_are() {
     for text in
         ["f32[3,5]{1,0:T(2,2)}", "f32[2,2,3]{0,1,2}", "f32[4]:[3]+2", "f32[]", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}"]
     {

@@ -59,12 +59,12 @@ fn truncated_anywhere() {
 }
 
 #[test]
-fn bytes_behind_the_last_tensor() {
+fn bytes_after_the_last_tensor() {
     refused("too_long", &with_header(TWO, 31), "2 bytes after its last tensor");
 }
 
 #[test]
-fn headers_that_are_no_json() {
+fn headers_that_are_not_json() {
     refused("no_json", &with_header("{\"a\":", 0), "not JSON");
     refused("deep_json", &with_header(&"[".repeat(100_000), 0), "not JSON");
     refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "not text");
@@ -88,7 +88,7 @@ fn offsets_that_overlap_or_leave_gaps() {
 }
 
 #[test]
-fn sizes_that_lie() {
+fn sizes_that_do_not_fit_the_data() {
     let header = |shape: &str| format!(r#"{{"a":{{"dtype":"F64","shape":{shape},"data_offsets":[0,16]}}}}"#);
     refused("too_many_elements", &with_header(&header("[3]"), 16), "header");
     refused("overflow", &with_header(&header("[4294967296,4294967296,4294967296]"), 16), "header");

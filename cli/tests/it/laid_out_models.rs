@@ -164,7 +164,7 @@ fn rules_that_cannot_hold_are_refused_by_name() {
 }
 
 #[test]
-fn padding_somebody_else_left_is_no_difference() {
+fn padding_that_another_program_left_is_not_a_difference() {
     let folder = folder("foreign_padding");
     let [input, restored] = ["in", "restored"].map(|name| folder.join(name));
     let layout = json!({ "layout.a": "u16[3,5]{1,0:T(2,4)}", "layout.b": "u8[2,3]:[4,1]+1" });

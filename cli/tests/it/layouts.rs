@@ -267,7 +267,7 @@ fn bad_usage_is_2() {
 
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     use std::process::Stdio;
 
     let mut command = program();
@@ -444,7 +444,7 @@ fn a_view_takes_steps_in_order() {
 }
 
 #[test]
-fn what_is_no_number_or_no_part_is_named() {
+fn what_is_not_a_number_or_not_a_part_is_named() {
     let refused = run(&["check", "f32[8]", "--limits", "none", "--buffer", "x"]);
     assert!(refused.status == 2 && refused.stderr.contains("expected a whole number"), "{refused:?}");
     let refused = run(&["view", "f32[8,256]", "--slice", "[0:8,0:300]"]);

@@ -236,7 +236,7 @@ fn killed_at_any_time_there_is_no_index_without_its_parts() {
 }
 
 #[test]
-fn an_index_that_lies_is_refused_by_name() {
+fn an_inconsistent_index_is_refused_by_name() {
     let (index, out) = checkpoint("lying_index");
     let good: Value = serde_json::from_slice(&fs::read(&index).unwrap()).unwrap();
     let refused = |index_text: &str, complaint: &str| {

@@ -35,7 +35,7 @@ ENTRY %e (p: f32[100]) -> f32[1] {{
 /// Two results over two operands; beside them the table of two pointers, and the indices and the update, of
 /// which one is in the memory of the result.
 #[test]
-fn each_result_of_a_scatter_lies_over_its_own_operand() {
+fn each_result_of_a_scatter_shares_the_memory_of_its_own_operand() {
     let text = "HloModule m, is_scheduled=true
 
 %f (a: f32[], b: f32[], c: f32[], d: f32[]) -> (f32[], f32[]) {
@@ -100,7 +100,7 @@ ENTRY %e (p: f32[50]) -> f32[10] {
 
 /// Compilers write each name once; of a text that does not, calls mean the first.
 #[test]
-fn a_second_computation_of_one_name_is_nobodys() {
+fn a_second_computation_of_one_name_is_never_called() {
     let body = |name: &str, padding: u32| {
         let size = 100 + padding;
         format!(

@@ -155,7 +155,7 @@ fn item_length(item: &str) -> usize {
 }
 
 #[test]
-fn comments_and_literals_are_no_code() {
+fn comments_and_literals_are_not_code() {
     let words = |text: &str| code(text).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words("a // b\nc /* d /* e */ f */ g"), ["a", "c", "g"]);
     assert_eq!(words(r##"a "b \" // c" d r#"e " f"# g br"h" i"##), ["a", "d", "g", "i"]);

@@ -144,7 +144,7 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
 }
 
 #[test]
-fn layouts_of_nobody_are_ordinary_metadata() {
+fn layouts_of_no_tensor_are_ordinary_metadata() {
     let header =
         r#"{"__metadata__":{"layout.b":"whatever","layout":"x"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
     let file = raw(header, 1);
@@ -236,7 +236,7 @@ fn headers_that_cannot_be_written_are_refused() {
 }
 
 #[test]
-fn tensors_without_a_counterpart_are_named_when_asked() {
+fn tensors_without_a_counterpart_are_named_on_request() {
     let file = raw(r#"{"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}"#, 3);
     let model = Model::read(&file).unwrap();
     let tensor = model.tensor("a").unwrap();
@@ -277,7 +277,7 @@ fn parts_that_contradict_the_index_are_refused_by_name() {
 }
 
 #[test]
-fn an_index_that_lies_is_refused_by_name() {
+fn an_inconsistent_index_is_refused_by_name() {
     let code = |result: Result<Index, Error>| result.unwrap_err().code();
     for text in [
         "",

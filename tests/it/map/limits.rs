@@ -46,7 +46,7 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
 
 /// Each block was looked into twice for every digit: 2^30 times, and 2^40.
 #[test]
-fn the_largest_offset_of_many_digits_is_no_search() {
+fn the_largest_offset_of_many_digits_needs_no_search() {
     let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
     let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1 << 40]).unwrap();
     let last = strides.iter().sum::<u64>();

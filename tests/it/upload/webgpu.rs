@@ -98,7 +98,7 @@ fn outputs_that_share_a_byte_are_refused() {
 }
 
 #[test]
-fn a_slice_as_output_says_what_lies_between_its_elements() {
+fn a_slice_as_output_says_how_large_its_gaps_are() {
     let whole = packed(DataType::F32, &[1, 1, 8, 64]);
     let left = whole.slice_axis(3, ..32).unwrap();
     let at =
