@@ -1,5 +1,5 @@
 //! Every layout with a name, against the cases that were made from the sources' own loops
-//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, there and back through the
+//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of
 //! copies.
 #![cfg(feature = "named")]
 
