@@ -2,7 +2,8 @@
 
 use super::source::files;
 
-const FOLDERS: &[&str] = &["src", "kernel", "hlo", "shader", "cli", "wgpu", "tests", "benches", "examples"];
+const FOLDERS: &[&str] =
+    &["src", "kernel", "hlo", "shader", "cli", "wgpu", "explorer", "fuzz", "docs", "tests", "benches", "examples"];
 
 /// The most columns of a line of a comment, its indentation included.
 const COLUMNS: usize = 110;
