@@ -21,8 +21,7 @@ mod schedule;
 
 use schedule::schedule_in_words;
 use strided_copy::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, RowPitch, Stride,
-    WidthChange,
+    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, RowPitch, Stride, WidthChange,
 };
 use strided_copy::{TraitSource, Traits};
 

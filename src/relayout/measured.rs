@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::error::Error;
 
 use super::plan::cost::LONGEST_JOINED;
-use super::plan::passes::Passes;
 use super::plan::machine::Knobs;
+use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::Relayout;
 use super::tuning::{Trial, Tuning};

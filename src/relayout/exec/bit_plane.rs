@@ -54,7 +54,11 @@ fn block(
     let Call { streaming, prefetch, knobs, .. } = *call;
     let pass = |source: &[u8], destination: &mut [u8], kernel: &MicroKernel, loops: &[NestLoop]| {
         let destination = Destination::from(destination);
-        Call { source, destination, streaming: None, prefetch: false, knobs, as_planned: false }.run_at(kernel, loops, (0, 0));
+        Call { source, destination, streaming: None, prefetch: false, knobs, as_planned: false }.run_at(
+            kernel,
+            loops,
+            (0, 0),
+        );
     };
     let in_byte = 8 / bits;
     // The bytes of a row in the first buffer, and in the third.

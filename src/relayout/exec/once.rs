@@ -11,12 +11,7 @@ use super::super::plan::select;
 
 /// Copies with the kernel that a plan would choose.
 #[inline(never)]
-pub(crate) fn run(
-    nest: &PlainNest<'_>,
-    knobs: &Knobs,
-    source: &[u8],
-    destination: Destination<'_>,
-) {
+pub(crate) fn run(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) {
     let mut loops = NestLoops::new();
     let mut once = 1_u64;
     for step in nest.loops() {

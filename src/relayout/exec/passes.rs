@@ -43,11 +43,7 @@ pub(crate) enum OldPadding<'a> {
 /// # Errors
 ///
 /// [`Error::Overflow`] as for [`run`].
-pub(crate) fn all_but_last(
-    stages: &StagedPasses,
-    source: &[u8],
-    padding: OldPadding<'_>,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn all_but_last(stages: &StagedPasses, source: &[u8], padding: OldPadding<'_>) -> Result<Vec<u8>, Error> {
     let mut buffers = Vec::with_capacity(stages.before.len());
     for pass in &stages.before {
         let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;

@@ -43,7 +43,13 @@ pub(crate) fn run(
     }
     if prepared.is_empty() {
         for copy in boxes.iter() {
-            run_box(&PlannedBox::new(copy, *widths, program.memory(), knobs)?, *widths, &mut call, &mut written, progress);
+            run_box(
+                &PlannedBox::new(copy, *widths, program.memory(), knobs)?,
+                *widths,
+                &mut call,
+                &mut written,
+                progress,
+            );
         }
     }
     Ok(written)
@@ -54,12 +60,7 @@ pub(crate) fn run(
 /// # Errors
 ///
 /// [`Error::Overflow`] as for [`run`].
-pub(crate) fn run_filled(
-    program: &Program,
-    fill: &Fill,
-    source: &[u8],
-    destination: &mut [u8],
-) -> Result<(), Error> {
+pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     fill::before(fill, destination);
     run(program, source, (&mut *destination).into(), &mut |_| {})?;
     fill::after(fill, destination.into());

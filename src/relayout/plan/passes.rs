@@ -114,7 +114,10 @@ impl Passes {
         match self {
             Passes::Direct(program) => change(program),
             Passes::Staged(StagedPasses { before, last }) => {
-                before.iter_mut().flat_map(|pass| pass.recover.iter_mut().chain([&mut pass.program])).for_each(&mut change);
+                before
+                    .iter_mut()
+                    .flat_map(|pass| pass.recover.iter_mut().chain([&mut pass.program]))
+                    .for_each(&mut change);
                 change(last);
             }
         }

@@ -29,7 +29,9 @@ fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize
     let plan = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs);
     let boxes: Vec<CopyBox> = program.boxes.iter().collect();
     program.prepared = match most {
-        Some(most) => planned_in(Parts { most, apart: 1 }, boxes, program.widths, (program.memory(), &program.knobs)).unwrap(),
+        Some(most) => {
+            planned_in(Parts { most, apart: 1 }, boxes, program.widths, (program.memory(), &program.knobs)).unwrap()
+        }
         None => boxes.into_iter().map(plan).collect::<Result<_, _>>().unwrap(),
     };
     let bytes = |elements: u64| usize::try_from(elements * bits / 8).unwrap();
