@@ -23,14 +23,16 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no
+    /// such kernel.
     #[inline]
     pub(super) fn run(&mut self, nest: &Nest) {
         let schedule = self.schedule(nest.kernel(), nest.loops());
         self.kernels().run(nest, &schedule);
     }
 
-    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and
+    /// destination.
     ///
     /// # Panics
     ///
