@@ -72,9 +72,8 @@ impl Call<'_> {
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, schedule };
             // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
-            // inside `source` and writes inside
-            // `destination`, which are borrowed for the whole call and do not overlap, the latter being
-            // nobody else's.
+            // inside `source` and writes inside `destination`. Both are borrowed for the whole call, the
+            // latter alone, so they do not overlap.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         self.run_portable(kernel, loops, start);
@@ -94,8 +93,8 @@ impl Call<'_> {
 /// # Safety
 ///
 /// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span
-/// ([`MicroKernel::span`]) is readable from the iteration's source offset behind `walk.start.0` on, and
-/// writable from its destination offset behind `walk.start.1` on; the two do not overlap; and no other thread
+/// ([`MicroKernel::span`]) is readable from the iteration's source offset after `walk.start.0` on, and
+/// writable from its destination offset after `walk.start.1` on; the two do not overlap; and no other thread
 /// accesses the bytes written. What is between these spans of the source is readable too.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {

@@ -218,7 +218,7 @@ pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
 ///
 /// # Safety
 ///
-/// So many different ones of these bytes were written, by runs of nests or by [`Destination::fill`].
+/// `written` different ones of these bytes were written, by runs of nests or by [`Destination::fill`].
 pub unsafe fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
     assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
     // SAFETY: the same number of bytes, borrowed for as long, and by the caller's promise all of them are

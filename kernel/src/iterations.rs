@@ -1,7 +1,7 @@
 //! Where the iterations of a nest begin: the loops outside its kernel, one iteration at a time.
 #![allow(
     clippy::arithmetic_side_effects,
-    reason = "offsets of iterations lie inside the buffers, whose span was computed with saturation; counts stay below extents"
+    reason = "offsets of iterations are inside the buffers, whose span was computed with saturation; counts stay below extents"
 )]
 
 use crate::nest::{NestLoop, Stride};

@@ -23,7 +23,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "`Call::run` compares the span of a nest, computed with saturation, with its buffers; all offsets lie inside"
+    reason = "`Call::run` compares the span of a nest, computed with saturation, with its buffers; all offsets are inside"
 )]
 
 #[cfg(target_arch = "aarch64")]

@@ -25,7 +25,7 @@ pub enum TraitSource {
     /// The CPU: CPUID leaf 4 (Intel), leaf 0x8000001D (AMD).
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has CPUID"))]
     Cpuid,
-    /// Nobody said.
+    /// Assumed, as the CPU does not say.
     Assumed,
 }
 

@@ -16,14 +16,14 @@ pub struct Schedule {
     pub permuted: bool,
     /// Past the cache, whole lines of the destination are stored in the order of the source.
     pub lines_in_source_order: bool,
-    /// Through the cache, runs of so many columns of a plane are copied before the next ones; 0: pieces of
+    /// Through the cache, runs of this many columns of a plane are copied before the next ones; 0: pieces of
     /// rows are.
     pub few_columns: u8,
     /// Bytes of a destination row that are written before the next row is, where a plane of runs is
     /// transposed.
     pub run_piece: u16,
-    /// So many neighbouring iterations, whose runs follow each other in every row of the destination, are
-    /// stored together; 0: each by itself.
+    /// The number of neighbouring iterations, whose runs follow each other in every row of the destination,
+    /// are stored together; 0: each by itself.
     pub joined_iterations: u16,
     /// How far ahead is prefetched where the hardware prefetcher does not follow, in bytes.
     pub prefetch_distance: u32,
@@ -68,9 +68,9 @@ pub struct Panels {
 pub enum Stage {
     /// Nothing.
     None,
-    /// So many lines of each row of the source.
+    /// The number of lines of each row of the source.
     Gather(u8),
-    /// So many lines of each row of the destination, stored through the cache from there.
+    /// The number of lines of each row of the destination, stored through the cache from there.
     Scatter(u8),
     /// The same, stored past the cache.
     Stream(u8),

@@ -88,10 +88,8 @@ impl Part<'_> {
             // A fence orders the stores of its own thread.
             let _fence = streaming.then(|| StreamFence::new(level));
             // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was
-            // asserted: they read inside `source` and write inside the destination, both of which are
-            // borrowed until all parts are done, and which do not overlap, the latter being no one else's.
-            // `writes_are_disjoint` holds, by `loop_to_share`: no two iterations, so no two parts, write one
-            // byte.
+            // asserted. Both buffers are borrowed until all parts are done, and do not overlap.
+            // `writes_are_disjoint` holds by `loop_to_share`: no two parts write one byte.
             unsafe { run_at_level(nest.kernel(), &walk, level) };
         }
     }

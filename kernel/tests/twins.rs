@@ -1,4 +1,5 @@
-//! Random nests by random schedules at every level, vectors in plain Rust included: the same bytes as in safe Rust.
+//! Random nests by random schedules at every level, vectors in plain Rust included: the same bytes as in safe
+//! Rust.
 
 use strided_copy::nest::{
     Axis, BitInterleave, Direction, MicroKernel, MicroTile, Nest, NestLoop, PackedWords, Plane, Stride, WidthChange,

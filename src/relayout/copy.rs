@@ -88,8 +88,9 @@ pub fn copy<'a>(
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`]; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) if
-/// an axis that runs backwards reaches past the start of its buffer.
+/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`];
+/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) if an axis that runs backwards reaches past the
+/// start of its buffer.
 ///
 /// ```
 /// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};

@@ -117,7 +117,7 @@ impl Relayout {
                 let filled = Size(filled.saturating_mul(u64::try_from(*bytes).unwrap_or(u64::MAX)));
                 let blocks = blocks.map_or(String::new(), |blocks| format!(", in {} blocks", blocks.len()));
                 let boxes = counted(boxes.len(), "box", "boxes");
-                format!("{what}: {boxes}, {filled} with what lies between, written before the elements{blocks}")
+                format!("{what}: {boxes}, {filled} with the gaps, written before the elements{blocks}")
             }
             (Fill::Whole { .. }, Some(blocks)) => {
                 let block = Size(whole.checked_div(u64::try_from(blocks.len()).unwrap_or(1)).unwrap_or(whole));
@@ -225,7 +225,7 @@ fn machine_in_words(traits: &Traits) -> String {
         TraitSource::Cpuid => "by CPUID",
         TraitSource::Assumed => "assumed",
     };
-    let inclusive = if l2_inclusive { ", which holds what L1 holds" } else { "" };
+    let inclusive = if l2_inclusive { " (inclusive)" } else { "" };
     format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}{inclusive}, lines of {line} bytes ({said})")
 }
 

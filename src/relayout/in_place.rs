@@ -26,7 +26,7 @@ impl Relayout {
     ///
     /// That is possible without a second buffer if the elements change places in pairs: transposes of square
     /// planes, and exchanges of axes of one size. And it is if they keep their order, as a slice does that is
-    /// moved along one of its axes, or rows that are moved apart or together; what is left behind of the
+    /// moved along one of its axes, or rows that are moved apart or together; what is left of the
     /// source stays as it is.
     ///
     /// # Errors
@@ -99,10 +99,10 @@ impl Relayout {
             return refused("it falls into too many boxes");
         }
         if self.fill.is_first() {
-            return refused("its padding lies in short runs or in too many boxes");
+            return refused("its padding is in short runs or in too many boxes");
         }
         if self.source.check_injective().is_err() {
-            return refused("elements of the source lie at one place");
+            return refused("elements of the source share a place");
         }
         let boxes: Vec<CopyBox> = program.boxes.iter().collect();
         let mut there: Vec<Canonical> = boxes.iter().map(|copy| canonical(copy, false)).collect();

@@ -55,7 +55,7 @@ impl Relayout {
         let repeats = u32::try_from(SAMPLE.as_nanos().div_ceil(once.as_nanos())).unwrap_or(1);
         let mut times = vec![Duration::MAX; plans.len()];
         // In turns, so that what disturbs the machine for a while disturbs all; and each round begins with
-        // another one, because what a copy leaves in the cache slows down the one behind it.
+        // another one, because what a copy leaves in the cache slows down the one after it.
         for round in 0..=ROUNDS {
             plans.rotate_left(1);
             times.rotate_left(1);

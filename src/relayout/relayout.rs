@@ -24,11 +24,12 @@ use super::tuning::{Trial, Tuning};
 /// A planned copy of every element from one layout to another.
 ///
 /// The source may repeat elements (broadcast); the destination may not. Buffers are plain bytes of any
-/// alignment; elements of fewer than 8 bits lie low bits first. Any element of 1, 2, 4 or a multiple of 8 bits can
-/// be moved, and any other width up to 128 bits.
+/// alignment; elements of fewer than 8 bits are packed low bits first. Any element of 1, 2, 4 or a multiple
+/// of 8 bits can be moved, and any other width up to 128 bits.
 ///
-/// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs it: signed integers are
-/// extended by their sign, all others by zeros, and packing keeps the low bits. No other pair of widths or types is converted.
+/// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs
+/// it: signed integers are extended by their sign, all others by zeros, and packing keeps the low bits. No
+/// other pair of widths or types is converted.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -67,7 +68,7 @@ pub struct Relayout {
     pub(super) destination_needs: u64,
     /// Bytes of the destination, padding included: each run asks.
     pub(super) destination_size: u64,
-    /// Bytes behind the destination that its own size is rounded up by: padding as well.
+    /// Bytes after the destination that its own size is rounded up by: padding as well.
     pub(super) tail: u64,
 }
 
@@ -78,22 +79,25 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ, [`Error::DataTypeMismatch`] and
-    /// [`Error::ElementBitsMismatch`] if the elements do; [`Error::OverlappingDestination`] if two indices of the
-    /// destination share an offset; [`Error::TooHard`] if that could not be decided, or if one layout is cut into so many blocks that do not
-    /// divide each other (dozens of tiles) that the copy would fall into more than 65,536 boxes along one dimension;
-    /// [`Error::UnsupportedElementBits`] for elements of more than 128 bits that are no whole bytes; and what
-    /// [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`], [`Error::NotExpressible`] for a layout with `SC(..)`).
+    /// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ, [`Error::DataTypeMismatch`]
+    /// and [`Error::ElementBitsMismatch`] if the elements do; [`Error::OverlappingDestination`] if two
+    /// indices of the destination share an offset; [`Error::TooHard`] if that could not be decided, or if one
+    /// layout is cut into blocks that do not divide each other (dozens of tiles) so that the copy would fall
+    /// into more than 65,536 boxes along one dimension; [`Error::UnsupportedElementBits`] for elements of
+    /// more than 128 bits that are not whole bytes; and what [`ToIndexMap::to_index_map`] returns
+    /// ([`Error::Overflow`], [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
         Self::reversing(source, destination, &[])
     }
 
-    /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index `size - 1 - i`.
+    /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index
+    /// `size - 1 - i`.
     ///
-    /// This is how negative strides are said: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for RGB. A layout itself has no
-    /// direction: describe where the elements lie, with positive strides from the lowest address, and name the axes
-    /// that one side of the copy walks the other way. Which side is the same; an axis that both walk backwards is not named.
-    /// Axes of size 1 change nothing, and naming one twice is naming it once.
+    /// This is how negative strides are said: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
+    /// RGB. A layout itself has no direction: describe where the elements are stored, with positive strides
+    /// from the lowest address, and name the axes that one side of the copy walks the other way. Which side
+    /// is the same; an axis that both walk backwards is not named. Axes of size 1 change nothing, and naming
+    /// one twice is naming it once.
     ///
     /// # Errors
     ///
@@ -163,13 +167,15 @@ impl Relayout {
         if zero_padding { plan.with_padding(Padding::Zero) } else { Ok(plan) }
     }
 
-    /// The same copy with another treatment of the destination's padding: of all places of its buffer without an element, and of the
-    /// tail where the size of a descriptor is rounded up (`u8[3]` takes 4 bytes), as far as the buffer has it; the tail is set to zero.
+    /// The same copy with another treatment of the destination's padding: of all places of its buffer without
+    /// an element, and of the tail where the size of a descriptor is rounded up (`u8[3]` takes 4 bytes), as
+    /// far as the buffer has it; the tail is set to zero.
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a
-    /// cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
+    /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a
+    /// [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a cache between those of a
+    /// slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
@@ -188,8 +194,8 @@ impl Relayout {
         self.with_padding_everywhere(padding)
     }
 
-    /// As [`with_padding`](Self::with_padding), also where the destination is a part of a larger buffer: all of that buffer that the
-    /// destination spans, from its start on, is overwritten, whatever else it holds.
+    /// As [`with_padding`](Self::with_padding), also where the destination is a part of a larger buffer: all
+    /// of that buffer that the destination spans, from its start on, is overwritten, whatever else it holds.
     ///
     /// # Errors
     ///
@@ -293,7 +299,8 @@ impl Relayout {
         &self.reversed
     }
 
-    /// Does the copy change the storage width of its elements: unpack 1, 2 or 4 bits to a byte each, or pack them?
+    /// Does the copy change the storage width of its elements: unpack 1, 2 or 4 bits to a byte each, or pack
+    /// them?
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -316,8 +323,8 @@ impl Relayout {
         self.destination_size
     }
 
-    /// Copies every element. Bytes past the two layouts are neither read nor written, but for the tail of a descriptor whose padding
-    /// [is set](Self::with_padding).
+    /// Copies every element. Bytes past the two layouts are neither read nor written, but for the tail of a
+    /// descriptor whose padding [is set](Self::with_padding).
     ///
     /// # Errors
     ///
@@ -332,7 +339,8 @@ impl Relayout {
         self.run_with_progress(source, destination, &mut |_| {})
     }
 
-    /// As [`run`](Self::run), and tells `progress` now and then how many bytes of elements have been written in all.
+    /// As [`run`](Self::run), and tells `progress` now and then how many bytes of elements have been written
+    /// in all.
     ///
     /// # Errors
     ///

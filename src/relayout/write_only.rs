@@ -24,10 +24,11 @@ use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::{Destination, WriteOnly, all_written};
 
-/// The bytes of a destination, of which a plan has written so many.
+/// The bytes of a destination, and how many of them a plan has written.
 ///
 /// Planning is trusted here: the boxes of elements and of padding are disjoint and inside the destination.
-/// `tests/house/write_only.rs` holds that on random pairs. Every other `unsafe` of a copy checks what it requires.
+/// `tests/house/write_only.rs` holds that on random pairs. Every other `unsafe` of a copy checks what it
+/// requires.
 #[allow(unsafe_code, reason = "planning says that all bytes are written; no kernel can")]
 fn initialised(own: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
     // SAFETY: `written` is the sum over boxes that write different bytes of `own`.
@@ -46,7 +47,7 @@ impl Relayout {
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("s4[3,3]{1,0:E(4)}".parse()?, "s4[3,3]{0,1:E(4)}".parse()?);
     /// let relayout = Relayout::new(&from, &to)?;
-    /// assert!(relayout.reads_destination(), "the last byte has four bits that are no element's");
+    /// assert!(relayout.reads_destination(), "the last byte has four bits that belong to no element");
     /// assert!(!relayout.with_padding(Padding::Zero)?.reads_destination());
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

@@ -48,13 +48,13 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
         return destination.copy_from_slice(&source[..destination.len()]);
     }
     let (words, rest) = destination.as_chunks_mut::<8>();
-    let behind = 8 * words.len();
+    let after = 8 * words.len();
     let (low, high) = (source.as_chunks::<8>().0, source[1..].as_chunks::<8>().0);
     for ((word, low), high) in words.iter_mut().zip(low).zip(high) {
         // Nine bytes, as two words that share seven of them.
         *word = ((u64::from_le_bytes(*low) >> shift) | (u64::from_le_bytes(*high) << (8 - shift))).to_le_bytes();
     }
-    for (byte, pair) in rest.iter_mut().zip(source[behind..].windows(2)) {
+    for (byte, pair) in rest.iter_mut().zip(source[after..].windows(2)) {
         *byte = (pair[0] >> shift) | (pair[1] << (8 - shift));
     }
 }

@@ -224,11 +224,9 @@ impl Row<'_> {
         };
         // Then the fourth vector reads the table from where the first does.
         let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
-        // SAFETY: `place` is where the period begins on the source that byte `at` of the row belongs to,
-        // `phase` the place of the byte in it: below the period, so that a vector of the table is readable
-        // from there on. Source vectors are read whole while `place + all_registers` is readable, and in part
-        // otherwise; whole vectors are written while they end before `end`. Those that are streamed are whole
-        // vectors after the aligned `head`.
+        // SAFETY: byte `at` is `phase` bytes into the period at `place`, less than a period, so the table has
+        // a vector there. Source vectors are read whole while `place + all_registers` is readable, else in
+        // part. Whole vectors end before `end`; streamed ones begin after the aligned `head`.
         unsafe {
             if first == 0 && head > 0 {
                 self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);

@@ -198,7 +198,7 @@ impl Interleave<'_> {
         let &Interleave { walk, weave, row, unit, pitch, .. } = self;
         let Weave { sources, destinations, source_apart, .. } = weave;
         let dense_destination = source_apart || destinations == 1;
-        // The bytes of the destination that a byte of a row stands for in each of its rows.
+        // The bytes of each row of the destination for a byte of a row.
         let step = if source_apart { destinations } else { 1 };
         // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
         // and wrap.

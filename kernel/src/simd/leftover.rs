@@ -7,7 +7,7 @@ use super::lines::{copy_lines, short};
 use super::vector::Vector;
 use crate::cost::LINE;
 
-/// What is left of a run behind its last whole line of the destination, at the end of a line.
+/// What is left of a run after its last whole line of the destination, at the end of a line.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
 pub(super) struct Leftover(MaybeUninit<[u8; LINE]>);

@@ -180,10 +180,9 @@ impl Part<'_> {
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = whole - whole % LINE;
-        // SAFETY: places up to `head`, from there to `head + whole`, and those after are all of the run.
-        // Whole vectors are written where their place is at most `run - 2 * V::BYTES`: they end inside the
-        // run, and so do the two source vectors, which begin at least where `run - place` is two vectors.
-        // They are whole vectors after the beginning of a line.
+        // SAFETY: places up to `head`, the next `whole`, and those after are all of the run. Whole vectors
+        // are written at places up to `run - 2 * V::BYTES`: they end inside the run, and the two source
+        // vectors begin inside it. Streamed ones are whole vectors after the beginning of a line.
         unsafe {
             // From the back of the destination to its front.
             for place in (head + whole..run).step_by(V::BYTES).rev() {

@@ -51,10 +51,9 @@ impl Operation for ReverseVectors<'_> {
         // Backwards, a vector is loaded that ends with the units.
         let shift = if backwards { V::BYTES - step } else { 0 };
         let shifted = order.map(|place| place.wrapping_add(u8::try_from(shift).unwrap_or(0)));
-        // SAFETY: both are a line, and a vector no more. At `at`, whole vectors are inside the `bytes` of a
-        // run on either side; the last units, whose beginning is at most `bytes - step`, are read and written
-        // in part. What a vector writes after its `step` bytes is written again by the next. A prefetch may
-        // go anywhere.
+        // SAFETY: both are a line, and a vector no more. Whole vectors at `at` are inside the `bytes` of a
+        // run on either side; the last units, at most at `bytes - step`, are read and written in part. What a
+        // vector writes after its `step` bytes is written again by the next. A prefetch may go anywhere.
         unsafe {
             let (order, shifted) = (V::load(order.as_ptr()), V::load(shifted.as_ptr()));
             for iteration in walk.iterations(bytes * count.extent) {

@@ -151,8 +151,8 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
                         let to = to.add(column * destination + at);
                         if let Some(ahead) = ahead {
                             let line = column * (run * at_once) + at;
-                            let behind = if line < row_bytes { 0 } else { source - row_bytes };
-                            V::prefetch(ahead.wrapping_add(line + behind));
+                            let next_row = if line < row_bytes { 0 } else { source - row_bytes };
+                            V::prefetch(ahead.wrapping_add(line + next_row));
                         }
                         let at = column * run + at;
                         stream_line::<V>(from.add(at), from.add(at + half), to);

@@ -82,10 +82,9 @@ pub(super) unsafe fn continue_run<V: Vector>(
 ) {
     debug_assert!(run >= LINE);
     let head = to.align_offset(LINE);
-    // SAFETY: the first `head` bytes, lines that begin after them, and what is left, all of the run. The
-    // shared line takes its first `rest` bytes from the end of the run before: `LINE` bytes from there end no
-    // later than `LINE` bytes of this run, and `LINE` bytes that end `head` bytes into this one begin after
-    // `from - before`.
+    // SAFETY: `head` bytes, the lines after them, and what is left are all of the run. The shared line takes
+    // its first `rest` bytes from the end of the run before: `LINE` bytes from there end within the first
+    // `LINE` bytes of this run, and `LINE` bytes that end `head` bytes into it begin after `from - before`.
     unsafe {
         if head > 0 {
             if let Some(later) = later {
@@ -129,12 +128,9 @@ pub(super) unsafe fn join_runs<V: Vector>(
     debug_assert!(run >= LINE);
     let total = run * count.extent;
     let head = to.align_offset(LINE).min(total);
-    // SAFETY: `at` is a place of the run `start..end` in the destination, `at - start` the same place of it
-    // in the source. Lines that are streamed begin at multiples of a line after `head`, which is less than
-    // the first run. A line that two runs share takes what is left of the one, and less than a line, so less
-    // than a run, of the next: a whole line that begins in the one ends before the next does, and a whole
-    // line before the first byte that is wanted of the next begins after the first, as runs of a line or more
-    // begin a line or more apart.
+    // SAFETY: place `at` of the run `start..end` is `at - start` in the source. Streamed lines begin whole
+    // lines after `head`, which is below the first run. A shared line takes the rest of one run and less than
+    // a line of the next; runs are a line or more, and as far apart, so whole lines stay inside.
     unsafe {
         short(from, to, head);
         let mut at = head;

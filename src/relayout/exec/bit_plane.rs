@@ -5,7 +5,7 @@
 //! transposed first, and its rows are deinterleaved. That is done in blocks, from one small buffer to the
 //! next: these stay in the L1 cache, and only the copies into the first and out of the last one touch single
 //! bits.
-#![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that lies inside two buffers")]
+#![allow(clippy::arithmetic_side_effects, reason = "extents and offsets of a plane that is inside two buffers")]
 
 use super::super::plan::cost::{BIT_BLOCK, BIT_BUFFER};
 use super::bit_rows;

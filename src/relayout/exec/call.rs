@@ -24,7 +24,8 @@ impl Call<'_> {
     ///
     /// # Panics
     ///
-    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no such kernel.
+    /// If an iteration would leave a buffer (the nest does not belong to these buffers), or if there is no
+    /// such kernel.
     #[inline]
     pub(super) fn run(&mut self, Scheduled { nest, schedule }: &Scheduled) {
         if self.as_planned {
@@ -46,7 +47,8 @@ impl Call<'_> {
         self.run_at(nest.kernel(), nest.loops(), start);
     }
 
-    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and destination.
+    /// Runs a kernel in all iterations of some loops, the first of which begins at `start`, source and
+    /// destination.
     ///
     /// # Panics
     ///

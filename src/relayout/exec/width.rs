@@ -1,5 +1,5 @@
 //! Unpacking and packing elements that are otherwise on the other side, or begin inside bytes.
-#![allow(clippy::arithmetic_side_effects, reason = "offsets of elements that lie inside two buffers")]
+#![allow(clippy::arithmetic_side_effects, reason = "offsets of elements that are inside two buffers")]
 
 use super::super::plan::cost::WIDTH_STAGE;
 use super::super::plan::width::{Change, WidthBox, WidthPart, WidthRows};

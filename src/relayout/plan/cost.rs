@@ -30,7 +30,7 @@ pub(crate) const LONGEST_TRANSPOSED: usize = LONGEST_UNIT;
 /// nothing on Z5 and Z3.
 pub(crate) const MIN_AXIS: usize = 512;
 
-/// Entries of a table of offsets that stands for fused loops, at most: 32 KiB.
+/// Entries of a table of offsets that replaces fused loops, at most: 32 KiB.
 pub(crate) const LARGEST_TABLE: usize = 4096;
 
 /// Elements of a sub-byte plane below which they are copied one by one. By trial.

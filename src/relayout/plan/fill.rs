@@ -14,12 +14,12 @@ use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 pub(crate) enum Fill {
     /// Nothing: there is no padding, or it is kept.
     Nothing,
-    /// The whole destination is filled before elements are copied over it, block by block if it is large. This is for elements that
-    /// share bytes with their neighbours, for padding in short runs everywhere or in very many boxes, and for copies of
-    /// several passes, which copy the padding too.
+    /// The whole destination is filled before elements are copied over it, block by block if it is large.
+    /// This is for elements that share bytes with their neighbours, for padding in short runs everywhere or
+    /// in very many boxes, and for copies of several passes, which copy the padding too.
     Whole { elements: u64, bits: u32, pattern: u128 },
-    /// The padding alone, after the elements; or `first` the padding and what lies between its short runs, which elements are then copied over,
-    /// block by block as well.
+    /// The padding alone, after the elements; or `first` the padding and the gaps between its short runs,
+    /// which elements are then copied over, block by block as well.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128, first: bool },
 }
 
@@ -52,7 +52,8 @@ impl Fill {
         }
     }
 
-    /// What of it lies in `range` (elements of the destination), given its [boxes](Self::spanned); `None` if there is no room for them.
+    /// What of it is in `range` (elements of the destination), given its [boxes](Self::spanned); `None` if
+    /// there is no room for them.
     pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
@@ -90,22 +91,23 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
 }
 
-/// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source side.
+/// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source
+/// side.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
     CopyBox { source: 0, destination: padding.base(), loops }
 }
 
-/// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. It ends with its last run, so it holds nothing but
-/// padding and elements.
+/// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. It ends with its last
+/// run, so it holds nothing but padding and elements.
 fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     let most = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     let (mut outer, mut run) = (padding.loops(), 1_u64);
     while let Some((&(extent, stride), before)) = outer.split_last()
         && stride.saturating_sub(run) <= most
     {
-        // Does not saturate: the last place of the box lies in the buffer.
+        // Does not saturate: the last place of the box is in the buffer.
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }

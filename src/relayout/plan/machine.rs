@@ -1,8 +1,8 @@
 //! What a machine is: its traits, and the knobs that follow from them.
 //!
-//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ from one machine to another, or
-//! from one plan to another: a plan carries those that it was made with. Numbers that are the same everywhere stand in
-//! [`cost`](super::cost).
+//! [`Traits`] are what the CPU says of itself. [`Knobs`] are the numbers of the cost model that may differ
+//! from one machine to another, or from one plan to another: a plan carries those that it was made with.
+//! Numbers that are the same everywhere are in [`cost`](super::cost).
 
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// The one this runs on. The CPU is asked once.
+    /// The one this runs on. CPUID is read once.
     pub(crate) fn this() -> &'static Machine {
         static MACHINE: OnceLock<Machine> = OnceLock::new();
         MACHINE.get_or_init(|| {
@@ -46,11 +46,13 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_from: u64,
     /// How far ahead a kernel prefetches where the hardware prefetcher does not follow.
     pub(crate) prefetch_distance: usize,
-    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a copy's one; 0 for not at all.
+    /// How far ahead it prefetches in long rows that the hardware prefetcher follows, several of them or a
+    /// copy's one; 0 for not at all.
     pub(crate) prefetch_in_row: usize,
     /// A panel of a transpose, at most.
     pub(crate) panel: usize,
-    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a page instead.
+    /// A row of a panel where the pitch is not a multiple of [`PAGE`]; such rows are read in runs of up to a
+    /// page instead.
     pub(crate) panel_width: usize,
     /// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them).
     pub(crate) panel_rows: usize,
@@ -60,14 +62,15 @@ pub(crate) struct Knobs {
     pub(crate) staged_run: usize,
     /// Units that a register holds, at least, where panels are staged in `staged_run`; or [`BY_PITCHES`].
     pub(crate) staged_units: usize,
-    /// The same of planes whose rows lie at no constant pitch on one side.
+    /// The same of planes whose rows have no constant pitch on one side.
     pub(crate) staged_table_run: usize,
-    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers shorter than a line, which read and write each
-    /// line in parts.
+    /// Through the cache, blocks of rows that share a set are staged: 2, all of them; 1, those of registers
+    /// shorter than a line, which read and write each line in parts.
     pub(crate) staged_blocks: usize,
     /// In the L2 cache, an order that hardware prefetchers do not follow (where they cost: Z5).
     pub(crate) permuted: bool,
-    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a multiple of [`PAGE`].
+    /// Destination runs up to which neighbouring tiles are joined in the cache where the row pitch is a
+    /// multiple of [`PAGE`].
     pub(crate) joined_up_to: usize,
 }
 
@@ -100,7 +103,8 @@ impl Knobs {
         }
     }
 
-    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4; on Z5 they are read two by two.
+    /// Does the hardware prefetcher follow all rows of a tile, which are then read by turns? It does on Z4;
+    /// on Z5 they are read two by two.
     pub(crate) fn follows_many_rows(&self) -> bool {
         self.l1_ways <= FEW_WAYS
     }
@@ -166,7 +170,8 @@ impl Knobs {
     }
 }
 
-/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds there.
+/// Between what Z5 (2 MiB) and Z3 (9 to 12) want; what a smaller copy leaves in the cache, its reader finds
+/// there.
 pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
 /// By trial; on Z3 2 KiB would be better.
@@ -202,7 +207,8 @@ const STAGED_TABLE_RUN: usize = 1 << 9;
 const ALL_BLOCKS: usize = 2;
 const BLOCKS_OF_PARTS: usize = 1;
 
-/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining costs).
+/// Few ways of an L1 cache: rows of neighbouring tiles push each other out (Z3; on Z5, which has 12, joining
+/// costs).
 pub(crate) const FEW_WAYS: usize = 8;
 
 /// An L2 cache from which on joining costs and staging pays (Z4). That its size is what tells Z4 from Z3 is a

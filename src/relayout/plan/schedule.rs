@@ -1,6 +1,7 @@
 //! How the kernels execute a nest: which schedule it gets.
 //!
-//! Everything that depends on the machine is decided here, before a kernel runs: kernels read the [`Schedule`] and nothing else.
+//! Everything that depends on the machine is decided here, before a kernel runs: kernels read the
+//! [`Schedule`] and nothing else.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -70,7 +71,8 @@ pub(crate) fn has_short_runs(kernel: &MicroKernel) -> bool {
     kernel.separated_rows().is_some_and(|(run, pitch)| run <= LONGEST_JOINED && pitch.is_multiple_of(PAGE))
 }
 
-/// How many neighbouring iterations are joined: those that write short runs side by side in rows that are whole pages apart.
+/// How many neighbouring iterations are joined: those that write short runs side by side in rows that are
+/// whole pages apart.
 fn joined_iterations(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) -> u16 {
     let Some((row, pitch)) = kernel.separated_rows() else { return 0 };
     if row > knobs.joined_up_to || row == 0 || !pitch.is_multiple_of(PAGE) {
@@ -81,7 +83,7 @@ fn joined_iterations(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) ->
     if destination == row && runs * row >= 2 * LINE { u16::try_from(runs).unwrap_or(0) } else { 0 }
 }
 
-/// How many of so many rows with the pitch of an axis share a set of the L1 cache?
+/// How many of `rows` rows with the pitch of an axis share a set of the L1 cache?
 fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     let way = knobs.l1_way.trailing_zeros();
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
@@ -106,7 +108,7 @@ struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Planes of runs that are no unit of a register.
+    /// Planes of runs that are not a unit of a register.
     fn runs(&self, schedule: &mut Schedule) {
         let &Situation { plane, memory, knobs, .. } = self;
         let Plane { unit, columns, .. } = plane;
@@ -115,7 +117,8 @@ impl Situation<'_> {
         // Two halves of a line are read from two rows in turns.
         let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
         schedule.lines_in_source_order = followed && columns.extent <= MOST_STREAMS && few_ways;
-        // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows that the hardware prefetcher follows.
+        // Rows that share a set of the cache are written in longer pieces; past the cache, those of source
+        // rows that the hardware prefetcher follows.
         let long = if memory.streaming { columns.extent * unit >= LONG_RUN && few_ways } else { conflicts };
         let few = match conflicts {
             true => FEW_COLUMNS,
@@ -131,7 +134,8 @@ impl Situation<'_> {
         let &Situation { plane, memory, knobs, .. } = self;
         let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
         let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
-        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them once too (by trial, Z4).
+        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them
+        // once too (by trial, Z4).
         let stay = !memory.streaming || knobs.l1_ways > FEW_WAYS;
         let in_groups = stay && in_source_set <= knobs.l1_ways / 2 && !plane.rows.are_multiples_of(PAGE);
         let plain = Panels { height: number(plane.rows.extent), in_groups, ..Schedule::PLAIN.panels };
@@ -151,7 +155,8 @@ impl Situation<'_> {
             _ => (units, DRAINED_LINES),
         };
         let row_bytes = rows * unit;
-        // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a panel is high.
+        // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a
+        // panel is high.
         let joined = plane.columns.stride() == Some(row_bytes)
             && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -182,7 +187,8 @@ impl Situation<'_> {
         // Blocks of registers as long as a line read each line once and write it once.
         let may_stage = !memory.streaming && (knobs.staged_blocks > 1 || register < LINE);
         let conflicts = may_stage && in_destination_set > knobs.l1_ways;
-        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed the ways twice.
+        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed
+        // the ways twice.
         let twice = rows <= LINE / unit && !own_order || knobs.staged_blocks == 1;
         let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
         let permuted = own_order && unit >= 4;
@@ -194,7 +200,8 @@ impl Situation<'_> {
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
             && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
         let staged_run = staged_run(plane, knobs, register / unit);
-        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short (Z5).
+        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short
+        // (Z5).
         let times = if unit == 1 && register == LINE && staged_run == 0 { 2 } else { 1 };
         let most_rows = times * (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
         // Destination rows that follow each other are drained whole: all of them are one run then.
@@ -214,7 +221,8 @@ impl Situation<'_> {
         let panels = columns.div_ceil(width);
         // Not past the next row of panels, or the next plane.
         let distance = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the order of its rows.
+        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the
+        // order of its rows.
         let whole_source = panels == 1 && height == rows && plane.span().0 == columns * rows * unit;
         // Rows in one page are read nearly as one run, which the L2 cache has in time.
         let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
@@ -259,7 +267,7 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The runs in which panels are staged, if a register holds so many units; 0: they are not.
+/// The runs in which panels are staged, if a register holds `units` units; 0: they are not.
 pub(crate) fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     if !plane.has_constant_pitches() {
         return knobs.staged_table_run;
@@ -271,9 +279,10 @@ pub(crate) fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     if staged { knobs.staged_run } else { 0 }
 }
 
-/// Do runs of so many bytes pay, if a register holds so many units? By trial (Z4): a register of a line writes lines one by one as fast unless both pitches
-/// are whole pages, or narrow units go to rows that are half pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere,
-/// and in whole pages with bytes alone.
+/// Do runs of `run` bytes pay, if a register holds `units` units? By trial (Z4): a register of a line writes
+/// lines one by one as fast unless both pitches are whole pages, or narrow units go to rows that are half
+/// pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere, and in
+/// whole pages with bytes alone.
 fn pitches_want_a_stage(plane: &Plane, units: usize, run: usize) -> bool {
     let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
     let long = plane.destination_row() >= run;

@@ -5,13 +5,14 @@ use strided_copy::nest::{Direction, MicroKernel, NestLoop, Stride, WidthChange};
 use super::cost::{FOLLOWED, LINE, MOST_INTERLEAVED, PAIRED_ROW};
 use super::machine::{FEW_WAYS, Knobs};
 
-/// Are prefetches in vain, because the hardware prefetcher follows what these loops read? (Z4; on X5 such copies want them.)
+/// Are prefetches useless, because the hardware prefetcher follows what these loops read? (Z4; on X5 such
+/// copies want them.)
 pub(super) fn is_followed(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) -> bool {
     knobs.l1_ways <= FEW_WAYS && sequence_in(kernel, loops) >= FOLLOWED
 }
 
-/// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less than a line; 0 if the kernel reads in
-/// some other order.
+/// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less
+/// than a line; 0 if the kernel reads in some other order.
 fn sequence_in(kernel: &MicroKernel, loops: &[NestLoop]) -> usize {
     let own = match kernel {
         MicroKernel::Copy { run, count } => after_each_other(*run, count),
@@ -40,7 +41,7 @@ fn sequence_in(kernel: &MicroKernel, loops: &[NestLoop]) -> usize {
     bytes
 }
 
-/// The bytes of so many runs, if each begins where the one before ends, or less than a line further on.
+/// The bytes of `count` runs, if each begins where the one before ends, or less than a line further on.
 fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
     if count.extent == 1 {
         return Some(run);

@@ -86,7 +86,7 @@ fn how_padding_is_written() {
         (rows(Padding::Keep), "padding: 124 bytes, kept\n"),
         (rows(Padding::Zero), "padding: 124 bytes, set to zero: all 4092 bytes of the destination are filled first"),
         (tiles, "padding: 10.8 KiB, 0x1 in every element: 3 boxes, written after the elements\n"),
-        (channels, "set to zero: 1 box, 12.2 MiB with what lies between, written before the elements, in 27 blocks\n"),
+        (channels, "set to zero: 1 box, 12.2 MiB with the gaps, written before the elements, in 27 blocks\n"),
         (three, "blocks of about 4.0 MiB are filled, each just before it is copied over\n"),
     ] {
         assert!(words.contains(says), "{words}");

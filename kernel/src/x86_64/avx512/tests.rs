@@ -78,6 +78,6 @@ fn rows_in_a_cache_are_loaded_as_transposed() {
         bytes
     }
     let expected: [[u8; 64]; 4] = std::array::from_fn(|line| std::array::from_fn(|i| rows[i / 16][16 * line + i % 16]));
-    // SAFETY: the CPU was asked, and the rows have 64 bytes.
+    // SAFETY: the CPU has the instructions, and the rows have 64 bytes.
     unsafe { assert_eq!([loaded(pointers, true), loaded(pointers, false)], [expected; 2]) };
 }

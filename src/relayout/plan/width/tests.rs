@@ -169,7 +169,7 @@ fn the_stage_is_filled_with_runs_of_both_sides() {
         ("no room for all rows of 127", 4, 8, vec![(127, 1, 1000), (1000, 127, 1)], vec![127, 128]),
         ("runs that go on in a second loop", 4, 8, vec![(100, 30, 20), (20, 3000, 1), (30, 1, 2000)], vec![26, 20, 30]),
         ("long runs of what is read: 128 rows of 128", 8, 4, vec![(1000, 1, 2000), (2000, 1000, 1)], vec![128, 128]),
-        ("8 bits a byte, a row of 60 and so many of them", 1, 8, vec![(1000, 60, 1), (60, 1, 1000)], vec![272, 60]),
+        ("8 bits a byte, a row of 60 and 272 of them", 1, 8, vec![(1000, 60, 1), (60, 1, 1000)], vec![272, 60]),
         ("one iteration is passed over", 4, 8, vec![(2000, 1, 1000), (1, 1, 1), (1000, 2000, 1)], vec![128, 1, 128]),
         ("nothing is packed", 4, 8, vec![(2000, 2, 1000), (1000, 4000, 2)], vec![1, 1]),
         ("what counts down stays outside", 4, 8, vec![(2000, -1, 1000), (1000, 2000, 1)], vec![1, 1000]),
