@@ -115,7 +115,7 @@ trait Transposes {
 }
 
 impl TransposePlanes<'_> {
-    /// Is each plane one panel, in a cache and stored through it? Then the call of the blocks is all there is.
+    /// Is each plane one panel, in a cache and stored through it? Then one call of the blocks is all.
     #[inline(always)]
     fn is_one_panel(&self) -> bool {
         let TransposePlanes { walk, plane, .. } = self;

@@ -181,8 +181,8 @@ impl Part<'_> {
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = whole - whole % LINE;
         // SAFETY: places up to `head`, the next `whole`, and those after are all of the run. Whole vectors
-        // are written at places up to `run - 2 * V::BYTES`: they end inside the run, and the two source
-        // vectors begin inside it. Streamed ones are whole vectors after the beginning of a line.
+        // are written at places up to `run - 2 * V::BYTES`: they end inside the run, as do the two source
+        // vectors: no place is later. Streamed ones are whole vectors after the beginning of a line.
         unsafe {
             // From the back of the destination to its front.
             for place in (head + whole..run).step_by(V::BYTES).rev() {

@@ -1,4 +1,4 @@
-//! Two buffers and how they are read and stored: nests that were planned have a schedule, others get one here.
+//! Two buffers and how they are read and stored: planned nests have a schedule, others get one here.
 
 use strided_copy::nest::{MicroKernel, NestLoop};
 use strided_copy::{Destination, Schedule, StreamFence};
