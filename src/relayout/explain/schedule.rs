@@ -4,7 +4,7 @@ use strided_copy::nest::{MicroKernel, Plane};
 use strided_copy::{Panels, Schedule, Stage};
 
 use super::super::plan::cost::LINE;
-use super::{Size, counted};
+use super::numbers::{Size, counted};
 
 /// What the kernel is told beside the nest; `None` if it copies as it finds the bytes.
 pub(super) fn schedule_in_words(kernel: &MicroKernel, schedule: &Schedule) -> Option<String> {
