@@ -145,7 +145,7 @@ impl DlDataType {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName), with code and bits.
+    /// [`Error::UnknownName`], with code and bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -218,7 +218,7 @@ impl DlFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName); [`Error::OutOfLimits`] for zero lanes;
+    /// [`Error::UnknownName`]; [`Error::OutOfLimits`] for zero lanes;
     /// [`Error::RankMismatch`] for another number of strides than of sizes;
     /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size;
     /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and a type below a

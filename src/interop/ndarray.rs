@@ -209,7 +209,7 @@ pub fn view_reversed<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the bytes do
+/// As for [`view`], and [`DeviceRule::OffsetUnaligned`] if the bytes do
 /// not begin aligned for the element type.
 pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
     view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)

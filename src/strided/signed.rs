@@ -109,7 +109,7 @@ impl BufferTensorDesc {
 }
 
 impl SignedDesc {
-    #[cfg(feature = "relayout")]
+    #[cfg(any(feature = "relayout", feature = "dlpack"))]
     /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins
     /// at that pointer, or at the lowest address where that is before it.
     pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
