@@ -277,16 +277,12 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
 
 #[test]
 fn strides_of_one_index_or_of_no_elements_are_ignored() {
-    let fields = |shape: &'static [i64], strides: &'static [i64]| DlFields {
-        dtype: DataType::F64.into(),
-        shape,
-        strides: Some(strides),
-        byte_offset: 0,
-        is_padded_to_bytes: false,
-    };
+    fn fields<'a>(shape: &'a [i64], strides: &'a [i64]) -> DlFields<'a> {
+        let strides = Some(strides);
+        DlFields { dtype: DataType::F64.into(), shape, strides, byte_offset: 0, is_padded_to_bytes: false }
+    }
     for stride in [0, 1, 99, -1, i64::MIN, i64::MAX] {
-        let all: &'static [i64] = Vec::leak(vec![3, stride, 1]);
-        let desc = fields(&[2, 1, 3], all).to_desc().unwrap();
+        let desc = fields(&[2, 1, 3], &[3, stride, 1]).to_desc().unwrap();
         assert!(desc.same_layout(&BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()));
         // Neither is a byte stride that is not a whole number of elements.
         let AnyLayout::Strided(desc) =
