@@ -74,8 +74,8 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Plans>();
     shared::<relayout::Settings>();
     shared::<relayout::Strided<'_, usize>>();
-    shared::<upload::AxisPiece>();
-    shared::<upload::AxisPieces>();
+    shared::<upload::BindingPiece>();
+    shared::<upload::BindingPieces>();
     shared::<upload::Binding<'_>>();
     shared::<upload::BoxLimits>();
     shared::<upload::Buffer>();
