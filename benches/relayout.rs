@@ -18,7 +18,7 @@
 //! line for each setting it tries, with its time beside that of the plan as it is.
 //!
 //! `--memory` compares ordinary and non-temporal stores, by size, into memory that no one has touched and
-//! into memory that was just written: what `DestinationMemory` stands for.
+//! into memory that was just written: what `DestinationMemory` means.
 //!
 //! `--peers` adds lines for other crates, whose name is in the column `level`. They live in `benches/peers`,
 //! a package of its own that this bench builds and runs (minutes the first time); each is checked for equal

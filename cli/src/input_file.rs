@@ -38,7 +38,7 @@ impl Bytes {
         match self {
             Bytes::Mapped(map) => map
                 .check_unchanged()
-                .map_err(|how| Stop::Unusable(format!("{} {how}: nothing of it can be relied on", path.display()))),
+                .map_err(|how| Stop::Unusable(format!("{} {how}: its contents cannot be relied on", path.display()))),
             Bytes::Read(_) => Ok(()),
         }
     }

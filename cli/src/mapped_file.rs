@@ -1,7 +1,7 @@
 //! Files as slices of bytes, without reading them first: with `signals.rs`, the only `unsafe` of the command
 //! line.
 //!
-//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anybody
+//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anyone
 //! writes the file. So this is not a module of the library, where no one can say what the rest of a program
 //! does. Here one can:
 //!
@@ -117,7 +117,7 @@ impl InputFile {
         let file = self.0.try_clone()?;
         // SAFETY: the handle is for reading only, and so is every other handle of this program to a file that
         // existed when it was opened. The one file that this program writes under a name is closed before its
-        // path is given to anybody (`NewFile::close`).
+        // path is given to other code (`NewFile::close`).
         unsafe { MappedFile::new(file) }
     }
 }

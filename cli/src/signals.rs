@@ -1,4 +1,4 @@
-//! Signals that would end the program in the middle of its work with files, and leave half a file behind.
+//! Signals that would end the program in the middle of its work with files, and leave half a file.
 //!
 //! * *SIGBUS* comes when a page of a mapped file is touched that the file does not have any more, because
 //!   another program has shortened it, or that its disk does not give. The page is replaced by one of zeros
@@ -48,7 +48,7 @@ mod with {
     #[derive(Debug)]
     pub(crate) struct Watched(&'static Range);
 
-    // SAFETY: `next` is written once, before anybody else sees the range, and points to a range that lives
+    // SAFETY: `next` is written once, before any other code sees the range, and points to a range that lives
     // forever.
     unsafe impl Sync for Range {}
 

@@ -103,7 +103,7 @@ fn numpy(file: &[u8]) {
 fn index(text: &[u8]) {
     let Ok(index) = Index::read(text) else { return };
     for part in index.parts() {
-        assert!(!part.contains(['/', '\\']) && part != ".." && !part.is_empty(), "{part:?} is no plain name");
+        assert!(!part.contains(['/', '\\']) && part != ".." && !part.is_empty(), "{part:?} is not a plain name");
     }
     for (tensor, part) in index.tensors() {
         assert_eq!(index.part_of(tensor), Some(part));

@@ -70,7 +70,7 @@ fn mapped(map: &IndexMap) {
             match map.inverse(offset) {
                 Ok(found) => {
                     // Another index where elements share a place.
-                    let found = found.expect("an element lies there");
+                    let found = found.expect("an element is stored there");
                     assert_eq!(map.offset(&found), Ok(offset));
                 }
                 Err(error) => assert_eq!(error.code(), "too_hard"),

@@ -151,7 +151,7 @@ impl Told<'_> {
             let start = buffer.offset * 8 + offset * bits;
             assert!(
                 start >= bound.start * 8 && start + bits <= bound.end * 8,
-                "element {offset} lies outside {bound:?}"
+                "element {offset} is outside {bound:?}"
             );
             assert!(taken.insert(offset) || buffer.role == Role::Input, "two elements at {offset}");
             (first, last) = (first.min(offset), last.max(offset + 1));

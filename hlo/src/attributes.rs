@@ -6,11 +6,11 @@ pub(super) fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let text = rest?;
         let comma = Scan::new(text).find(|&(_, byte, depth)| byte == b',' && depth == 0).map(|(at, ..)| at);
-        let (part, behind) = match comma.and_then(|at| text.split_at_checked(at)) {
-            Some((part, behind)) => (part, behind.get(1..)),
+        let (part, after) = match comma.and_then(|at| text.split_at_checked(at)) {
+            Some((part, after)) => (part, after.get(1..)),
             None => (text, None),
         };
-        rest = behind;
+        rest = after;
         Some(part.trim())
     })
 }
@@ -83,8 +83,8 @@ impl<'a> Attributes<'a> {
     fn metadata(&mut self, text: &'a str) {
         let mut rest = text.trim_start_matches('{');
         while let Some((key, value)) = rest.split_once('=') {
-            let Some((value, behind)) = field_value(value) else { return };
-            rest = behind;
+            let Some((value, after)) = field_value(value) else { return };
+            rest = after;
             match key.trim() {
                 "op_name" => self.op_name = Some(value),
                 "source_file" => self.source_file = Some(value),

@@ -106,13 +106,13 @@ impl Instruction {
         cursor.expect("(", "`(` and the operands")?;
 
         let start = cursor.position();
-        let behind = cursor.rest();
-        let (inside, behind) = match attributes::closing_bracket(behind) {
-            Some(end) => behind.split_at_checked(end).unwrap_or((behind, "")),
+        let tail = cursor.rest();
+        let (inside, tail) = match attributes::closing_bracket(tail) {
+            Some(end) => tail.split_at_checked(end).unwrap_or((tail, "")),
             None if cut && opcode == "constant" => ("", ""),
-            None => return Err(cursor.error_at(start.saturating_add(behind.len()), "`)` after the operands")),
+            None => return Err(cursor.error_at(start.saturating_add(tail.len()), "`)` after the operands")),
         };
-        let attributes = Attributes::read(behind.strip_prefix(')').unwrap_or(behind));
+        let attributes = Attributes::read(tail.strip_prefix(')').unwrap_or(tail));
         let named = !matches!(opcode.as_str(), "parameter" | "constant");
         let operands =
             attributes::split_at_commas(inside).filter(|_| named).filter_map(operand_name).map(str::to_owned).collect();

@@ -288,14 +288,14 @@ fn unreadable(line: &Line, error: &Error) -> Record {
 fn excerpt(error: &Error) -> (usize, Error) {
     let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
     let at = column.saturating_sub(1).min(text.len());
-    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
     let before = before.get(start..).unwrap_or("");
     // An instruction of several lines becomes one.
     let one_line = |text: &str| text.replace(char::is_control, " ");
     let mut shown = one_line(before);
     let column_shown = shown.len().saturating_add(1);
-    shown.push_str(&one_line(&behind.chars().take(EXCERPT).collect::<String>()));
+    shown.push_str(&one_line(&after.chars().take(EXCERPT).collect::<String>()));
     let found = found.chars().take(EXCERPT).collect();
     (*column, Error::Parse { text: shown, column: column_shown, expected: expected.clone(), found })
 }

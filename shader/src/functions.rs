@@ -254,7 +254,7 @@ impl IndexFunctions {
             return Err(Error::Parse {
                 text: buffer.to_owned(),
                 column: 1,
-                expected: "a name that WGSL has not taken".to_owned(),
+                expected: "a name that WGSL does not reserve".to_owned(),
                 found: format!("`{buffer}`"),
             });
         }

@@ -10,7 +10,7 @@
 //! use tensor_layout_shader::{Pass, PipelineKey, Profile, Program, ProgramOptions, ShaderFault};
 //! use tensor_layout::BufferTensorDesc;
 //!
-//! // For a kernel of your own: where the elements lie, and how they are read.
+//! // For a kernel of your own: where the elements are stored, and how they are read.
 //! let tensor: BufferTensorDesc = "f16[4,6]:[8,1]".parse()?;
 //! let functions = IndexFunctions::new(&tensor)?.with_access("tensor", Access::Read)?;
 //! assert_eq!(functions.map().sizes(), [4, 6]);

@@ -36,7 +36,7 @@ impl ToIndexMap for ArrayShape {
     /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         if let Some(split) = self.layout().split_configs().first() {
-            let reason = format!("SC{split} divides it among several memories, so it lies in several buffers");
+            let reason = format!("SC{split} divides it among several memories, so it is stored in several buffers");
             return Err(Error::NotExpressible { target: "index map", reason });
         }
         let order = self.layout().minor_to_major().iter().rev().copied().collect();

@@ -103,7 +103,7 @@ pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Er
     if let Some(shape) = carried::in_tiles_of(operand, &wanted) {
         return Ok(shape);
     }
-    // A slice that begins at 0 leaves the rest of the buffer behind its end.
+    // A slice that begins at 0 leaves the rest of the buffer after its end.
     let ends_early = wanted.padded_to_the_buffer().filter(|_| !operand.layout().tiles().is_empty());
     let shape = ends_early.and_then(|wanted| carried::in_tiles_of(operand, &wanted));
     shape.map_or_else(|| shortest(wanted), Ok)

@@ -32,8 +32,8 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// The most columns that a picture shows: the size of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the matrices of the others, and the
-/// places in memory.
+/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the
+/// matrices of the others, and the places in memory.
 const CORNER: u64 = 16;
 const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;
@@ -52,7 +52,7 @@ pub struct Picture {
     pub(super) start: u64,
     /// The cells of one row of the memory.
     pub(super) row: usize,
-    /// The memory is parted after every so many cells; 0 for not at all.
+    /// The memory is parted after every `tile` cells; 0 for not at all.
     pub(super) tile: usize,
     /// How many elements and places there are, and what of them is shown.
     summary: String,
@@ -77,7 +77,7 @@ pub(super) struct Panel {
     /// The logical rows and columns; the rest is padding.
     pub(super) columns: usize,
     pub(super) logical_rows: usize,
-    /// A tile begins after every so many rows and columns; 0 for not at all.
+    /// The rows and columns of a tile; 0 for no tiles.
     pub(super) tile: (usize, usize),
     /// Is the first of the two dimensions real? (It is not for rank 0 and 1.)
     pub(super) has_rows: bool,
@@ -105,7 +105,7 @@ impl Panel {
 /// A cell of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The index of the element that lies here, as text; `None` for padding.
+    /// The index of the element that is stored here, as text; `None` for padding.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
 }
@@ -115,8 +115,9 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more than
-    /// [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look through.
+    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more
+    /// than [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look
+    /// through.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -131,9 +132,9 @@ impl Picture {
         Picture::of(map, caption, &Corner { extents: extents(map), places: 0..map.physical_elements() })
     }
 
-    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line that says what is left
-    /// out. The corner is the first 16 indices of each of the last two dimensions, of at most 4 matrices, and the first
-    /// 256 places in memory from the base offset on.
+    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line
+    /// that says what is left out. The corner is the first 16 indices of each of the last two dimensions, of
+    /// at most 4 matrices, and the first 256 places in memory from the base offset on.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ impl Picture {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
-        lines.push("the tensor: where each element lies".into());
+        lines.push("the tensor: where each element is stored".into());
         let width = decimal_width(self.last_offset()).plus(2);
         for panel in &self.panels {
             lines.push(String::new());
@@ -30,7 +30,7 @@ impl Picture {
             lines.extend(panel_lines(panel, width));
         }
         lines.push(String::new());
-        lines.push("the memory: what lies where".into());
+        lines.push("the memory: what is stored where".into());
         lines.push(String::new());
         lines.extend(self.memory_lines());
         lines.push(String::new());

@@ -21,15 +21,15 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelFault {
-    /// The header is missing, too long, no JSON, or contradicts itself: gaps, overlapping tensors, bytes that
-    /// do not fit a shape.
+    /// The header is missing, too long, not JSON, or contradicts itself: gaps, overlapping tensors, bytes
+    /// that do not fit a shape.
     Header {
         /// What was found, as the end of a sentence.
         reason: String,
     },
     /// The file ends before its header or its last tensor does.
     Truncated {
-        /// What would be so long.
+        /// What is too long for the file.
         what: &'static str,
         /// How long it says it is, in bytes.
         needed: u64,
@@ -110,13 +110,13 @@ impl fmt::Display for ModelFault {
             ModelFault::Header { reason } => write!(f, "the model {}", Quoted(reason)),
             ModelFault::Truncated { what, needed, found } => write!(
                 f,
-                "the model is truncated or no safetensors file: {what} would be {needed} bytes long, but only {found} follow"
+                "the model is truncated or is not a safetensors file: {what} would be {needed} bytes long, but only {found} follow"
             ),
             ModelFault::TrailingBytes { bytes } => {
-                write!(f, "the model has {bytes} bytes behind its last tensor that belong to none")
+                write!(f, "the model has {bytes} bytes after its last tensor that belong to no tensor")
             }
             ModelFault::RepeatedName { name, place } => {
-                write!(f, "`{}` stands twice in {place}", Quoted(name))
+                write!(f, "`{}` is twice in {place}", Quoted(name))
             }
             ModelFault::Layout { tensor, layout, reason } => write!(
                 f,
@@ -128,7 +128,7 @@ impl fmt::Display for ModelFault {
             ModelFault::Index { reason } => write!(f, "the index of the model {}", Quoted(reason)),
             ModelFault::PartName { part } => write!(
                 f,
-                "`{}` is no name of a part: parts are files of other names in the folder of the index",
+                "`{}` is not the name of a part: parts are files of other names in the folder of the index",
                 Quoted(part)
             ),
             ModelFault::MissingTensor { tensor, part } => {

@@ -154,7 +154,7 @@ impl ArgumentRule {
                 write!(f, "{what} names axis {axis} a second time, at position {value}")
             }
             ArgumentRule::NotAscending => {
-                write!(f, "{what} must ascend, but names axis {axis} at position {value}, behind axis {limit}")
+                write!(f, "{what} must ascend, but names axis {axis} at position {value}, after axis {limit}")
             }
             ArgumentRule::Negative => {
                 write!(f, "number {axis} of the {what} is negative, which cannot be expressed here")
@@ -235,7 +235,7 @@ impl DeviceRule {
                 write!(f, "the tensor spans {value} elements, but the device addresses at most {limit}")
             }
             DeviceRule::InnerStride => {
-                write!(f, "axis {axis} is the innermost and has stride {value}, but the device wants 1 there")
+                write!(f, "axis {axis} is the innermost and has stride {value}, but the device requires 1 there")
             }
             DeviceRule::StrideUnaligned => write!(
                 f,
@@ -243,11 +243,11 @@ impl DeviceRule {
             ),
             DeviceRule::StrideOrder => write!(
                 f,
-                "axis {axis} has stride {value}, but the axis inside it takes {limit} elements, and the device wants axes in their order"
+                "axis {axis} has stride {value}, but the axis inside it takes {limit} elements, and the device requires axes in their order"
             ),
             DeviceRule::StrideNotPacked => write!(
                 f,
-                "axis {axis} has stride {value}, but the device wants it packed there, with a stride of {limit}"
+                "axis {axis} has stride {value}, but the device requires it packed there, with a stride of {limit}"
             ),
             DeviceRule::SizeUnaligned => {
                 write!(f, "axis {axis} has size {value}, which is not a multiple of {limit}")
@@ -273,7 +273,7 @@ impl DeviceRule {
                 write!(f, "the binding takes {value} bytes, which is not a multiple of {limit}")
             }
             DeviceRule::BindingTooSmall => {
-                write!(f, "the binding takes {value} bytes, but the device wants at least {limit}")
+                write!(f, "the binding takes {value} bytes, but the device requires at least {limit}")
             }
             DeviceRule::BindingLimit => {
                 write!(f, "the binding takes {value} bytes, but the device binds at most {limit}")
@@ -318,7 +318,7 @@ impl Error {
     }
 
     pub(crate) fn unknown_data_type(name: String) -> Error {
-        let reason = "is no data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn".into();
+        let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn".into();
         Error::UnknownName { code: "unknown_data_type", name, reason }
     }
 
@@ -329,6 +329,10 @@ impl Error {
     }
 
     pub(crate) fn bad_axis_order(name: String, reason: &str) -> Error {
-        Error::UnknownName { code: "bad_axis_order", name, reason: format!("is no axis order here: {reason}").into() }
+        Error::UnknownName {
+            code: "bad_axis_order",
+            name,
+            reason: format!("is not an axis order here: {reason}").into(),
+        }
     }
 }

@@ -119,7 +119,7 @@ impl fmt::Display for Error {
             }
             Error::OverlappingDestination { first, second, offset } => write!(
                 f,
-                "the destination overlaps itself: indices {first:?} and {second:?} both lie at element {offset}"
+                "the destination overlaps itself: indices {first:?} and {second:?} are both stored at element {offset}"
             ),
             Error::TooHard { question, work } => {
                 write!(f, "could not decide {question} within {work} search steps")
@@ -139,7 +139,7 @@ impl fmt::Display for Error {
                 write!(f, "{operation} is not possible without moving data: axis {axis} {reason}")
             }
             Error::OutOfLimits { what, value, min, max } => {
-                write!(f, "{what} is {value}, but must lie between {min} and {max}")
+                write!(f, "{what} is {value}, but must be between {min} and {max}")
             }
             Error::ElementCountMismatch { expected, found } => {
                 write!(f, "the new sizes hold {found} elements, but there are {expected}")

@@ -259,8 +259,9 @@ impl DlFields<'_> {
         let sizes = list(self.shape, 1, lanes);
         let offset_bits = checked::mul(self.byte_offset, 8, OFFSET)?;
         let first = offset_bits.checked_div(bits).filter(|_| offset_bits.is_multiple_of(bits));
-        let first = first
-            .ok_or_else(|| refuse(format!("a byte offset of {} is no whole number of elements", self.byte_offset)))?;
+        let first = first.ok_or_else(|| {
+            refuse(format!("a byte offset of {} is not a whole number of elements", self.byte_offset))
+        })?;
         match self.strides {
             Some(strides) => {
                 BufferTensorDesc::from_signed(data_type, &sizes, &list(strides, lanes, 1))?.with_first(first)

@@ -11,7 +11,7 @@
 //!     view_bytes_mut::<u16>(&columns, &mut bytes)?[[0, 0]] = 7;
 //!     assert_eq!(view_bytes::<u16>(&columns, &bytes)?[[0, 0]], 7);
 //! }
-//! // A tiled layout is no view: its elements are copied.
+//! // A tiled layout is not a view: its elements are copied.
 //! let tiled: ArrayShape = "u16[1,3]{1,0:T(2,2)}".parse()?;
 //! let array = array_from_bytes::<u16>(&tiled, &[1, 0, 2, 0, 9, 9, 9, 9, 3, 0, 9, 9, 9, 9, 9, 9])?;
 //! assert_eq!(array.as_slice(), Some(&[1, 2, 3][..]));

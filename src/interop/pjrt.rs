@@ -177,13 +177,13 @@ impl PjrtFields<'_> {
                 let order = minor_to_major.iter().map(dimension).collect::<Result<Vec<_>, _>>()?;
                 let (mut tiles, mut rest) = (Vec::new(), tile_dims);
                 for &length in tile_dim_sizes {
-                    let (tile, behind) = rest.split_at_checked(length).ok_or(Error::RankMismatch {
+                    let (tile, tail) = rest.split_at_checked(length).ok_or(Error::RankMismatch {
                         what: "tile entries",
                         expected: length,
                         found: rest.len(),
                     })?;
                     tiles.push(Tile::from_xla(tile)?);
-                    rest = behind;
+                    rest = tail;
                 }
                 let layout = Layout::new(&order)?.with_tiles(&tiles);
                 ArrayShape::new(data_type, sizes, layout).map(AnyLayout::Tiled)
@@ -215,7 +215,7 @@ impl PjrtFields<'_> {
             // An axis without a second index may have any stride.
             if !whole && sizes.get(axis).is_none_or(|&size| size > 1) {
                 return Err(refuse(format!(
-                    "axis {axis} has a stride of {bytes} bytes, which is no multiple of the {bits} bits of an element"
+                    "axis {axis} has a stride of {bytes} bytes, which is not a multiple of the {bits} bits of an element"
                 )));
             }
             Ok(if whole { stride_bits.checked_div(bits.into()).unwrap_or(0) } else { 0 })
@@ -392,7 +392,7 @@ impl PjrtLayout {
         for (axis, &stride) in desc.strides().iter().enumerate() {
             let bits = checked::mul(stride, desc.data_type().bits().into(), OFFSET)?;
             if !bits.is_multiple_of(8) {
-                return refuse(format!("the stride of {bits} bits of axis {axis} is no whole number of bytes"));
+                return refuse(format!("the stride of {bits} bits of axis {axis} is not a whole number of bytes"));
             }
             byte_strides.push(checked::narrow(bits / 8, OFFSET)?);
         }

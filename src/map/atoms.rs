@@ -1,10 +1,10 @@
 //! Offsets as sums of digits, also where `*` joined digits that do not line up.
 //!
-//! Every layout cuts its indices by division and joins them by weighted sums. Followed through symbolically, each
-//! number on the way is a sum of *atoms* with weights: an atom is a digit of one dimension, or the quotient or the
-//! remainder of such a sum that no choice of digits takes apart. Parts of a sum that are multiples of the divisor
-//! never end up in an atom, so that atoms hold few digits: for `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}` two digits, of 2
-//! and 3 values.
+//! Every layout cuts its indices by division and joins them by weighted sums. Followed through symbolically,
+//! each number on the way is a sum of *atoms* with weights: an atom is a digit of one dimension, or the
+//! quotient or the remainder of such a sum that no choice of digits takes apart. Parts of a sum that are
+//! multiples of the divisor never end up in an atom, so that atoms hold few digits: for
+//! `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}` two digits, of 2 and 3 values.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"

@@ -24,7 +24,8 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
 /// Offsets and strides are in elements.
 ///
-/// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together copy each element once.
+/// [`CopyPass::boxes`](crate::relayout::CopyPass::boxes) gives those of a copy; all boxes of a pass together
+/// copy each element once.
 ///
 /// ```
 /// use tensor_layout::{plan::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
@@ -78,7 +79,8 @@ impl CopyBox {
         self.destination
     }
 
-    /// The loops from outer to inner: tables first, then by falling stride of the destination. No loops are one element.
+    /// The loops from outer to inner: tables first, then by falling stride of the destination. No loops are
+    /// one element.
     #[must_use]
     pub fn loops(&self) -> &[Loop] {
         &self.loops
@@ -91,7 +93,8 @@ impl CopyBox {
         self.loops.iter().fold(1, |product: u64, step| product.times(step.extent()))
     }
 
-    /// The elements of the source from the first that the box reads to one past the last; none for a box without iterations.
+    /// The elements of the source from the first that the box reads to one past the last; none for a box
+    /// without iterations.
     pub(crate) fn source_span(&self) -> Range<u64> {
         let mut span = self.source..self.source + 1;
         for step in &self.loops {
@@ -124,12 +127,12 @@ impl BoxGroups {
         BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
     }
 
-    /// The boxes that take `source` to `destination`, which have the same sizes, and walk the dimensions in `reversed` backwards on
-    /// one of them.
+    /// The boxes that take `source` to `destination`, which have the same sizes, and walk the dimensions in
+    /// `reversed` backwards on one of them.
     ///
-    /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in orders that
-    /// contradict each other, a table would be very long or the segments very many, or blocks of a reversed dimension are cut on both sides. Such a
-    /// copy goes through a packed buffer.
+    /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in
+    /// orders that contradict each other, a table would be very long or the segments very many, or blocks of
+    /// a reversed dimension are cut on both sides. Such a copy goes through a packed buffer.
     pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
         if source.levels().is_some() || destination.levels().is_some() {
             return None;
@@ -234,7 +237,8 @@ impl BoxGroups {
     }
 }
 
-/// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged into it.
+/// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged
+/// into it.
 fn simplified(mut loops: Loops) -> Loops {
     loops.sort_by_key(|step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),

@@ -23,7 +23,7 @@ const SEARCH_LIMIT: u64 = 1 << 20;
 /// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
 /// let RowAccess { in_one_piece, stride, .. } = rows("f32[16,256]{1,0}")?;
 /// assert_eq!((in_one_piece, stride), (true, Some(256)));
-/// assert!(!rows("f32[16,256]{1,0:T(8,128)}")?.in_one_piece, "a row of 256 lies in two tiles");
+/// assert!(!rows("f32[16,256]{1,0:T(8,128)}")?.in_one_piece, "a row of 256 is in two tiles");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,7 +111,7 @@ impl IndexMap {
         elements: u64,
     ) -> Result<Option<Range<u64>>, Error> {
         if elements > SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "whether a part lies in one piece", work: SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "whether a part is in one piece", work: SEARCH_LIMIT });
         }
         let (mut low, mut high) = (u64::MAX, 0);
         self.each_offset(ranges, lengths, |offset| (low, high) = (low.min(offset), high.max(offset)));
@@ -192,7 +192,7 @@ impl IndexMap {
         }
         let work = checked::mul(size, self.element_count().divided_by(size), OFFSET)?;
         if work > SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "whether rows lie in one piece", work: SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "whether rows are in one piece", work: SEARCH_LIMIT });
         }
         let (mut in_one_piece, mut common, mut starts) = (true, 0, Vec::new());
         for index in 0..size {

@@ -1,9 +1,9 @@
 //! The difference of two layouts over common atoms, group by group.
 //!
-//! Digits that share an atom belong to one group, and the difference is a sum of one function for each group. The
-//! indices are closed under taking a digit down to 0, so the difference is zero everywhere exactly if each
-//! of the functions is, and the first index at which it is not has digits of one group only. A group without
-//! quotients is one digit and a weight; the others are tried value by value.
+//! Digits that share an atom belong to one group, and the difference is a sum of one function for each group.
+//! The indices are closed under taking a digit down to 0, so the difference is zero everywhere exactly if
+//! each of the functions is, and the first index at which it is not has digits of one group only. A group
+//! without quotients is one digit and a weight; the others are tried value by value.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "values of atoms are below products of 64-bit bounds that were checked; coefficients are checked"

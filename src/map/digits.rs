@@ -132,8 +132,8 @@ impl Chain {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor() % low.divisor == 0)
     }
 
-    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component) the chain goes on
-    /// counting, to places that belong to no element.
+    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component) the chain
+    /// goes on counting, to places that belong to no element.
     ///
     /// # Errors
     ///
@@ -194,8 +194,8 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     offset
 }
 
-/// For each place among these digits, and the one behind the last: the largest value of the digits from there on, on a whole block of the
-/// digit before. The first place has no digit before it, and 0.
+/// For each place among these digits, and the one after the last: the largest value of the digits from there
+/// on, on a whole block of the digit before. The first place has no digit before it, and 0.
 ///
 /// A chain of k digits takes k^2 steps, as each block is made of the smaller ones.
 pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
@@ -211,9 +211,11 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
     blocks
 }
 
-/// The largest value of these digits on `0..extent`, which is not empty, given [`whole_blocks`] from their place on.
+/// The largest value of these digits on `0..extent`, which is not empty, given [`whole_blocks`] from their
+/// place on.
 ///
-/// Either the top digit is as large as it gets and the rest must stay within what is left, or it is one less and the rest is free.
+/// Either the top digit is as large as it gets and the rest must stay within what is left, or it is one less
+/// and the rest is free.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {

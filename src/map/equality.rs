@@ -55,7 +55,7 @@ impl IndexMap {
     ///
     /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
     /// let (tiled, plain, other) = (map("f32[4,128]{1,0:T(8,128)}")?, map("f32[4,128]")?, map("f32[4,128]{0,1}")?);
-    /// assert!(tiled.same_layout(&plain)?, "one tile, and more padding behind it");
+    /// assert!(tiled.same_layout(&plain)?, "one tile, and more padding after it");
     /// assert_eq!(plain.first_difference(&other)?, Some(vec![0, 1]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

@@ -17,9 +17,9 @@ impl IndexMap {
     /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a
     /// stride.
     ///
-    /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and its
-    /// stride in elements. The size of a dimension is the product of its digits' sizes; no digits are size 1.
-    /// The buffer ends behind the last element.
+    /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and
+    /// its stride in elements. The size of a dimension is the product of its digits' sizes; no digits are
+    /// size 1. The buffer ends after the last element.
     ///
     /// # Errors
     ///

@@ -76,8 +76,9 @@ pub enum LayoutClass {
     RaggedSplit,
     /// Some dimensions can only be placed together.
     Fused,
-    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings, such
-    /// as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked for.)
+    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings,
+    /// such as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked
+    /// for.)
     Irreducible,
 }
 
@@ -119,13 +120,13 @@ impl FromStr for LayoutClass {
     }
 }
 
-/// Where every element lies: the common form of all layouts.
+/// Where every element is stored: the common form of all layouts.
 ///
-/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the
-/// same physical size, and the same normal form. Equal maps put every element at the same place; maps that do
-/// are equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other classes, one
-/// layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what `==` cannot
-/// within a bounded time.
+/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the same
+/// physical size, and the same normal form. Equal maps put every element at the same place; maps that do are
+/// equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other
+/// classes, one layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what
+/// `==` cannot within a bounded time.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -144,14 +145,14 @@ pub struct IndexMap {
     pub(super) sizes: Dims,
     pub(super) base: u64,
     pub(super) components: Vec<Component>,
-    /// The tiles, level by level, where there are no components to stand for them.
+    /// The tiles, level by level, where components cannot describe them.
     pub(super) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// A slice left out some elements, which lie in the same buffer.
+    /// A slice left out some elements, which are in the same buffer.
     pub(super) sliced: bool,
 }
 
-/// Anything that says where the elements of a tensor lie.
+/// Anything that says where the elements of a tensor are stored.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -168,12 +169,13 @@ pub trait ToIndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with `SC(..)`, which
-    /// lies in several buffers.
+    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with
+    /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
-    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a guaranteed alignment and a total
-    /// size set by hand. `None` for layouts of other models, even those that have strides.
+    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a
+    /// guaranteed alignment and a total size set by hand. `None` for layouts of other models, even those that
+    /// have strides.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
@@ -187,7 +189,8 @@ pub trait ToIndexMap {
         None
     }
 
-    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may; others do not.
+    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
+    /// others do not.
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
     }
@@ -241,7 +244,7 @@ impl IndexMap {
     /// let map = "s4[3,5]{1,0:T(2,2)E(4)}".parse::<ArrayShape>()?.to_index_map()?;
     /// assert_eq!((map.data_type(), map.element_bits(), map.sizes()), (DataType::S4, 4, &[3, 5][..]));
     /// assert_eq!((map.element_count(), map.physical_elements()), (15, 24));
-    /// // Whole tiles, at half a byte an element; the last element lies at offset 20.
+    /// // Whole tiles, at half a byte an element; the last element is at offset 20.
     /// assert_eq!((map.physical_size_in_bytes(), map.span_elements(), map.base()), (12, 21, 0));
     /// assert_eq!((map.strides(), map.class().name()), (None, "split"));
     /// # Ok::<(), tensor_layout::Error>(())
@@ -289,8 +292,9 @@ impl IndexMap {
         self.base
     }
 
-    /// Is it a part of a larger buffer, so that what lies between its elements may be others'? A slice that leaves out elements is,
-    /// and so is what does not begin at the start of its buffer: see [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
+    /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice
+    /// that leaves out elements is, and so is what does not begin at the start of its buffer: see
+    /// [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -354,7 +358,7 @@ impl IndexMap {
         Some(strides)
     }
 
-    /// Where an index lies, in elements from the start of the buffer.
+    /// Where an index is stored, in elements from the start of the buffer.
     ///
     /// # Errors
     ///
@@ -369,7 +373,7 @@ impl IndexMap {
         }
     }
 
-    /// The offset of an index that is known to lie inside the sizes.
+    /// The offset of an index that is known to be inside the sizes.
     pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
         if let Some(levels) = &self.levels {
             return self.base.plus(levels.offset(index));

@@ -11,8 +11,9 @@ use super::index_map::{Component, IndexMap};
 impl IndexMap {
     /// Refuses a layout in which two indices share an offset.
     ///
-    /// Tiles never make them share one. Digits whose strides nest, each above the largest offset of all smaller ones together, do not
-    /// either; that settles nearly everything else. What is left has one stride for each dimension, and is searched.
+    /// Tiles never make them share one. Digits whose strides nest, each above the largest offset of all
+    /// smaller ones together, do not either; that settles nearly everything else. What is left has one stride
+    /// for each dimension, and is searched.
     pub(crate) fn check_injective(&self) -> Result<(), Error> {
         if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
@@ -30,8 +31,8 @@ impl IndexMap {
     }
 }
 
-/// With the digits of these components in order of their strides, is each stride above the largest offset of the smaller
-/// ones together? Then no two numbers share an offset.
+/// With the digits of these components in order of their strides, is each stride above the largest offset of
+/// the smaller ones together? Then no two numbers share an offset.
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
     let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
     for component in components {

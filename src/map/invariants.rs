@@ -40,7 +40,7 @@ impl IndexMap {
             return Some("1: the physical size in bytes passes 64 bits".into());
         }
         if empty && (self.base != 0 || !self.components.is_empty() || self.levels.is_some()) {
-            return Some("3: an empty tensor lies somewhere".into());
+            return Some("3: an empty tensor has an offset".into());
         }
         if let Some(levels) = &self.levels {
             let end = u128::from(self.base) + u128::from(levels.elements);
@@ -75,7 +75,7 @@ impl IndexMap {
         if !self.components.iter().map(first).is_sorted() {
             return Some("3: the components are not sorted by their first dimensions".into());
         }
-        (!empty && last >= self.physical_elements.into()).then(|| format!("1: an element lies at offset {last}"))
+        (!empty && last >= self.physical_elements.into()).then(|| format!("1: an element is at offset {last}"))
     }
 }
 

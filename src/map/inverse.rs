@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
             self.left = self
                 .left
                 .checked_sub(1)
-                .ok_or(Error::TooHard { question: "which index lies at an offset", work: INVERSE_WORK_LIMIT })?;
+                .ok_or(Error::TooHard { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
             // None of these can saturate: the value is at most `most`, so the number stays in its extent
             // (a partial top block aside, which the last test refuses).
             let (part, moved) = (value.times(divisor), value.times(stride));

@@ -10,14 +10,16 @@
 //! number, and a [`Chain`] cuts that number into digits and gives each its own stride. Strides are the case
 //! "one dimension each, one digit each".
 //!
-//! Invariants of an [`IndexMap`], cited by number in the code, and asked of every map that a debug build makes (`invariants.rs`):
+//! Invariants of an [`IndexMap`], cited by number in the code, and checked of every map that a debug build
+//! makes (`invariants.rs`):
 //!
 //! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and
 //!    fits 64 bits. No sum or product of a chain's evaluation can therefore pass 64 bits.
 //! 2. In a chain the divisors descend to 1, all are below the component's extent, and no boundary
 //!    can be left out. A chain of an extent of at most 1 is empty.
-//! 3. Components are disjoint, sorted by their first dimension, and hold every dimension but those of size 1. The extent of one
-//!    is the product of the sizes of its dimensions, which do not separate. An empty tensor has no components, and lies at 0.
+//! 3. Components are disjoint, sorted by their first dimension, and hold every dimension but those of size 1.
+//!    The extent of one is the product of the sizes of its dimensions, which do not separate. An empty tensor
+//!    has no components, and its base is 0.
 //!
 //! ```
 //! use tensor_layout::map::{LayoutClass, ToIndexMap};

@@ -90,10 +90,10 @@ impl Replay<'_> {
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
         let Some(major) = varying().next() else { return Some(()) };
-        // A dimension that is always 0 but padded stands behind one that varies: the number counts in steps that the
-        // chain does not.
-        let behind = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
-        if behind.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
+        // A dimension that is always 0 but padded comes after one that varies: the number counts in steps
+        // that the chain does not.
+        let after = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
+        if after.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
             return None;
         }
         if varying().count() == 1 {
@@ -102,7 +102,7 @@ impl Replay<'_> {
         }
         let mut dims = SmallVec::new();
         for position in varying() {
-            // A fused digit of a dimension is no chain of that dimension.
+            // A fused digit of a dimension is not a chain of that dimension.
             let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
             dims.push(*self.levels.order.get(axis)?);
         }

@@ -1,9 +1,9 @@
 //! The elements and the padding of a buffer, each as a list of boxes that together cover it once.
 //!
-//! The strides of all digits, sorted, are the place values of a mixed-radix system: an offset is a number written in it, and
-//! each place belongs to one component. An offset holds an element exactly if, for every component,
-//! the digits in its places are those of a number below its extent. Both that condition and its opposite
-//! fall into ranges, one for each place, and a product of such ranges is a box.
+//! The strides of all digits, sorted, are the place values of a mixed-radix system: an offset is a number
+//! written in it, and each place belongs to one component. An offset holds an element exactly if, for every
+//! component, the digits in its places are those of a number below its extent. Both that condition and its
+//! opposite fall into ranges, one for each place, and a product of such ranges is a box.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use crate::strided::Offsets;
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 ///
-/// // Two rows of three, five apart: the padding of the first row lies at 3 and 4.
+/// // Two rows of three, five apart: the padding of the first row is at 3 and 4.
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
 /// let boxes = desc.to_index_map()?.buffer_boxes()?;
 /// let rows = &boxes.elements[0];
@@ -80,14 +80,14 @@ impl OffsetBox {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferBoxes {
-    /// Where elements lie.
+    /// Where elements are stored.
     pub elements: Vec<OffsetBox>,
-    /// Where none lie: inside tiles, between rows, in front of the base and behind the last element.
+    /// Where none are stored: inside tiles, between rows, before the base and after the last element.
     pub padding: Vec<OffsetBox>,
 }
 
-/// The largest buffer, and the most elements, whose boxes are found element by element where the layout does not
-/// give them: Irreducible layouts, and strides that do not divide each other.
+/// The largest buffer, and the most elements, whose boxes are found element by element where the layout does
+/// not give them: Irreducible layouts, and strides that do not divide each other.
 pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 
 /// The most boxes a buffer is divided into.
@@ -101,8 +101,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or these might have more than 1,048,576 loops; or if the layout has no
-    /// digits that nest and the buffer, or the number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
+    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or these might have more than 1,048,576
+    /// loops; or if the layout has no digits that nest and the buffer, or the number of elements, is larger
+    /// than [`PADDING_SEARCH_LIMIT`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -122,7 +123,8 @@ impl IndexMap {
         }
     }
 
-    /// The boxes of padding, if the layout itself gives them: the digits nest, and there are at most `most` boxes.
+    /// The boxes of padding, if the layout itself gives them: the digits nest, and there are at most `most`
+    /// boxes.
     pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
         if self.element_count() == 0 {
             return Some(line(0, self.physical_elements));
@@ -133,7 +135,7 @@ impl IndexMap {
 
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         let holds = self.places_by_walking()?;
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
@@ -148,7 +150,8 @@ impl IndexMap {
         Ok(boxes)
     }
 
-    /// For each offset of the buffer: does an element lie there? By the offset of each element, repeated ones aside.
+    /// For each offset of the buffer: is an element stored there? By the offset of each element, repeated
+    /// ones aside.
     fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
         let repeats = |dim: usize| {
             self.components().iter().any(|component| {
@@ -158,7 +161,7 @@ impl IndexMap {
         let sizes: Dims =
             self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
         if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding lies", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
         let mut index: Dims = sizes.iter().map(|_| 0).collect();
@@ -179,7 +182,7 @@ fn check_boxes(number: usize) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    Error::TooHard { question: "where the padding lies", work: count(MAX_BOXES) }
+    Error::TooHard { question: "where the padding is", work: count(MAX_BOXES) }
 }
 
 /// The offsets from `start` to `end` as a box, if there are any.
@@ -295,8 +298,8 @@ impl MixedRadix {
         Ok(boxes)
     }
 
-    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`. `None` if they are too many: a digit that
-    /// does not divide the one above it doubles them.
+    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`. `None` if
+    /// they are too many: a digit that does not divide the one above it doubles them.
     fn divide(&self, extent: u64, digits: &[(usize, u64)], within: &Ranges, divided: &mut Divided) -> Option<()> {
         let Some((&(place, divisor), below)) = digits.split_first() else {
             divided.inside.push(within.clone());

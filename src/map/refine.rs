@@ -4,7 +4,7 @@
 //! largest one becomes a loop and the rest follows below it; what is left of the last block becomes a segment
 //! of its own. Where they do not (blocks of 48 against blocks of 32) the clashing boundaries have a greatest
 //! common divisor g and a least common multiple L: below g and above L both chains are strided, and in
-//! between a table of L/g pairs of offsets stands for a loop.
+//! between a table of L/g pairs of offsets takes the place of a loop.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"

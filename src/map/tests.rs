@@ -85,7 +85,7 @@ fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
 
 /// 24 x 23 x 25 x 25 chains of two digits, and 24 x 253 x 125 of three.
 #[test]
-fn chains_are_the_functions_they_stand_for_and_exact_ones_have_one_form() {
+fn chains_equal_their_functions_and_exact_ones_have_one_form() {
     let mut forms: HashMap<Vec<u64>, Chain> = HashMap::new();
     for extent in 1..=MOST {
         forms.clear();

@@ -314,8 +314,8 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base(self, base: u64) -> Result<IndexMap, Error> {
-        let behind = self.physical_elements.minus(self.base);
-        let physical_elements = checked::add(base, behind, PHYSICAL)?;
+        let after = self.physical_elements.minus(self.base);
+        let physical_elements = checked::add(base, after, PHYSICAL)?;
         checked::bytes_for(physical_elements, self.element_bits)?;
         // An empty tensor is nowhere.
         let base = if self.sizes.contains(&0) { 0 } else { base };

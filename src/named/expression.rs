@@ -1,4 +1,4 @@
-//! `Values`: what the words of a rule stand for, and the value of its expressions.
+//! `Values`: the meaning of the words of a rule, and the value of its expressions.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.rest = after;
         let known = || self.values.0.iter().find(|(known, _)| *known == word).map(|&(_, value)| value);
         word.parse().ok().or_else(known).ok_or_else(|| match word {
-            "es" => refused("its rule counts bytes, and the elements are no whole bytes".into()),
+            "es" => refused("its rule counts bytes, and the elements are not whole bytes".into()),
             _ => no_value(rest),
         })
     }

@@ -136,7 +136,7 @@ impl Row {
         numbers.len() == self.numbers.len() && pairs.all(|((_, values), number)| values.contains(number))
     }
 
-    /// What the words of the rule stand for. The sizes have the rank of the row, and the numbers are some
+    /// The meaning of the words of the rule. The sizes have the rank of the row, and the numbers are some
     /// that it takes.
     pub(super) fn values(&self, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Values<'_> {
         let mut values = Values::default();

@@ -52,7 +52,7 @@ impl Line {
 }
 
 impl fmt::Display for Line {
-    /// `CuTe               f32(2,3):(5,1)`, or the reason behind `no: `.
+    /// `CuTe               f32(2,3):(5,1)`, or the reason after `no: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<18} ", self.notation.title())?;
         match (&self.text, self.reason()) {
@@ -62,12 +62,14 @@ impl fmt::Display for Line {
     }
 }
 
-/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there is
-/// none. With the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
+/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there
+/// is none. With the feature `named`, a line more for each name that the layout has, unless it is row-major
+/// and packed.
 ///
-/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes, elements of the same
-/// width, each at the same place. The end of the buffer is told by XLA's notation, oneDNN's tags and DirectML's JSON; the
-/// others end behind the last element. Memory spaces (`S(n)`) are XLA's alone, flags and alignments DirectML's.
+/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes,
+/// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give
+/// the end of the buffer; in the others it ends after the last element. Memory spaces (`S(n)`) are XLA's
+/// alone, flags and alignments DirectML's.
 ///
 /// ```
 /// use tensor_layout::{notation, ArrayShape};
@@ -77,7 +79,7 @@ impl fmt::Display for Line {
 /// assert_eq!(lines, [
 ///     "XLA                f32[2,3]{1,0:T(5)}",
 ///     "sizes and strides  f32[2,3]:[5,1]",
-///     "axis order         no: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3",
+///     "axis order         no: axis 0 takes steps of 5 elements, and packed after axis 1 it would take 3",
 ///     "oneDNN tag         f32[2,3]:aB5b",
 ///     "CuTe               f32(2,3):(5,1)",
 ///     "NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))",
@@ -194,7 +196,7 @@ impl Writer {
             return Ok(raise(desc)?.shape.to_string());
         }
         spell(map).map(|shape| shape.to_string()).or_else(|error| {
-            // Places alone: the end of the buffer may lie elsewhere.
+            // Offsets alone: the end of the buffer may be elsewhere.
             let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
             let desc = strided.map(|strided| {
                 BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?
@@ -240,8 +242,8 @@ fn other_width(target: &'static str, map: &IndexMap) -> Error {
     Error::NotExpressible { target, reason }
 }
 
-/// The order of axes that lie packed one behind the other, or why they do not. NCHW's and NCDHW's letters for rank 4 and 5,
-/// a, b, c, ... for others.
+/// The order of axes that are packed one after the other, or why they are not. NCHW's and NCDHW's letters for
+/// rank 4 and 5, a, b, c, ... for others.
 fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let rank = strided.sizes.len();
     if rank == 0 || rank > AxisOrder::MAX_RANK {
@@ -253,7 +255,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let size = |axis: usize| at(&strided.sizes, axis);
     let stride = |axis: usize| at(&strided.strides, axis);
     let empty = strided.sizes.contains(&0);
-    // Axes longer than 1, the slowest first; the others stand behind the axis before them.
+    // Axes longer than 1, the slowest first; the others follow the axis before them.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
         order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
@@ -264,7 +266,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
                 (0, _) => return Err(format!("axis {axis} is broadcast (stride 0)")),
                 (taken, Some(inner)) if taken != packed => {
                     return Err(format!(
-                        "axis {axis} takes steps of {taken} elements, and packed behind axis {inner} it would take {packed}"
+                        "axis {axis} takes steps of {taken} elements, and packed after axis {inner} it would take {packed}"
                     ));
                 }
                 (taken, None) if taken != packed => {

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the column if it is no such list, or a number passes 64 bits.
+/// [`Error::Parse`] with the column if it is not such a list, or a number passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::notation::read_list;

@@ -256,8 +256,8 @@ impl Notated {
         }
     }
 
-    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an axis order
-    /// keeps its letters and a oneDNN tag its blocks.
+    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an
+    /// axis order keeps its letters and a oneDNN tag its blocks.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = all(&self.layout);

@@ -72,7 +72,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
             "shape" => shape.replace(read_tuple(cursor, "a size")?).is_some(),
             "dtype" => data_type.replace(read_type(cursor)?).is_some(),
             "strides" => {
-                let what = "a stride in bytes (negative ones have no place in this crate)";
+                let what = "a stride in bytes (negative strides are not supported)";
                 strides.replace((at, read_tuple(cursor, what)?)).is_some()
             }
             _ => offset.replace((at, cursor.number("an offset in bytes")?)).is_some(),

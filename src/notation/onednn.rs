@@ -38,7 +38,7 @@ const MAX_DIMENSIONS: usize = 12;
 /// `sizes` are in the order of the tag's alphabet, whatever the tag's own order: n c d h w for
 /// activations, g o i d h w for weights, a b c.. for the abstract tags, t n c and l d n c i g o for
 /// recurrent layers. Every blocked tag has an exact spelling: one tile pads each dimension to its
-/// block, and each further tile sorts one run of the blocks behind the others. Elements
+/// block, and each further tile sorts one run of the blocks after the others. Elements
 /// below a byte take their own width, as everywhere in oneDNN, so the layout says `E(4)` for `s4`.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape
     Ok(shape)
 }
 
-/// Reads the tag the cursor stands at; see [`shape`].
+/// Reads the tag at the cursor; see [`shape`].
 pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let tag = Tag::read(cursor)?;
     let rank = sizes.len();
@@ -81,7 +81,7 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 /// The abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
 ///
 /// A tag says the places of all elements and the size of the buffer, so both must agree; where several
-/// tags do, dimensions of one block stand behind the one before them. The grammar of tags is larger than the
+/// tags do, dimensions of one block follow the one before them. The grammar of tags is larger than the
 /// list of formats a given oneDNN release has kernels for.
 ///
 /// # Errors
@@ -93,7 +93,7 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 ///
 /// assert_eq!(onednn::tag(&"f32[2,35,9,9]{3,2,1,0:T(16,1,1)}".parse::<ArrayShape>()?)?, "aBcd16b");
 /// let error = onednn::tag(&"f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?).unwrap_err();
-/// assert!(error.to_string().contains("the top digit of dimension 0 lies inside a block"));
+/// assert!(error.to_string().contains("the top digit of dimension 0 is inside a block"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn tag(layout: &impl ToIndexMap) -> Result<String, Error> {
@@ -107,7 +107,7 @@ pub fn tag(layout: &impl ToIndexMap) -> Result<String, Error> {
         return Ok(text);
     }
     let reason = if map.element_bits() == map.data_type().bits() {
-        "its buffer is padded behind the last block".into()
+        "its buffer is padded after the last block".into()
     } else {
         format!("an element takes {} bits here, and {} in oneDNN", map.element_bits(), map.data_type().bits())
     };
@@ -182,12 +182,12 @@ impl Tag {
         Ok(tag)
     }
 
-    /// The tag of a map, or why there is none. Padding behind the end and the width of elements are not
-    /// looked at.
+    /// The tag of a map, or why there is none. It ignores padding after the end and the width of
+    /// elements.
     fn of(map: &IndexMap) -> Result<Tag, String> {
         let rank = map.sizes().len();
         if rank == 0 || rank > MAX_DIMENSIONS {
-            return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and here are {rank}"));
+            return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and this layout has {rank}"));
         }
         if map.base() != 0 {
             return Err(format!("it begins {} elements into its buffer", map.base()));
@@ -213,8 +213,8 @@ impl Tag {
     }
 
     /// The tiles that say the same. The blocks fall into runs in which no dimension comes before
-    /// one that precedes it in memory; a tile of what a dimension has in this run and the ones
-    /// behind it puts these behind the rest.
+    /// one that precedes it in memory; a tile of what a dimension has in this run and the runs
+    /// after it moves these after the rest.
     fn tiles(&self) -> Result<Vec<Tile>, Error> {
         let rank_of = |dimension: usize| self.outer.iter().position(|&outer| outer == dimension).unwrap_or(usize::MAX);
         let mut run_starts: SmallVec<[usize; 8]> = SmallVec::new();
@@ -229,11 +229,11 @@ impl Tag {
         let first = self.blocks.iter().map(|&(_, dimension)| rank_of(dimension)).min().unwrap_or(0);
         let mut tiles = Vec::with_capacity(run_starts.len());
         for start in run_starts {
-            let behind = self.blocks.get(start..).unwrap_or(&[]);
+            let following = self.blocks.get(start..).unwrap_or(&[]);
             let mut sizes = checked::Dims::new();
             for &dimension in self.outer.get(first..).unwrap_or(&[]) {
                 let mut total = 1;
-                for &(size, _) in behind.iter().filter(|&&(_, block)| block == dimension) {
+                for &(size, _) in following.iter().filter(|&&(_, block)| block == dimension) {
                     total = checked::mul(total, size, "a oneDNN block")?;
                 }
                 sizes.push(total);
@@ -269,7 +269,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
         let Some(left_here) = left.get_mut(dimension) else { continue };
         *left_here = left_here.minus(1);
         if *left_here != above {
-            return Err(format!("the top digit of dimension {dimension} lies inside a block"));
+            return Err(format!("the top digit of dimension {dimension} is inside a block"));
         }
         let next = digits.get(position.plus(1)).map_or(map.physical_elements(), |&(stride, ..)| stride);
         let room = next.checked_div(stride).filter(|room| *room >= values && next.is_multiple_of(stride));
@@ -282,7 +282,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
             blocks.push(Block { dimension, size: values, is_whole_top: false });
             fill_gap(room.divided_by(values), &left, &mut blocks)?;
         } else {
-            return Err(format!("there is a gap behind a block of {values} in dimension {dimension}"));
+            return Err(format!("there is a gap after a block of {values} in dimension {dimension}"));
         }
     }
     Ok(blocks)
@@ -292,7 +292,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
 fn fill_gap(size: u64, left: &[usize], blocks: &mut Vec<Block>) -> Result<(), String> {
     if size > 1 {
         let dimension = left.iter().position(|&left| left == 0);
-        let dimension = dimension.ok_or_else(|| format!("between the elements of a block is room for {size}"))?;
+        let dimension = dimension.ok_or_else(|| format!("between the elements of a block there is room for {size}"))?;
         blocks.push(Block { dimension, size, is_whole_top: false });
     }
     Ok(())

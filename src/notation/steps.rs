@@ -51,7 +51,7 @@ impl AnyLayout {
 fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     let mut steps = Vec::new();
     if map.base() > 0 {
-        steps.push(format!("the first element lies at {}", map.base()));
+        steps.push(format!("the first element is at {}", map.base()));
     }
     for component in map.components() {
         let (name, number) = number_of(component, index, map.sizes());

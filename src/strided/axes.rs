@@ -67,7 +67,7 @@ impl AxisOrder {
     /// ```
     /// use tensor_layout::AxisOrder;
     ///
-    /// // The axis that lies outermost in memory first.
+    /// // The axis that is outermost in memory first.
     /// let order = AxisOrder::new("nhwc")?;
     /// assert_eq!((order, order.rank()), (AxisOrder::NHWC, 4));
     /// assert_eq!(order.axes().collect::<Vec<_>>(), [0, 2, 3, 1]);

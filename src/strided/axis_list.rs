@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// The most axes that are held without an allocation.
 const INLINE: usize = 8;
 
-/// As many strides as sizes. Up to rank 8 both lie in the value itself, in two arrays of which only the first
+/// As many strides as sizes. Up to rank 8 both are in the value itself, in two arrays of which only the first
 /// `rank` numbers count; descriptors are made and copied in inner loops, and this is most of one.
 #[derive(Debug, Clone)]
 pub(super) enum AxisList {
@@ -81,7 +81,7 @@ impl AxisList {
         }
     }
 
-    /// Another axis behind the last.
+    /// Another axis after the last.
     #[inline]
     pub(super) fn push(&mut self, size: u64, stride: u64) {
         match self {
@@ -114,7 +114,7 @@ impl FromIterator<(u64, u64)> for AxisList {
     }
 }
 
-/// How many numbers there are, and they themselves with zeros behind them; `None` for more than eight.
+/// How many numbers there are, and they themselves followed by zeros; `None` for more than eight.
 #[inline]
 fn first_eight(numbers: &[u64]) -> Option<(u8, [u64; INLINE])> {
     // One straight sequence of moves for each length: a copy of unknown length is a call.

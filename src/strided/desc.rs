@@ -33,14 +33,15 @@ pub enum TensorFlags {
     OwnedByDml,
 }
 
-/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours lie on each axis.
+/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours are on each axis.
 ///
 /// This is DirectML's `DML_BUFFER_TENSOR_DESC` as an immutable value. Sizes are in elements and in
 /// the fixed order N, C, \[D\], H, W; strides are in elements too. A stride of 0 repeats an axis
 /// (broadcast); strides larger than needed leave padding. Rank 0 (one element) and sizes of 0 (no
 /// elements) are legal here; [`upload::validate`](crate::upload::validate) says what a device accepts.
 ///
-/// Invariants, which every constructor checks, the code cites by number, and a debug build asks of every value:
+/// Invariants, which every constructor checks, the code cites by number, and a debug build checks for every
+/// value:
 ///
 /// 1. There are as many strides as sizes.
 /// 2. The product of the non-zero sizes fits 64 bits.
@@ -49,9 +50,9 @@ pub enum TensorFlags {
 /// 4. The total size is at least the minimum size, and a multiple of 4.
 /// 5. The promised alignment is 0, or a power of two and no less than an element.
 ///
-/// Two descriptors are equal if they describe the same elements at the same places: the stride of
-/// an axis of size 1 is never used, so it does not count. A [part](Self::is_part) of a larger buffer equals no tensor that has its
-/// buffer to itself.
+/// Two descriptors are equal if they describe the same elements at the same places: the stride of an axis of
+/// size 1 is never used, so it does not count. A [part](Self::is_part) of a larger buffer equals no tensor
+/// that has its buffer to itself.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -75,7 +76,7 @@ pub struct BufferTensorDesc {
     data_type: DataType,
     flags: TensorFlags,
     explicit_strides: bool,
-    /// A slice left out some elements, which lie in the same buffer.
+    /// A slice left out some elements, which are in the same buffer.
     pub(super) sliced: bool,
 }
 
@@ -94,7 +95,7 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Packed row-major: the last axis is the fastest, and nothing lies between elements.
+    /// Packed row-major: the last axis is the fastest, and there are no gaps between elements.
     ///
     /// # Errors
     ///
@@ -247,8 +248,8 @@ impl BufferTensorDesc {
         BufferTensorDesc { data_type, ..self }.checked()
     }
 
-    /// The same elements in the same buffer under other axes. Their number and the largest offset must be the same:
-    /// then nothing that was checked changes.
+    /// The same elements in the same buffer under other axes. Their number and the largest offset must be the
+    /// same: then nothing that was checked changes.
     #[inline]
     pub(super) fn with_axes(&self, axes: AxisList) -> Self {
         BufferTensorDesc {
@@ -266,8 +267,8 @@ impl BufferTensorDesc {
         .checked()
     }
 
-    /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts that were put together by
-    /// hand and begin at the start of the buffer.
+    /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts
+    /// that were put together by hand and begin at the start of the buffer.
     ///
     /// ```
     /// use tensor_layout::BufferTensorDesc;
@@ -293,7 +294,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
+    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or
+    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -302,7 +304,7 @@ impl BufferTensorDesc {
     /// assert_eq!((rows.rank(), rows.element_count(), rows.span_elements()), (2, 6, 8));
     /// assert_eq!((rows.explicit_strides(), rows.base_offset_alignment()), (Some(&[5, 1][..]), 0));
     /// assert_eq!(rows.min_size_in_bytes(), 32);
-    /// // With the padding behind the last row.
+    /// // With the padding after the last row.
     /// assert_eq!(rows.clone().with_total_size_in_bytes(40)?.total_tensor_size_in_bytes(), 40);
     /// assert_eq!(rows.with_total_size_in_bytes(28).unwrap_err().code(), "total_size_too_small");
     /// # Ok::<(), tensor_layout::Error>(())
@@ -332,8 +334,8 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
 
-    /// The same tensor, beginning `base_offset` elements into its buffer (what a slice leaves
-    /// behind). Every size counts from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
+    /// The same tensor, beginning `base_offset` elements into its buffer (as a slice does). Every size counts
+    /// from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
     ///
     /// DirectML's struct has no such field: add the bytes to the offset the buffer is bound at.
     ///
@@ -430,7 +432,7 @@ impl BufferTensorDesc {
         if self.larger_total == 0 { self.min_size_in_bytes() } else { self.larger_total }
     }
 
-    /// Where an index lies, in elements from the start of the buffer: the dot product with the strides.
+    /// Where an index is stored, in elements from the start of the buffer: the dot product with the strides.
     ///
     /// # Errors
     ///
@@ -463,7 +465,8 @@ impl BufferTensorDesc {
     }
 }
 
-/// One past the largest offset of a tensor that spans `span` elements from its base; its size in bytes must fit 64 bits too.
+/// One past the largest offset of a tensor that spans `span` elements from its base; its size in bytes must
+/// fit 64 bits too.
 #[inline]
 fn checked_end(data_type: DataType, base_offset: u64, span: u64) -> Result<u64, Error> {
     let end = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, gcd};
 
-/// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it gives up.
+/// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it
+/// gives up.
 ///
 /// ```
 /// use tensor_layout::strided::Overlap;
@@ -23,9 +24,9 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 
 /// The answer to "do two different indices share an offset?".
 ///
-/// The question is a bounded integer equation and hard in general (numpy's `may_share_memory`
-/// page says as much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts
-/// of practice: no search is needed where each stride is larger than the largest offset of all axes with smaller strides, where a
+/// The question is a bounded integer equation and hard in general (numpy's `may_share_memory` page says as
+/// much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts of practice: no search is
+/// needed where each stride is larger than the largest offset of all axes with smaller strides, where a
 /// stride is 0, or where two are equal.
 ///
 /// ```
@@ -43,7 +44,7 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 pub enum Overlap {
     /// Every index has an offset of its own.
     No,
-    /// Two different indices that lie at the same offset.
+    /// Two different indices that are stored at the same offset.
     Yes {
         /// One index.
         first: Vec<u64>,
@@ -140,7 +141,7 @@ impl Search<'_> {
         };
         // A solution and its negative are the same pair: the first difference may be taken as positive.
         let low = if self.chosen.iter().all(|&d| d == 0) { low.max(0) } else { low };
-        // Largest first: a difference of zero everywhere is no answer, so try it last.
+        // Largest first: a difference of zero everywhere is not an answer, so try it last.
         let mut d = high;
         while d >= low {
             let Some(left) = self.left.checked_sub(1) else {

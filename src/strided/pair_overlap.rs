@@ -11,9 +11,9 @@ impl BufferTensorDesc {
     /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
     /// can be seen through the other.
     ///
-    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that lie between the rows of another do not
-    /// overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`, and
-    /// the offset is that of `first`. The element types may differ.
+    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that are between the rows of another do
+    /// not overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`,
+    /// and the offset is that of `first`. The element types may differ.
     ///
     /// ```
     /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -30,7 +30,8 @@ impl BufferTensorDesc {
         self.overlap_with_at(0, other, 0)
     }
 
-    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger one.
+    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
+    /// one.
     ///
     /// ```
     /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -75,7 +76,7 @@ struct Term {
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
     parts: SmallVec<[Unknown; 2]>,
-    /// The largest sum of the terms behind this one.
+    /// The largest sum of the terms after this one.
     rest_largest: i128,
     /// What divides every sum of theirs.
     rest_gcd: i128,
@@ -108,7 +109,7 @@ impl Term {
     }
 }
 
-/// Writes "bit x of element i lies where bit y of element j does" as a sum of terms that must
+/// Writes "bit x of element i is where bit y of element j is" as a sum of terms that must
 /// equal a target, largest coefficient first. `None` if it does not fit 128 bits.
 fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -> Option<(SmallVec<[Term; 16]>, i128)> {
     let start = |(desc, at): (&BufferTensorDesc, u64)| {

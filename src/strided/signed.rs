@@ -65,8 +65,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for the wrong number of strides; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; and
-    /// as for [`new`](Self::new).
+    /// [`Error::RankMismatch`] for the wrong number of strides;
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; and as for
+    /// [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -76,7 +76,7 @@ impl Tile {
         }
     }
 
-    /// A tile in XLA's numbers, where -1 and `i64::MIN` both stand for `*`.
+    /// A tile in XLA's numbers, where -1 and `i64::MIN` both mean `*`.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! The layout a TPU compiler gives parameters and results when no one requires another: tiles and the order
 //! of the dimensions.
 //!
-//! Both rules are observations of libtpu 0.0.51, asked ahead of time (`jit(identity)`); docs/XLA.md says on
-//! how many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv,
+//! Both rules are observations of libtpu 0.0.51, compiled ahead of time (`jit(identity)`); docs/XLA.md says
+//! on how many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv,
 //! tpu_orders.tsv). They say nothing about what the compiler does inside a program, and neither saw 1-bit
 //! types.
 

@@ -24,7 +24,7 @@ const U32_MAX: u64 = 0xffff_ffff;
 /// mine.max_binding = 2 << 30;
 /// assert_eq!(mine.offset_alignment, 256);
 ///
-/// // Interfaces that are told a tensor have rules about its strides.
+/// // Interfaces that take a tensor have rules about its strides.
 /// use tensor_layout::upload::{MetalUsage, Swizzle};
 ///
 /// assert_eq!(Limits::metal_tensor(MetalUsage::MachineLearning).stride_multiple, 64);

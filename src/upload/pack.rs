@@ -1,4 +1,4 @@
-//! `pack_buffer`: many tensors in one buffer, each where the device wants it.
+//! `pack_buffer`: many tensors in one buffer, each where the device requires it.
 
 use alloc::vec::Vec;
 

@@ -47,7 +47,7 @@ pub struct UploadReport {
     /// ([`Limits::size_multiple`](super::Limits::size_multiple): 4 for DirectML).
     pub rounded_bytes: u64,
     /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more. Only
-    /// such a total can be no multiple of what the device wants, and then that is one of the errors.
+    /// such a total may not be a multiple of what the device requires, and then that is one of the errors.
     pub total_bytes: u64,
     /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
     /// reads nothing past its source.

@@ -34,7 +34,7 @@ use super::validate::validate_description;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Suggestion {
-    /// The tensor as it is, with axes of size 1 in front if the device wants more of them.
+    /// The tensor as it is, with axes of size 1 in front if the device requires more of them.
     pub source: BufferTensorDesc,
     /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
     pub desc: BufferTensorDesc,
@@ -89,7 +89,7 @@ impl Suggestion {
 /// let mut bytes = vec![0; 3198];
 /// padded.relayout()?.run(&[7; 3000], &mut bytes)?;
 ///
-/// // The channels of an image lie together, where Metal wants the last axis.
+/// // The channels of an image are contiguous, where Metal requires the last axis to be.
 /// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
 /// let planes = suggest(&image, &Limits::by_name("metal-tensor")?).unwrap();
 /// assert_eq!(planes.desc.strides(), [3072, 1024, 32, 1]);
@@ -170,7 +170,7 @@ fn stride_multiple(desc: &BufferTensorDesc, limits: &Limits) -> Result<u64, Erro
     Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
-/// The axes from the innermost to the outermost: as the device wants them, else as they are stored.
+/// The axes from the innermost to the outermost: as the device requires them, else as they are stored.
 fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {

@@ -11,8 +11,8 @@ use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags}
 use super::limits::Limits;
 use super::multiples::whole_elements;
 
-/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other layout its index
-/// map and what it demands of its buffer.
+/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other
+/// layout its index map and what it demands of its buffer.
 #[derive(Debug)]
 pub(super) enum Tensor<'a> {
     Strided(&'a BufferTensorDesc),
@@ -59,7 +59,8 @@ impl<'a> Tensor<'a> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // Those of axes of size 1 are free: what goes on counting meets every rule that the others meet.
+                // Those of axes of size 1 are free: what goes on counting meets every rule that the others
+                // meet.
                 let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
                     if size == 1 {
@@ -72,13 +73,13 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Why a device that is told strides cannot be told of a layout without them.
+    /// Why a device that takes strides cannot take a layout without them.
     pub(super) fn has_no_strides(&self) -> Error {
         let reason = match self {
             Tensor::Mapped(map, _) if map.class() == LayoutClass::Split => {
                 "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
             }
-            _ => "strides alone do not say where its elements lie; copy it to a layout of strides",
+            _ => "strides alone do not say where its elements are stored; copy it to a layout of strides",
         };
         Error::NotExpressible { target: "strided tensor", reason: reason.into() }
     }
@@ -90,8 +91,8 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The elements from the start of the tensor's buffer to its end: of a descriptor to one past the last that an index has, of
-    /// another layout with the padding behind it, which XLA's size counts.
+    /// The elements from the start of the tensor's buffer to its end: of a descriptor to one past the last
+    /// that an index has, of another layout with the padding after it, which XLA's size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.span_elements(),
@@ -99,7 +100,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The elements in front of index 0. A tensor without elements lies nowhere.
+    /// The elements before index 0; 0 for a tensor without elements.
     pub(super) fn base_offset(&self) -> u64 {
         match self {
             _ if self.element_count() == 0 => 0,
@@ -113,8 +114,8 @@ impl<'a> Tensor<'a> {
         if limits.base_offset_in_binding { self.base_offset() } else { 0 }
     }
 
-    /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the base is
-    /// part of the binding's offset, only what it leaves of the promise is passed on.
+    /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the
+    /// base is part of the binding's offset, only what it leaves of the promise is passed on.
     pub(super) fn promised_alignment(&self, limits: &Limits) -> u64 {
         match self {
             Tensor::Strided(desc) if limits.base_offset_in_binding => desc.first_element_alignment().into(),
@@ -152,7 +153,7 @@ impl<'a> Tensor<'a> {
         matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDml)
     }
 
-    /// What is wrong with writing it: two indices with one offset, or that nobody could say.
+    /// What is wrong with writing it: two indices with one offset, or that the search was too long.
     pub(super) fn check_output(&self) -> Result<(), Error> {
         let overlap = match self {
             Tensor::Strided(desc) => desc.overlap(),

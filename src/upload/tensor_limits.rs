@@ -152,8 +152,7 @@ impl Limits {
     /// `tensorNonPacked` (09740); and from the required limits of *VkPhysicalDeviceTensorPropertiesARM*: 4
     /// axes, 65,536 elements, indices of an axis, bytes of a stride and bytes of the tensor (09884: the first
     /// stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside`
-    /// if it has the feature. Where a tensor may be in memory is asked of the device
-    /// (`vkGetTensorMemoryRequirementsARM`).
+    /// if it has the feature. `vkGetTensorMemoryRequirementsARM` says where in memory a tensor may be.
     #[must_use]
     pub fn vulkan_tensor() -> Limits {
         Limits {
@@ -202,7 +201,7 @@ impl Limits {
 
     /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so
     /// that a tensor is packed and has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*).
-    /// The largest tensor is asked of the context (`opSupportLimits().maxTensorByteLength`).
+    /// The largest tensor is given by the context (`opSupportLimits().maxTensorByteLength`).
     #[must_use]
     pub fn webnn() -> Limits {
         Limits {

@@ -363,14 +363,14 @@ fn rows_that_begin_inside_lines() {
 fn planes_that_begin_inside_lines() {
     let mut buffers = Buffers::new(1 << 17);
     for (run, rows, columns) in [(8, 7, 5), (8, 4, 20), (16, 9, 5), (16, 8, 70), (32, 5, 12)] {
-        for (behind, base) in [(0, 0), (1, 0), (4, 12), (8, 8), (16, 3)] {
+        for (gap, base) in [(0, 0), (1, 0), (4, 12), (8, 8), (16, 3)] {
             let desc = |strides: [u64; 4], base: u64| {
                 let desc = BufferTensorDesc::new(DataType::F32, &[3, rows, columns, run], Some(&strides)).unwrap();
                 Side::strided(&desc.with_base_offset(base).unwrap())
             };
             let pitch = (rows * run).next_multiple_of(16);
             let from = desc([rows * columns * run, columns * run, run, 1], 0);
-            buffers.copy(&from, &desc([columns * pitch + behind, run, pitch, 1], base));
+            buffers.copy(&from, &desc([columns * pitch + gap, run, pitch, 1], base));
         }
     }
 }

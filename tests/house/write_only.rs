@@ -67,7 +67,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("s4[3,5,7]{2,1,0:E(4)}", "s4[3,5,7]{0,2,1:E(4)}"),
     ("u8[9,11]{1,0:E(11)}", "u8[9,11]{0,1:E(11)}"),
     ("u8[9,12]{1,0:E(5)}", "u8[9,12]{1,0:T(4,4)E(5)}"),
-    // Storage widths, there and back.
+    // Storage widths, both ways.
     ("s4[9,20]{1,0:E(4)}", "s4[9,20]"),
     ("s4[9,21]{1,0:E(4)}", "s4[9,21]{0,1}"),
     ("s4[9,21]", "s4[9,21]{0,1:E(4)}"),
@@ -91,7 +91,7 @@ fn levels() -> impl Iterator<Item = KernelLevel> {
     KernelLevel::ALL.into_iter().filter(|level| level.is_available())
 }
 
-/// What a copy may be told, and how it is run.
+/// What a copy may take, and how it is run.
 #[derive(Debug, Clone, Copy)]
 struct How {
     padding: Padding,

@@ -15,7 +15,7 @@ fn figure_1_as_text() {
 f32[3,5]{1,0:T(2,2)}
 15 elements in 24 places: 9 of them are padding
 
-the tensor: where each element lies
+the tensor: where each element is stored
 
           0    1      2    3      4
    0 │    0    1 │    4    5 │    8  (9)
@@ -24,7 +24,7 @@ the tensor: where each element lies
    2 │   12   13 │   16   17 │   20 (21)
      │ (14) (15) │ (18) (19) │ (22) (23)
 
-the memory: what lies where
+the memory: what is stored where
 
   0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
  12 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··
@@ -98,7 +98,7 @@ fn cells(svg: &str) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 #[test]
-fn cells_tell_scripts_where_they_lie() {
+fn cells_tell_scripts_where_they_are() {
     for text in
         ["f32[3,5]{1,0:T(2,2)}", "f32[2,2,3]{0,1,2}", "f32[4]:[3]+2", "f32[]", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}"]
     {

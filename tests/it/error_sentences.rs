@@ -28,13 +28,13 @@ fn errors() -> Vec<Error> {
         argument(NotAscending, "the widget", Some(47), 31, 53),
         Error::SizeMismatch { axis: 31, expected: 47, found: 53 },
         argument(ZeroSize, "", Some(31), 0, 0),
-        Error::UnknownName { code: "unknown_data_type", name: text("q32"), reason: "is no widget".into() },
+        Error::UnknownName { code: "unknown_data_type", name: text("q32"), reason: "is not a widget".into() },
         Error::UnsupportedDataType { data_type: "s3", by: "widget 9".into() },
         Error::DataTypeMismatch { expected: "f32", found: "s3" },
         Error::ElementBitsMismatch { expected: 31, found: 47 },
         Error::UnsupportedElementBits { bits: 31, supported: "whole widgets" },
         Error::Parse { text: text("f32[x"), column: 5, expected: text("a number"), found: text("`x`") },
-        Error::UnknownName { code: "bad_axis_order", name: text("NCX"), reason: "has X, which is no axis".into() },
+        Error::UnknownName { code: "bad_axis_order", name: text("NCX"), reason: "has X, which is not an axis".into() },
         argument(ZeroTile, "", Some(47), 31, 0),
         argument(TrailingCombine, "", None, 31, 0),
         argument(ZeroTailAlignment, "", None, 0, 0),
@@ -103,7 +103,7 @@ fn values(debug: &str) -> Vec<String> {
 fn every_error_names_all_of_its_values() {
     for error in errors() {
         let sentence = error.to_string();
-        // A code is not a value, and 0 stands for a value that there is none of.
+        // A code is not a value, and 0 means that there is no value.
         let unsaid = |value: &String| value == error.code() || value.is_empty() || value == "0";
         for value in values(&format!("{error:?}")).into_iter().filter(|value| !unsaid(value)) {
             // Patterns of bits are written in hexadecimal digits.
@@ -113,7 +113,7 @@ fn every_error_names_all_of_its_values() {
         }
         assert!(!sentence.ends_with('.') && !sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
         let first = sentence.chars().next().unwrap();
-        assert!(first == '`' || first.is_lowercase(), "it may stand behind a colon: {sentence}");
+        assert!(first == '`' || first.is_lowercase(), "it may follow a colon: {sentence}");
     }
 }
 
@@ -192,7 +192,7 @@ fn only_a_parse_error_points_at_a_column() {
 #[test]
 fn names_out_of_a_file_are_shortened_and_escaped() {
     let fault = |part: String| Error::Model(ModelFault::PartName { part }).to_string();
-    assert!(fault("a\n\u{1b}[2Jb".into()).starts_with("`a\\n\\u{1b}[2Jb` is no name"));
+    assert!(fault("a\n\u{1b}[2Jb".into()).starts_with("`a\\n\\u{1b}[2Jb` is not the name"));
     let long = fault("w".repeat(401));
     assert!(long.contains(&format!("`{}...`", "w".repeat(400))), "{long}");
     let whole = fault("w".repeat(400));

@@ -10,7 +10,7 @@
 //! read and written. Every case is first checked for equal bytes with what the CPU makes of it. `share` is
 //! the copy's time over the case's: 1 is the speed of a copy.
 //!
-//! A software adapter takes the small sizes unless told otherwise, and its figures say nothing about speed.
+//! A software adapter takes the small sizes unless set otherwise, and its figures say nothing about speed.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
@@ -201,7 +201,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// `*` stands for anything.
+/// `*` means anything.
 fn matches_glob(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

@@ -249,7 +249,7 @@ impl Network {
             let copy = device.pipelines.relayout(&Relayout::new(pooled1.layout(), changed1.layout())?)?;
             steps.push(Step::Change(Box::new(LayoutChange { copy, from: pooled1, to: changed1.clone() })));
         }
-        let behind = [
+        let following = [
             device.kernel(
                 CONV,
                 sizes(16, 4),
@@ -264,7 +264,7 @@ impl Network {
                 [IMAGES.div_ceil(16), 10, 1],
             )?,
         ];
-        steps.extend(behind);
+        steps.extend(following);
         Ok(Network { steps, logits, uploaded })
     }
 

@@ -75,8 +75,8 @@ impl Error {
     #[must_use]
     pub fn limits(&self) -> Vec<&'static str> {
         match self {
-            Error::Layout(error) => limit_behind(error).into_iter().collect(),
-            Error::Tensor(errors) => errors.iter().filter_map(limit_behind).collect(),
+            Error::Layout(error) => limit_of(error).into_iter().collect(),
+            Error::Tensor(errors) => errors.iter().filter_map(limit_of).collect(),
             Error::Limit { name, .. } => vec![name],
             _ => Vec::new(),
         }
@@ -84,7 +84,7 @@ impl Error {
 }
 
 /// The limit of wgpu from which a rule of `tensor-layout` was made.
-fn limit_behind(error: &tensor_layout::Error) -> Option<&'static str> {
+fn limit_of(error: &tensor_layout::Error) -> Option<&'static str> {
     use tensor_layout::DeviceRule;
     match error {
         tensor_layout::Error::DeviceLimit { rule: DeviceRule::BindingLimit, .. } => {
@@ -128,7 +128,7 @@ impl fmt::Display for Error {
 /// The sentence, and after it the limit that the rule was made from.
 fn sentence(error: &tensor_layout::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{error}")?;
-    match limit_behind(error) {
+    match limit_of(error) {
         Some(name) => write!(f, " (the device's {name})"),
         None => Ok(()),
     }

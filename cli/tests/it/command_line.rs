@@ -23,7 +23,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// What a run left behind.
+/// What a run left.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -50,7 +50,7 @@ pub(crate) fn run_with_variable(name: &str, value: &str, arguments: &[&str]) -> 
 }
 
 /// Runs the program after some words of a shell, such as a limit.
-pub(crate) fn run_behind(words: &str, arguments: &[&str]) -> Run {
+pub(crate) fn run_after(words: &str, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
     command.current_dir(ROOT);
     command.args(["-c", &format!("{words}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_tensor-layout")]).args(arguments);

@@ -1,4 +1,4 @@
-//! Models that are damaged or lie: a sentence and exit status 2, never a panic or a huge allocation.
+//! Models that are damaged or inconsistent: a sentence and exit status 2, never a panic or a huge allocation.
 
 use std::fs;
 
@@ -59,15 +59,15 @@ fn truncated_anywhere() {
 }
 
 #[test]
-fn bytes_behind_the_last_tensor() {
-    refused("too_long", &with_header(TWO, 31), "2 bytes behind its last tensor");
+fn bytes_after_the_last_tensor() {
+    refused("too_long", &with_header(TWO, 31), "2 bytes after its last tensor");
 }
 
 #[test]
-fn headers_that_are_no_json() {
-    refused("no_json", &with_header("{\"a\":", 0), "no JSON");
-    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "no JSON");
-    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "no text");
+fn headers_that_are_not_json() {
+    refused("no_json", &with_header("{\"a\":", 0), "not JSON");
+    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "not JSON");
+    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "not text");
     refused("other_json", &with_header("[1,2,3]", 0), "header");
     refused("unknown_type", &with_header(r#"{"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}}"#, 4), "F31");
 }
@@ -88,7 +88,7 @@ fn offsets_that_overlap_or_leave_gaps() {
 }
 
 #[test]
-fn sizes_that_lie() {
+fn sizes_that_do_not_fit_the_data() {
     let header = |shape: &str| format!(r#"{{"a":{{"dtype":"F64","shape":{shape},"data_offsets":[0,16]}}}}"#);
     refused("too_many_elements", &with_header(&header("[3]"), 16), "header");
     refused("overflow", &with_header(&header("[4294967296,4294967296,4294967296]"), 16), "header");

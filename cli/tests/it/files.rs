@@ -43,7 +43,7 @@ fn raw_bytes_go_there_and_back() {
 }
 
 #[test]
-fn padding_is_filled_as_asked() {
+fn padding_is_filled_as_the_options_say() {
     let folder = folder("fill");
     let (packed, padded) = (folder.join("packed"), folder.join("padded"));
     fs::write(&packed, [1, 2, 3, 4]).unwrap();

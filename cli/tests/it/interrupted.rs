@@ -1,4 +1,4 @@
-//! What the command line leaves behind when the power fails, the disk is full or broken, or its input changes
+//! What the command line leaves when the power fails, the disk is full or broken, or its input changes
 //! while it is read. strace tells which system calls it makes, and makes them fail.
 #![cfg(target_os = "linux")]
 
@@ -93,9 +93,9 @@ fn calls(log: &Path) -> Vec<Call> {
             let mut found = Vec::new();
             let mut rest = arguments;
             while let Some((_, after)) = rest.split_once(open) {
-                let Some((inner, behind)) = after.split_once(close) else { break };
+                let Some((inner, after)) = after.split_once(close) else { break };
                 found.push(inner.to_owned());
-                rest = behind;
+                rest = after;
             }
             found
         };

@@ -164,7 +164,7 @@ fn rules_that_cannot_hold_are_refused_by_name() {
 }
 
 #[test]
-fn padding_somebody_else_left_is_no_difference() {
+fn padding_that_another_program_left_is_not_a_difference() {
     let folder = folder("foreign_padding");
     let [input, restored] = ["in", "restored"].map(|name| folder.join(name));
     let layout = json!({ "layout.a": "u16[3,5]{1,0:T(2,4)}", "layout.b": "u8[2,3]:[4,1]+1" });
@@ -186,7 +186,7 @@ fn layouts_that_lie_are_refused() {
     let path = folder.join("model.safetensors");
     for (layout, complaint) in [
         ("f32[2,3]{1,0:T(2,2)}", "it takes 32 bytes, but there are 24"),
-        ("f32[2,3]:[0,1]+3", "both lie at element 3"),
+        ("f32[2,3]:[0,1]+3", "are both stored at element 3"),
         ("f32[2,3]:[1,2", "column"),
         ("s32[2,3]:[1,2]", "its elements are F32"),
         ("f32[4294967296,4294967296,4294967296]:[1,1,1]", "tensor `a`"),

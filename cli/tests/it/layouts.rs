@@ -239,7 +239,7 @@ fn check_suggests_what_the_device_accepts() {
     assert!(good["warning"].as_str().unwrap().starts_with("axis 0 has a row pitch of 2048 bytes"), "{good}");
     let wide = check("f16[64,1024]", &["--json", "--box", "64,128"]).object();
     assert_eq!((&wide["ok"], &wide["errors"][0]["code"]), (&json!(false), &json!("box_limit")));
-    // A type is no matter of strides.
+    // Strides do not depend on the type.
     assert_eq!(check("s4[64,1024]", &["--json"]).object()["suggestion"], Value::Null);
 }
 
@@ -267,7 +267,7 @@ fn bad_usage_is_2() {
 
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     use std::process::Stdio;
 
     let mut command = program();
@@ -291,7 +291,7 @@ fn describe_shows_every_notation() {
     let text = run(&["describe", "f32[2,3]:[5,1]"]).stdout;
     for line in [
         "  also       XLA                f32[2,3]{1,0:T(5)}\n",
-        "  not as     axis order: axis 0 takes steps of 5 elements, and packed behind axis 1 it would take 3\n",
+        "  not as     axis order: axis 0 takes steps of 5 elements, and packed after axis 1 it would take 3\n",
         "             CuTe               f32(2,3):(5,1)\n",
         "             NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))\n",
         r#"{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}"#,
@@ -444,7 +444,7 @@ fn a_view_takes_steps_in_order() {
 }
 
 #[test]
-fn what_is_no_number_or_no_part_is_named() {
+fn what_is_not_a_number_or_not_a_part_is_named() {
     let refused = run(&["check", "f32[8]", "--limits", "none", "--buffer", "x"]);
     assert!(refused.status == 2 && refused.stderr.contains("expected a whole number"), "{refused:?}");
     let refused = run(&["view", "f32[8,256]", "--slice", "[0:8,0:300]"]);

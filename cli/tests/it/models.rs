@@ -1,11 +1,11 @@
-//! `model --out`: what is written, read back and kept, and what is left behind when that fails.
+//! `model --out`: what is written, read back and kept, and what is left when that fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 #[cfg(unix)]
-use crate::command_line::run_behind;
+use crate::command_line::run_after;
 use crate::command_line::{folder, in_repository, program, run};
 use safetensors::SafeTensors;
 use serde_json::json;
@@ -122,9 +122,9 @@ fn long_tensors_take_little_memory() {
     let (input, out) = long_model("long");
     let folder = out.parent().unwrap();
     let arguments = ["model", text(&input), "--to", "tpu:v5e", "--limits", "none"];
-    let aside = run_behind(LITTLE_MEMORY, &arguments);
+    let aside = run_after(LITTLE_MEMORY, &arguments);
     assert!(aside.status == 0 && aside.stdout.contains("round trip: 1 of 1 identical"), "{aside:?}");
-    let kept = run_behind(LITTLE_MEMORY, &[&arguments[..], &["--out", text(&out)]].concat());
+    let kept = run_after(LITTLE_MEMORY, &[&arguments[..], &["--out", text(&out)]].concat());
     assert!(kept.status == 0 && kept.stdout.contains("round trip: 1 of 1 identical"), "{kept:?}");
 
     // Another command reads the same bytes out of it, within the same memory.
@@ -134,13 +134,13 @@ fn long_tensors_take_little_memory() {
     let layout = &metadata.metadata().as_ref().unwrap()["layout.long"];
     fs::write(&tiled, SafeTensors::deserialize(&bytes).unwrap().tensor("long").unwrap().data()).unwrap();
     let convert = ["convert", "--from", layout, "--to", "u8[6,5000,5000]", text(&tiled), text(&back)];
-    assert_eq!(run_behind(LITTLE_MEMORY, &convert).status, 0);
+    assert_eq!(run_after(LITTLE_MEMORY, &convert).status, 0);
     let source = fs::read(&input).unwrap();
     assert!(source.ends_with(&fs::read(&back).unwrap()));
 
     // And so does this one, which brings the whole model back.
     let back = folder.join("back.safetensors");
-    let restored = run_behind(LITTLE_MEMORY, &["model", text(&out), "--limits", "none", "--out", text(&back)]);
+    let restored = run_after(LITTLE_MEMORY, &["model", text(&out), "--limits", "none", "--out", text(&back)]);
     assert!(restored.status == 0 && restored.stdout.contains("round trip: 1 of 1 identical"), "{restored:?}");
     let back = fs::read(&back).unwrap();
     let [source, back] = [&source, &back].map(|bytes| SafeTensors::deserialize(bytes).unwrap());
@@ -150,15 +150,15 @@ fn long_tensors_take_little_memory() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn long_tensors_nobody_keeps_need_a_folder() {
+fn long_tensors_that_are_not_kept_need_a_folder() {
     let (input, out) = long_model("no_folder");
     let arguments = ["model", text(&input), "--to", "tpu:v5e", "--limits", "none"];
-    let run = run_behind("TMPDIR=/no/such/folder; export TMPDIR", &arguments);
+    let run = run_after("TMPDIR=/no/such/folder; export TMPDIR", &arguments);
     assert_eq!(run.status, 2, "{run:?}");
     assert!(run.stderr.contains("in /no/such/folder cannot be used"), "{}", run.stderr);
     // A short tensor needs none, nor does one that is written to a file.
-    assert_eq!(run_behind("TMPDIR=/no/such/folder; export TMPDIR", &["model", DIGITS]).status, 0);
-    let kept = run_behind("TMPDIR=/no/such/folder; export TMPDIR", &[&arguments[..], &["--out", text(&out)]].concat());
+    assert_eq!(run_after("TMPDIR=/no/such/folder; export TMPDIR", &["model", DIGITS]).status, 0);
+    let kept = run_after("TMPDIR=/no/such/folder; export TMPDIR", &[&arguments[..], &["--out", text(&out)]].concat());
     assert_eq!(kept.status, 0, "{kept:?}");
     fs::remove_dir_all(out.parent().unwrap()).unwrap();
 }
@@ -178,7 +178,7 @@ fn a_file_that_cannot_be_written_to_its_end_leaves_the_old_one() {
                 fs::write(&out, old).unwrap();
             }
             // Files of at most 64 or 128 KiB, depending on the shell.
-            let run = run_behind("ulimit -f 128", arguments);
+            let run = run_after("ulimit -f 128", arguments);
             assert_eq!(run.status, 2, "{run:?}");
             let complaint = format!("error: {} cannot be written: ", out.display());
             assert!(run.stderr.starts_with(&complaint) && run.stdout.is_empty(), "{run:?}");
@@ -191,7 +191,7 @@ fn a_file_that_cannot_be_written_to_its_end_leaves_the_old_one() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_leaves_the_old_file() {
-    // A disk of 64 KiB that only the program's own shell sees. Not every system lets anybody mount one.
+    // A disk of 64 KiB that only the program's own shell sees. Not every system lets every user mount one.
     let disk = folder("full_disk");
     let mount = format!("mount -t tmpfs -o size=64k none '{}' && echo old > '{0}/out' && cd '{0}'", disk.display());
     let digits = fs::canonicalize(in_repository(DIGITS)).unwrap();

@@ -236,7 +236,7 @@ fn killed_at_any_time_there_is_no_index_without_its_parts() {
 }
 
 #[test]
-fn an_index_that_lies_is_refused_by_name() {
+fn an_inconsistent_index_is_refused_by_name() {
     let (index, out) = checkpoint("lying_index");
     let good: Value = serde_json::from_slice(&fs::read(&index).unwrap()).unwrap();
     let refused = |index_text: &str, complaint: &str| {
@@ -253,17 +253,17 @@ fn an_index_that_lies_is_refused_by_name() {
         index["weight_map"][tensor] = json!(part);
         index.to_string()
     };
-    refused("", "is no JSON");
+    refused("", "is not JSON");
     refused("[1]", "weight_map");
     refused(r#"{"weight_map":{"a":1}}"#, "weight_map");
-    refused(&"[".repeat(1 << 20), "is no JSON");
-    refused(&good.to_string().replacen("layers.1.z", "layers.1.w", 1), "`layers.1.w` stands twice");
+    refused(&"[".repeat(1 << 20), "is not JSON");
+    refused(&good.to_string().replacen("layers.1.z", "layers.1.w", 1), "`layers.1.w` is twice");
     refused(&with("layers.1.a", "gone.safetensors"), "gone.safetensors cannot be read");
-    refused(&with("layers.1.a", "."), "is no name of a part");
-    refused(&with("layers.1.a", "/etc/passwd"), "is no name of a part");
-    refused(&with("layers.1.a", "../in/model-00001-of-00004.safetensors"), "is no name of a part");
-    refused(&with("layers.1.a", "\u{1b}[2J"), "is no name of a part");
-    refused(&with("layers.1.a", INDEX), "is no name of a part");
+    refused(&with("layers.1.a", "."), "is not the name of a part");
+    refused(&with("layers.1.a", "/etc/passwd"), "is not the name of a part");
+    refused(&with("layers.1.a", "../in/model-00001-of-00004.safetensors"), "is not the name of a part");
+    refused(&with("layers.1.a", "\u{1b}[2J"), "is not the name of a part");
+    refused(&with("layers.1.a", INDEX), "is not the name of a part");
     refused(&with("layers.1.a", &part(2)), "`layers.1.a`");
     refused(&with("layers.9.a", &part(2)), "holds tensor `layers.9.a`, which it does not");
     // A tensor of no index in two parts.

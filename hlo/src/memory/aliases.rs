@@ -16,7 +16,7 @@ use super::schedule::Schedule;
 pub(super) struct Aliases {
     /// For each instruction the number of its first part; [`NONE`] outside the schedule.
     first: Vec<u32>,
-    /// A forest with one tree for each buffer: the part that stands for the buffer is its own parent.
+    /// A forest with one tree for each buffer: the part that represents the buffer is its own parent.
     parents: Vec<u32>,
     /// For each buffer (where its part is): do several values are in it, one after the other?
     several: Vec<bool>,
@@ -94,7 +94,7 @@ impl Aliases {
         }
         let (a, b) = (self.buffer(a), self.buffer(b));
         let several = several || self.holds_several(a) || self.holds_several(b);
-        // The earlier part stands for both; halving keeps the ways short.
+        // The earlier part represents both; halving keeps the paths short.
         let (low, high) = (a.min(b), a.max(b));
         if let Some(entry) = self.parents.get_mut(place(high)) {
             *entry = low;

@@ -215,11 +215,11 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let mut cursor = Cursor::new(text);
     cursor.number("the number of an allocation")?;
     cursor.expect(":", "`:`")?;
-    let Some((_, behind)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
-    let mut cursor = Cursor::new(behind);
+    let Some((_, after)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
+    let mut cursor = Cursor::new(after);
     let mut allocation = Allocation { bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
     // Shapes are between bars, with commas of their own.
-    let outside = behind.split('|').step_by(2).flat_map(|piece| piece.split(','));
+    let outside = after.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {
             Some(("color", number)) => allocation.space = Cursor::new(number).number("a memory space")?,
@@ -239,9 +239,9 @@ fn value(text: &str) -> Result<AssignedValue, Error> {
     let mut cursor = Cursor::new(text);
     cursor.number("the number of a value")?;
     let rest = cursor.rest();
-    let Some((name, behind)) = rest.split_once('>') else { return Err(cursor.error("a name and `>`")) };
+    let Some((name, after)) = rest.split_once('>') else { return Err(cursor.error("a name and `>`")) };
     let name = name.rsplit_once('@').map_or(name, |(name, _)| name).trim().to_owned();
-    let mut cursor = Cursor::new(behind);
+    let mut cursor = Cursor::new(after);
     cursor.expect("(size=", "`(size=`")?;
     let bytes = cursor.number("a size in bytes")?;
     cursor.expect(",offset=", "`,offset=`")?;

@@ -50,7 +50,7 @@ pub struct LiveMemory<'a> {
     pub(super) schedule: Schedule,
     pub(super) aliases: Aliases,
     pub(super) ranges: Ranges,
-    /// By part; only the entry of the part that stands for a buffer says something.
+    /// By part; only the entry of the part that represents a buffer is used.
     pub(super) buffers: Vec<Buffer>,
     /// When temporaries are needed, for each buffer in ascending order and without overlap.
     pub(super) uses: Vec<Use>,

@@ -39,7 +39,7 @@ use super::role::Role;
 /// let module = Module::read(dump.as_bytes())?;
 /// assert_eq!((module.instructions(), module.header().is_scheduled), (4, true));
 /// let total = module.live_memory().ok_or("no entry computation")?.total();
-/// // `%a` is dead before `%c` is written, and lies in the memory of the result; `%b` has its own.
+/// // `%a` is dead before `%c` is written, and shares the memory of the result; `%b` has its own.
 /// assert_eq!((total.argument_bytes, total.output_bytes, total.temp_bytes), (1024, 1024, 1024));
 /// assert_eq!(total.peak_bytes, 3072);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -241,7 +241,7 @@ impl Module {
         }
         let name = &instruction.computation;
         let mut number = self.called(name)?;
-        // A second computation of one name is no one's: calls mean the first.
+        // Calls mean the first computation of a name; a second one is never called.
         if self.computations.get(place(number)).is_some_and(|found| !found.nodes.is_empty()) {
             number = self.new_computation(name)?;
         }

@@ -35,7 +35,7 @@ ENTRY %e (p: f32[100]) -> f32[1] {{
 /// Two results over two operands; beside them the table of two pointers, and the indices and the update, of
 /// which one is in the memory of the result.
 #[test]
-fn each_result_of_a_scatter_lies_over_its_own_operand() {
+fn each_result_of_a_scatter_shares_the_memory_of_its_own_operand() {
     let text = "HloModule m, is_scheduled=true
 
 %f (a: f32[], b: f32[], c: f32[], d: f32[]) -> (f32[], f32[]) {
@@ -80,8 +80,8 @@ ENTRY %e (p: f32[50]) -> f32[10] {
   %update = ((f32[100]{0}), f32[200]{0}, s32[]) async-update(%start)
   %later = f32[500]{0} pad(%p), padding=0_450
   %done = f32[200]{0} async-done(%update)
-  %behind = f32[600]{0} pad(%p), padding=0_550
-  ROOT %z = f32[10]{0} custom-call(%beside, %later, %done, %behind), custom_call_target=\"f\"
+  %after = f32[600]{0} pad(%p), padding=0_550
+  ROOT %z = f32[10]{0} custom-call(%beside, %later, %done, %after), custom_call_target=\"f\"
 }
 ";
     let module = read(text);
@@ -95,12 +95,12 @@ ENTRY %e (p: f32[50]) -> f32[10] {
     };
     assert_eq!(at("beside"), [400, 300, 200, 100]);
     assert_eq!(at("later"), [500, 400, 300, 200, 100]);
-    assert_eq!(at("behind"), [600, 500, 400, 200]);
+    assert_eq!(at("after"), [600, 500, 400, 200]);
 }
 
 /// Compilers write each name once; of a text that does not, calls mean the first.
 #[test]
-fn a_second_computation_of_one_name_is_nobodys() {
+fn a_second_computation_of_one_name_is_never_called() {
     let body = |name: &str, padding: u32| {
         let size = 100 + padding;
         format!(

@@ -180,7 +180,7 @@ ENTRY %e (p: (f32[25], s32[])) -> (f32[25], s32[]) {{
 
 /// XLA gives each computation a name of its own; of two with one name in another text, calls mean the first.
 #[test]
-fn a_second_computation_of_one_name_is_nobodys() {
+fn a_second_computation_of_one_name_is_never_called() {
     let module = read(
         "HloModule m, is_scheduled=true
 %f (a: f32[25]) -> f32[25] {

@@ -164,7 +164,7 @@ ENTRY %e (p: f32[25]) -> pred[] {{
 /// Each value has 100 bytes where its shape says nothing else. One tile makes it a program for a TPU, where
 /// temporaries do not be in the memory of results, and a table of pointers takes 512 bytes.
 #[test]
-fn values_share_memory_where_no_other_use_stands_against_it() {
+fn values_share_memory_where_no_other_use_prevents_it() {
     let program = |body: &str| {
         format!(
             "HloModule m, is_scheduled=true
@@ -243,7 +243,7 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
         ),
         // An operand that the text does not define is not a second value.
         (
-            "%d = f32[25]{0} dynamic-update-slice(%nobody, %i, %i)
+            "%d = f32[25]{0} dynamic-update-slice(%unknown, %i, %i)
              %y = f32[25]{0} sine(%d)
              ROOT %z = pred[] custom-call(%y)"
                 .to_owned(),

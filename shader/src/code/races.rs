@@ -4,17 +4,17 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Touched {
     #[default]
-    Nobody,
+    Untouched,
     /// One invocation, by its number.
     By(u64),
     Several,
 }
 
 impl Touched {
-    /// Touched by anybody but `invocation`?
+    /// Touched by an invocation other than `invocation`?
     fn by_another(self, invocation: u64) -> bool {
         match self {
-            Touched::Nobody => false,
+            Touched::Untouched => false,
             Touched::By(number) => number != invocation,
             Touched::Several => true,
         }

@@ -26,8 +26,8 @@ impl Grid {
     }
 }
 
-/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. How many steps
-/// that one has is not asked.
+/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. The number of
+/// steps in that loop does not matter.
 pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());

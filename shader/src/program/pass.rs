@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::code::{Access, ComputeShader};
 use super::form::Form;
 
-/// What stands for a pipeline in a cache: equal keys are the same shader, entry point and bindings.
+/// The key of a pipeline in a cache: equal keys are the same shader, entry point and bindings.
 ///
 /// It holds the text, so that two different shaders never have equal keys, and its hash, so that a look-up
 /// does not read it twice.
@@ -150,7 +150,7 @@ impl Pass {
         (0..).zip(all).map(|(binding, (buffer, bytes))| BoundWindow { binding, buffer, bytes }).collect()
     }
 
-    /// What stands for this pass's pipeline in a cache.
+    /// The key of this pass's pipeline in a cache.
     #[must_use]
     pub fn key(&self) -> PipelineKey {
         self.shader.key.clone()

@@ -13,7 +13,7 @@ use super::pass::{Pass, Shader};
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
-/// What can be asked of a program besides the pair of layouts.
+/// What a program can be made to do besides the pair of layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProgramOptions {
     /// The form it must have; `None` for the one that should be fastest.
@@ -92,7 +92,7 @@ impl Program {
     /// let relayout = Relayout::new(&rows, &columns)?;
     /// let options = ProgramOptions { form: Some(Form::General), destination_offset: 1028, ..Default::default() };
     /// let program = Program::with_options(&relayout, &Profile::webgpu(), &options)?;
-    /// // The binding begins at a multiple of 256 bytes, and the shader is told that the tensor begins a word later.
+    /// // The binding begins at a multiple of 256 bytes, and a uniform says that the tensor begins a word later.
     /// let bindings = program.passes()[0].bindings();
     /// assert_eq!(bindings[1].bytes, 1024..1028 + 16_384);
     /// # Ok::<(), tensor_layout::Error>(())

@@ -165,7 +165,7 @@ impl Planner<'_> {
         self.choose(copy, false, rows, &mut None).or_else(|| self.choose(copy, false, transpose, &mut None))
     }
 
-    /// The whole words of a run that begins with one on both sides; what is left behind them is `rest`.
+    /// The whole words of a run that begins with one on both sides; what is left after them is `rest`.
     fn whole_words(&self, copy: &StridedBox, rest: &mut Option<u64>) -> Option<StridedBox> {
         let Width { in_period, period, .. } = self.width;
         let mut whole = copy.clone();

@@ -160,7 +160,7 @@ fn every_class_has_its_form() {
 }
 
 #[test]
-fn names_stand_in_front_of_everything() {
+fn names_are_in_front_of_everything() {
     let functions = IndexFunctions::new(&shape("bf16[4,6]{1,0:T(2,4)}")).unwrap();
     let functions = functions.named("first_weights").unwrap().with_inverse().unwrap().with_walk(1).unwrap();
     let text = functions.with_access("buffer", Access::ReadWrite).unwrap().wgsl();

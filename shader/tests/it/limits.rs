@@ -60,7 +60,7 @@ fn a_buffer_that_is_too_short_is_a_fault_of_the_first_pass() {
 
 /// The tensors begin 4 and 260 bytes into their buffers, and bindings begin at multiples of 256.
 #[test]
-fn a_device_is_told_where_both_tensors_begin() {
+fn a_device_gets_the_offsets_of_both_tensors() {
     let options = ProgramOptions { form: Some(Form::General), source_offset: 4, destination_offset: 260 };
     let copy = relayout("f32[8,8]{1,0}", "f32[8,8]{0,1}");
     let program = Program::with_options(&copy, &Profile::webgpu(), &options).unwrap();
@@ -90,7 +90,7 @@ fn a_copy_of_more_workgroups_than_the_device_has_is_refused_with_their_number() 
     assert_eq!(words(8 * 64), Ok([2, 2, 2]));
     let error = words(8 * 64 + 1).unwrap_err();
     assert_eq!(error.code(), "out_of_limits");
-    assert_eq!(error.to_string(), "the number of workgroups along an axis is 3, but must lie between 1 and 2");
+    assert_eq!(error.to_string(), "the number of workgroups along an axis is 3, but must be between 1 and 2");
 }
 
 /// The conversions that WGSL has words for; for floats of 8 bits there are the bits alone.

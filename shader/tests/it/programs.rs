@@ -331,7 +331,7 @@ fn equal_shaders_have_equal_keys() {
 
 /// 25 bytes: a copy that ends inside a word, between neighbours.
 #[test]
-fn bytes_behind_an_odd_copy_stay() {
+fn bytes_after_an_odd_copy_stay() {
     let side = |text: &str| Side::strided(&text.parse().unwrap());
     for (from, to) in [("u8[25]:[1]", "u8[25]:[1]"), ("u8[25]:[1]", "u8[25]:[1]+3"), ("u8[25]:[2]+1", "u8[25]:[3]")] {
         for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0x5a)] {

@@ -1,8 +1,8 @@
 //! The shortest tiles for an order of digits: a search, level by level.
 //!
-//! A tile moves the minor digits of some dimensions, in the order of the dimensions, behind everything else. The last
-//! tile need not be searched for: how many digits it moves says which these are, and so every entry. Of the tiles
-//! before it, all are tried, up to a number of steps.
+//! A tile moves the minor digits of some dimensions, in the order of the dimensions, after everything else.
+//! The last tile need not be searched for: how many digits it moves says which these are, and so every entry.
+//! Of the tiles before it, all are tried, up to a number of steps.
 
 use crate::checked::{Exact, next_index};
 use alloc::string::ToString;
@@ -17,11 +17,12 @@ use super::memory_order::MemoryOrder;
 /// The most levels that are searched for. Longer spellings come from the radix sort.
 const MOST_LEVELS: usize = 4;
 
-/// The most dimensions that are tried in every order. Of more, only the orders are tried that memory suggests.
+/// The most dimensions that are tried in every order. Of more, only the orders are tried that memory
+/// suggests.
 const MOST_PERMUTED: usize = 4;
 
-/// A dimension order (major to minor) and tiles: of those with the fewest levels one with the shortest text, if there
-/// is one within so many steps. A step is one tile that is tried.
+/// A dimension order (major to minor) and tiles: of those with the fewest levels one with the shortest text,
+/// if there is one within `steps` steps. A step is one tile that is tried.
 pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
     let rank = sizes.len();
     let position = |dimension| Position {
@@ -63,7 +64,7 @@ struct Position {
 }
 
 impl Position {
-    /// Its digits above those minor ones that lie at `place` or behind it, and these.
+    /// The digits that stay, and the minor digits at `place` or after it.
     fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
         let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.plus(1));
         self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
@@ -90,8 +91,8 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     orders
 }
 
-/// The order in which one tile can move the digits from `place` on, if there is one: that of the digits it moves, and
-/// of the digits it leaves.
+/// The order in which one tile can move the digits from `place` on, if there is one: that of the digits it
+/// moves, and of the digits it leaves.
 fn merged(live: &[Position], place: usize) -> Option<Vec<Position>> {
     let first =
         |position: &Position, moved: bool| position.digits.iter().copied().find(|&digit| (digit >= place) == moved);
@@ -140,7 +141,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for so many more tiles that bring the positions into the order of memory.
+    /// Looks for `levels` more tiles that bring the positions into the order of memory.
     fn extend(&mut self, positions: &[Position], levels: usize) {
         match levels {
             0 => {
@@ -193,8 +194,8 @@ impl Search<'_> {
         digits.iter().try_fold(1_u64, |product, &digit| product.checked_mul(*self.sizes.get(digit)?))
     }
 
-    /// The tile that moves the digits from `place` on, if everything is in the order of memory then. Without digits to
-    /// move, it has no entries.
+    /// The tile that moves the digits from `place` on, if everything is in the order of memory then. Without
+    /// digits to move, it has no entries.
     fn last_tile(&self, positions: &[Position], place: usize) -> Option<SmallVec<[u64; 4]>> {
         let (mut next, mut next_moved) = (0, place);
         let mut tile: SmallVec<[u64; 4]> = SmallVec::new();
@@ -219,7 +220,7 @@ impl Search<'_> {
         Some(tile)
     }
 
-    /// The tile that moves so many digits of the positions from `first` on, and the shape behind it.
+    /// The tile that moves `moved` digits of the positions from `first` on, and the shape after it.
     fn apply(
         &self,
         positions: &[Position],
@@ -241,7 +242,8 @@ impl Search<'_> {
     }
 }
 
-/// Counts through all choices of how many digits of each position are moved; of the first position at least one.
+/// Counts through all choices of how many digits of each position are moved; of the first position at least
+/// one.
 struct Moved {
     counts: SmallVec<[usize; 8]>,
     /// One more than the digits each position has.

@@ -14,7 +14,7 @@ pub(super) fn refuse(reason: String) -> Error {
 /// One digit: of which dimension, how many values it takes in memory, padding included.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Placed {
-    /// The rank of the map stands for the dimension of size 1 that a tile longer than the rank finds in
+    /// The rank of the map is the number of the dimension of size 1 that a tile longer than the rank finds in
     /// front.
     pub(super) dimension: usize,
     /// Counted from the minor digit of the dimension.
@@ -52,7 +52,7 @@ impl MemoryOrder {
             return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base())));
         }
         let Some(dimensions) = map.digits_by_dimension() else {
-            return Err(refuse("it is no sum of exact digits of its dimensions".into()));
+            return Err(refuse("it is not a sum of exact digits of its dimensions".into()));
         };
         if map.element_count() == 0 {
             return Ok(MemoryOrder { digits: Vec::new(), smallest: 1 });

@@ -1,7 +1,7 @@
 //! Any order of digits as tiles, by a radix sort.
 //!
 //! A tile whose entries are 1 or the whole size is a stable partition of the dimensions: those with entry 1
-//! stay in front, the others move behind them. A radix sort on the place each digit is to have, one such
+//! stay in front, the others move after them. A radix sort on the place each digit is to have, one such
 //! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
 //! swallowed with `*`.
 
@@ -16,14 +16,15 @@ use crate::tiled::{Tile, TileSize};
 
 use super::memory_order::MemoryOrder;
 
-/// A dimension order (major to minor, all dimensions of the map) and the tiles that bring it into the order of memory.
+/// A dimension order (major to minor, all dimensions of the map) and the tiles that bring it into the order
+/// of memory.
 pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usize>, Vec<Tile>), Error> {
     // Dimensions in the order of their top digits; those of size 1 are in front.
     let rank = sizes.len();
     let mut order: Vec<usize> = (0..rank).collect();
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
     order.sort_by_key(|&dimension| top(dimension));
-    // In front of all stands the one that a tile longer than the rank finds, which memory may pad.
+    // The first is the one that a tile longer than the rank finds, which memory may pad.
     order.insert(0, rank);
     let tiles = tiles_for(sizes, &order, memory)?;
     order.retain(|&dimension| dimension < rank);

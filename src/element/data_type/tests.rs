@@ -41,7 +41,7 @@ fn xla_stores_small_types_in_whole_bytes() {
 }
 
 #[test]
-fn names_that_are_no_type_are_refused() {
+fn names_that_are_not_a_type_are_refused() {
     for name in ["", "f8", "i33", "tf32", "Float32", "opaque", "token", "F32 "] {
         assert_eq!(name.parse::<DataType>().unwrap_err().code(), "unknown_data_type", "{name}");
     }

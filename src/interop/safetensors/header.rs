@@ -1,4 +1,4 @@
-//! Reading a header: the names, types, shapes and places of a file, before any of them is believed.
+//! Reading a header: the names, types, shapes and offsets of a file, before any of them is checked.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -29,19 +29,22 @@ pub(super) struct RawHeader {
 /// does not cover.
 pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     let Some((prefix, rest)) = file.split_first_chunk() else {
-        return Err(header_fault(format!("is no safetensors file: it has {} bytes, too few for a header", file.len())));
+        return Err(header_fault(format!(
+            "is not a safetensors file: it has {} bytes, too few for a header",
+            file.len()
+        )));
     };
     let (length, follow): (_, u64) = (u64::from_le_bytes(*prefix), narrow(rest.len(), BYTES)?);
     if length > MAX_HEADER {
         return Err(header_fault(format!(
-            "is no safetensors file: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"
+            "is not a safetensors file: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"
         )));
     }
     let truncated = |what, needed, found| Error::Model(ModelFault::Truncated { what, needed, found });
     let split = rest.split_at_checked(narrow(length, BYTES)?);
     let (text, data) = split.ok_or_else(|| truncated("its header", length, follow))?;
     // A copy: the bytes may be those of a mapped file, and those of a `str` must not change.
-    let text = String::from_utf8(text.to_vec()).map_err(|_| header_fault("has a header that is no text"))?;
+    let text = String::from_utf8(text.to_vec()).map_err(|_| header_fault("has a header that is not text"))?;
     let header = parse(&text)?;
     let end = header.tensors.last().map_or(0, |(_, info)| info.data_offsets.1);
     let (needed, found): (u64, u64) = (narrow(end, BYTES)?, narrow(data.len(), BYTES)?);
@@ -56,7 +59,7 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
 
 fn parse(text: &str) -> Result<RawHeader, Error> {
     let mut header: RawHeader = serde_json::from_str(text)
-        .map_err(|error| header_fault(format!("has a header that is no JSON or not of this format: {error}")))?;
+        .map_err(|error| header_fault(format!("has a header that is not JSON or not of this format: {error}")))?;
     let twice = |name: &str, place| Err(Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place }));
     if let Some(name) = repeated(header.tensors.iter().map(|(name, _)| name.as_str())) {
         return twice(name, "the header of the model");

@@ -55,7 +55,7 @@ impl Index {
     /// for a tensor that is named twice; [`ModelFault::PartName`].
     pub fn read(text: &[u8]) -> Result<Index, Error> {
         let raw: Raw = serde_json::from_slice(text).map_err(|error| {
-            let reason = format!("is no JSON, or has no `weight_map` of tensors and parts: {error}");
+            let reason = format!("is not JSON, or has no `weight_map` of tensors and parts: {error}");
             Error::Model(ModelFault::Index { reason })
         })?;
         let Pairs(pairs) = raw.weight_map;

@@ -87,7 +87,7 @@ fn check_places(tensor: &str, layout: &Notated, map: &IndexMap) -> Result<(), Er
     let reason = match map.check_injective() {
         Ok(()) => return Ok(()),
         Err(Error::OverlappingDestination { first, second, offset }) => {
-            format!("indices {first:?} and {second:?} both lie at element {offset}")
+            format!("indices {first:?} and {second:?} are both stored at element {offset}")
         }
         Err(Error::TooHard { work, .. }) => {
             format!("whether two elements share their place could not be decided within {work} search steps")

@@ -54,7 +54,7 @@ impl<'a> Model<'a> {
         Ok(Model { tensors, places, metadata })
     }
 
-    /// Reads the bytes of a file. Nothing in them is believed: sizes, places, names and layouts are held
+    /// Reads the bytes of a file. Everything in them is validated: sizes, offsets, names and layouts are held
     /// against each other and against the length of the file, and nothing is allocated that it does not
     /// cover.
     ///

@@ -23,7 +23,7 @@ fn chain(digits: &[(u64, u64)]) -> Chain {
 #[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
 fn every_broken_invariant_is_found() {
     assert_eq!(map().broken_invariant(), None);
-    assert!(after(|map| map.physical_elements = 44).starts_with("1: an element lies at offset 44"));
+    assert!(after(|map| map.physical_elements = 44).starts_with("1: an element is at offset 44"));
     assert!(after(|map| map.physical_elements = u64::MAX).is_empty());
     assert!(after(|map| (map.physical_elements, map.element_bits) = (u64::MAX, 32)).starts_with("1: the physical"));
     assert!(after(|map| map.base = 1).starts_with("1:"));
@@ -61,7 +61,7 @@ fn every_broken_invariant_of_tile_levels_is_found() {
         map.broken_invariant().unwrap_or_default()
     };
     assert_eq!(after(&|_| {}), "");
-    assert_eq!(after(&|map| map.physical_elements += 1), "", "there may be more behind the tiles");
+    assert_eq!(after(&|map| map.physical_elements += 1), "", "there may be more after the tiles");
     assert!(after(&|map| map.physical_elements -= 1).starts_with("1: the tiles"));
     assert!(after(&|map| map.base = 1).starts_with("1: the tiles"));
     let order = |order: &[usize]| after(&|map| map.levels.as_mut().unwrap().order = order.iter().copied().collect());
@@ -88,7 +88,7 @@ fn every_broken_invariant_of_boxes_is_found() {
         set(0, Loop::Reversed { extent: 4, source: 7, destination: 6 }).starts_with("2:"),
         "in front of the source"
     );
-    assert!(set(0, Loop::Strided { extent: 4, source: 6, destination: 6 }).starts_with("2:"), "behind the source");
+    assert!(set(0, Loop::Strided { extent: 4, source: 6, destination: 6 }).starts_with("2:"), "after the source");
     assert!(set(0, Loop::Reversed { extent: 4, source: 6, destination: 7 }).starts_with("2:"));
     assert!(set(0, Loop::Reversed { extent: 4, source: 0, destination: 6 }).starts_with("3:"));
     assert!(set(0, Loop::Table(Vec::new())).starts_with("3:"));

@@ -61,7 +61,7 @@ pub struct UniformBlocks {
 /// use tensor_layout::plan::Blocks;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
-/// // Two matrices, whose rows are padded and which lie further apart than their rows.
+/// // Two matrices, whose rows are padded and which are further apart than their rows.
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 6], Some(&[100, 8, 1]))?;
 /// let Blocks::Many(blocks) = desc.blocks() else { panic!() };
 /// assert_eq!(blocks.length(), 6);

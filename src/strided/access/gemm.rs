@@ -30,7 +30,7 @@ pub struct GemmOperand {
     pub rows: u64,
     /// The columns of the logical matrix.
     pub columns: u64,
-    /// What lies in memory row by row is the transpose: columns are apart, rows are next to each other.
+    /// Memory holds the transpose row by row: columns are apart, rows are next to each other.
     pub transposed: bool,
     /// The elements between the starts of two rows in memory (two columns if transposed).
     pub leading_dimension: u64,
@@ -77,7 +77,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two axes.
+    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two
+    /// axes.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -101,8 +102,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if the axes are the same, and
-    /// [`Error::NotExpressible`] with the reason if neither axis has stride 1, or rows overlap.
+    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if
+    /// the axes are the same, and [`Error::NotExpressible`] with the reason if neither axis has stride 1, or
+    /// rows overlap.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -153,7 +155,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// The leading dimension of a matrix whose `inner` axis lies along memory, if it has one. The
+/// The leading dimension of a matrix whose `inner` axis is contiguous, if it has one. The
 /// stride of an axis of size 1 is free: it becomes what fits.
 fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
     if inner > 1 && inner_stride != 1 {

@@ -53,7 +53,7 @@ impl BufferTensorDesc {
             return refuse(String::from("it has no rows"));
         };
         if length > 1 && step != 1 {
-            return refuse(format!("the elements of a row lie {step} apart"));
+            return refuse(format!("the elements of a row are {step} apart"));
         }
         if count <= 1 {
             return Ok(length);

@@ -1,4 +1,4 @@
-//! Descriptors as the keys of a table: told apart in a few cycles.
+//! Descriptors as the keys of a table: compared in a few cycles.
 
 use super::BufferTensorDesc;
 

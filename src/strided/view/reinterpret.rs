@@ -53,7 +53,7 @@ impl BufferTensorDesc {
         }
         let parts = ratio(to, from)?;
         if size > 1 && stride != 1 {
-            let reason = format!("has stride {stride}, so that its elements do not lie next to each other");
+            let reason = format!("has stride {stride}, so that its elements are not next to each other");
             return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
         }
         let wide = size.divided_by(parts);

@@ -110,7 +110,7 @@ impl Crate {
     /// Which file uses which.
     ///
     /// A name that a file only passes on (`pub use`) is looked up where it is defined. That a module passes
-    /// on names of those below it is no use of them.
+    /// on names of those below it is not a use of them.
     pub(crate) fn graph(&self) -> Graph {
         let mut graph = Graph::default();
         for file in &self.files {

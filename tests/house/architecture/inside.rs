@@ -85,7 +85,7 @@ fn not_downward(graph: &Graph, present: &BTreeSet<String>, folder: &str, floors:
         }
     }
     let listed: BTreeSet<String> = floors.concat().into_iter().map(path).chain([module.clone()]).collect();
-    wrong.extend(present.difference(&listed).map(|file| format!("{file} stands on no floor")));
+    wrong.extend(present.difference(&listed).map(|file| format!("{file} is on no floor")));
     wrong.extend(listed.difference(present).map(|file| format!("{file} is listed, but not there")));
     wrong
 }
@@ -173,7 +173,7 @@ fn an_arrow_up_or_along_a_floor_is_found() {
             "src/a/one.rs uses src/a/three.rs (by super::three::Three in src/a/one.rs), which is on no lower floor",
             "src/a/two.rs uses src/a/mod.rs (by super::here in src/a/two.rs)",
             "src/a/two.rs uses src/a/one.rs (by super::one::One in src/a/two.rs), which is on no lower floor",
-            "src/a/four.rs stands on no floor",
+            "src/a/four.rs is on no floor",
             "src/a/five.rs is listed, but not there",
         ]
     );

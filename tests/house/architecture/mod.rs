@@ -1,5 +1,6 @@
 //! The house rules: which folder may use which, where `unsafe` may be, how long a file may get.
 
+mod comments;
 mod graph;
 mod inside;
 mod paths;
@@ -99,7 +100,7 @@ fn the_table_has_no_circle() {
     for (row, (folder, may_use)) in ARROWS.iter().enumerate() {
         for name in *may_use {
             let place = ARROWS.iter().position(|(other, _)| other == name);
-            assert!(place.is_some_and(|place| place < row), "`{folder}` may use `{name}`, which must stand above it");
+            assert!(place.is_some_and(|place| place < row), "`{folder}` may use `{name}`, which must be above it");
         }
     }
 }

@@ -102,8 +102,8 @@ fn block_comment(text: &str) -> usize {
 /// `r"..."`, `br#"..."#`.
 fn raw_string(text: &str) -> Option<usize> {
     let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-        let behind = text.strip_prefix(prefix).map(|rest| rest.trim_start_matches('#'));
-        behind.is_some_and(|behind| behind.starts_with('"'))
+        let after = text.strip_prefix(prefix).map(|rest| rest.trim_start_matches('#'));
+        after.is_some_and(|after| after.starts_with('"'))
     })?;
     let rest = &text[prefix.len()..];
     let hashes = rest.len() - rest.trim_start_matches('#').len();
@@ -155,7 +155,7 @@ fn item_length(item: &str) -> usize {
 }
 
 #[test]
-fn comments_and_literals_are_no_code() {
+fn comments_and_literals_are_not_code() {
     let words = |text: &str| code(text).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words("a // b\nc /* d /* e */ f */ g"), ["a", "c", "g"]);
     assert_eq!(words(r##"a "b \" // c" d r#"e " f"# g br"h" i"##), ["a", "d", "g", "i"]);

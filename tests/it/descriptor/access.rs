@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn a_gemm_operand_reads_every_element_where_it_lies(desc in desc()) {
+    fn a_gemm_operand_reads_every_element_where_it_is_stored(desc in desc()) {
         let Ok(operand) = desc.gemm_operand() else {
             return Ok(());
         };
@@ -120,7 +120,7 @@ fn a_gemm_operand_is_refused_with_its_reason() {
 
 // candle 3744 and 3960: a batch of stride 0 was multiplied as if it were packed.
 #[test]
-fn a_broadcast_batch_is_told_apart() {
+fn a_broadcast_batch_is_distinguished() {
     let weights = strided(&[8, 4], &[4, 1]).broadcast_to(&[3, 8, 4]).unwrap().gemm_operand().unwrap();
     assert_eq!((weights.batch_count(), weights.batch_stride(), weights.batch_broadcast()), (3, Some(0), true));
 }

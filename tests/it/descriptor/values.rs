@@ -89,8 +89,8 @@ fn parts_and_windows_that_do_not_fit_are_refused_with_the_numbers() {
     assert_eq!(sentence(desc.split(1, &[1, 1])), "axis 1 has size 3, but size 2 was expected");
     let most = u64::MAX;
     let refused = sentence(desc.windows(1, 2, 0));
-    assert_eq!(refused, format!("the step of a window is 0, but must lie between 1 and {most}"));
-    assert_eq!(sentence(desc.windows(1, 4, 1)), "the length of a window is 4, but must lie between 1 and 3");
+    assert_eq!(refused, format!("the step of a window is 0, but must be between 1 and {most}"));
+    assert_eq!(sentence(desc.windows(1, 4, 1)), "the length of a window is 4, but must be between 1 and 3");
     assert_eq!(sentence(desc.rank_at_most(0, Side::Front)), "the new sizes hold 1 elements, but there are 6");
     assert_eq!(packed(&[1, 1]).rank_at_most(0, Side::Back).unwrap().rank(), 0);
 }

@@ -60,7 +60,7 @@ fn a_slice_hands_its_base_to_the_binding() {
     assert_eq!(tensor.lend().raw().guaranteed_base_offset_alignment, 32);
 }
 
-/// 3 halves take 6 bytes, of which DirectML wants a multiple of 4.
+/// 3 halves take 6 bytes, of which DirectML requires a multiple of 4.
 #[test]
 fn a_binding_begins_and_ends_where_the_check_said() {
     let desc = BufferTensorDesc::packed(DataType::F16, &[3]).unwrap();

@@ -100,7 +100,10 @@ fn bytes_as_elements() {
 fn a_mutable_broadcast_is_refused_with_its_witness() {
     let mut buffer = [0_u32; 3];
     let error = view_mut(&strided(&[2, 3], &[0, 1]), &mut buffer).unwrap_err();
-    assert_eq!(error.to_string(), "the destination overlaps itself: indices [1, 0] and [0, 0] both lie at element 0");
+    assert_eq!(
+        error.to_string(),
+        "the destination overlaps itself: indices [1, 0] and [0, 0] are both stored at element 0"
+    );
 }
 
 #[test]

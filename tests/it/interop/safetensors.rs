@@ -1,4 +1,5 @@
-//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and files that lie.
+//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and inconsistent
+//! files.
 #![cfg(feature = "safetensors")]
 
 use std::collections::HashMap;
@@ -143,7 +144,7 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
 }
 
 #[test]
-fn layouts_of_nobody_are_ordinary_metadata() {
+fn layouts_of_no_tensor_are_ordinary_metadata() {
     let header =
         r#"{"__metadata__":{"layout.b":"whatever","layout":"x"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
     let file = raw(header, 1);
@@ -176,8 +177,8 @@ fn layouts_that_lie_are_refused_by_name() {
     bad_layout("u8[2,6]:[18,1]", "F32", "[6]", "elements are F32");
     bad_layout("f32[2,3]:[1,2]", "F32", "[3,2]", "sizes [3, 2]");
     // Elements that share their place.
-    bad_layout("f32[2,3]:[0,1]+3", "F32", "[6]", "both lie at element 3");
-    bad_layout("f32[3,4]:[1,1]", "F32", "[6]", "both lie at element 2");
+    bad_layout("f32[2,3]:[0,1]+3", "F32", "[6]", "are both stored at element 3");
+    bad_layout("f32[3,4]:[1,1]", "F32", "[6]", "are both stored at element 2");
     bad_layout("f32((2,2),3):((0,1),1)", "F32", "[6]", "it takes 16 bytes");
     // Sizes that cannot be counted, or only just.
     bad_layout("f32[4294967296,4294967296,4294967296]:[1,1,1]", "F32", "[6]", "");
@@ -204,9 +205,9 @@ fn headers_that_lie_are_refused_by_name() {
     refused(&raw(&one, 5), "model_trailing_bytes");
     // The last of two would win in a map, and a gap of no one's bytes be left.
     let twice = format!(r#"{{"a":{},"a":{}}}"#, entry(0, 4), entry(0, 4));
-    assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` stands twice in the header"));
+    assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` is twice in the header"));
     let words = format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},"a":{}}}"#, entry(0, 4));
-    assert!(refused(&raw(&words, 4), "model_repeated_name").contains("`k` stands twice in the metadata"));
+    assert!(refused(&raw(&words, 4), "model_repeated_name").contains("`k` is twice in the metadata"));
     let layouts =
         format!(r#"{{"__metadata__":{{"layout.a":"u8[4]:[1]","layout.a":"s8[4]:[1]"}},"a":{}}}"#, entry(0, 4));
     refused(&raw(&layouts, 4), "model_repeated_name");
@@ -235,7 +236,7 @@ fn headers_that_cannot_be_written_are_refused() {
 }
 
 #[test]
-fn tensors_without_a_counterpart_are_named_when_asked() {
+fn tensors_without_a_counterpart_are_named_on_request() {
     let file = raw(r#"{"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}"#, 3);
     let model = Model::read(&file).unwrap();
     let tensor = model.tensor("a").unwrap();
@@ -276,7 +277,7 @@ fn parts_that_contradict_the_index_are_refused_by_name() {
 }
 
 #[test]
-fn an_index_that_lies_is_refused_by_name() {
+fn an_inconsistent_index_is_refused_by_name() {
     let code = |result: Result<Index, Error>| result.unwrap_err().code();
     for text in [
         "",

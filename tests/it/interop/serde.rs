@@ -239,7 +239,7 @@ fn damaged_descriptors_are_refused() {
             r#"{"data_type":"f32","sizes":[],"strides":[1]}"#,
             "the number of strides must be 0, one for each axis, but is 1",
         ),
-        (r#"{"data_type":"q32","sizes":[2]}"#, "`q32` is no data type: expected a name such as f32"),
+        (r#"{"data_type":"q32","sizes":[2]}"#, "`q32` is not a data type: expected a name such as f32"),
         (r#"{"data_type":32,"sizes":[2]}"#, "invalid type: integer `32`, expected a text"),
         (r#"{"data_type":"f32","sizes":[2,-3]}"#, "invalid value: integer `-3`, expected u64"),
         (r#"{"data_type":"f32","sizes":[2.5]}"#, "invalid type: floating point `2.5`, expected u64"),
@@ -279,7 +279,7 @@ fn damaged_limits_and_buffers_are_refused() {
     let cases = [
         (r#"{"max_bindings":1}"#, "unknown field `max_bindings`, expected one of `name`, `min_rank`"),
         (r#"{"max_binding":-1}"#, "invalid value: integer `-1`, expected u64"),
-        (r#"{"data_types":["f32","f33"]}"#, "`f33` is no data type"),
+        (r#"{"data_types":["f32","f33"]}"#, "`f33` is not a data type"),
         (r#"{"name":7}"#, "invalid type: integer `7`, expected a string"),
         (r#"{"min_rank":4,"max_rank":3}"#, "the tensor has rank 3, but the device takes ranks 4 to"),
         (r#"{"size_multiple":0}"#, "the multiple of a binding's size"),

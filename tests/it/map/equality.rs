@@ -53,7 +53,7 @@ fn ragged_layouts_of_a_thousand_million_elements_differ_where_they_do() {
     let first = a.first_difference(&b).unwrap().unwrap()[0];
     assert_eq!(a.offset(&[first - 1]), b.offset(&[first - 1]));
     assert_ne!(a.offset(&[first]), b.offset(&[first]));
-    // Both put a hole behind the first tile of 250000013 in the second half, one element apart.
+    // Both put a hole after the first tile of 250000013 in the second half, one element apart.
     assert_eq!(first, 500_000_003);
 }
 

@@ -46,7 +46,7 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
 
 /// Each block was looked into twice for every digit: 2^30 times, and 2^40.
 #[test]
-fn the_largest_offset_of_many_digits_is_no_search() {
+fn the_largest_offset_of_many_digits_needs_no_search() {
     let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
     let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1 << 40]).unwrap();
     let last = strides.iter().sum::<u64>();
@@ -67,7 +67,8 @@ fn offsets_of_more_elements_than_memory_holds_are_an_error() {
     assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
 }
 
-/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of them.
+/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of
+/// them.
 fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
     let mut tiles = vec![2_u64];
     while tiles.len() <= digits {

@@ -34,8 +34,8 @@ fn one_row_of_a_combined_layout_is_no_longer_fused() {
     assert_eq!(copied.map(u64::from).to_vec(), expected);
 }
 
-/// A dimension of size 1 that a tile pads is always 0, but the number that `*` makes of it counts its padding: `f32[7,5,1]` with
-/// `T(2)` lies at 2 (5 i + j), of which the next tile takes digits.
+/// A dimension of size 1 that a tile pads is always 0, but the number that `*` makes of it counts its
+/// padding: `f32[7,5,1]` with `T(2)` is at 2 (5 i + j), of which the next tile takes digits.
 #[test]
 fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
     for sizes in ["7,5,1", "7,1,5", "1,7,5", "4,5,1", "6,1,1", "2,3,2"] {
@@ -59,7 +59,8 @@ fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
 proptest! {
     #![proptest_config(crate::literal::cases(1500))]
 
-    /// What is left of a fused component after a slice is in normal form: no dimension of size 1, no place to cut.
+    /// What is left of a fused component after a slice is in normal form: no dimension of size 1, no place to
+    /// cut.
     #[test]
     fn slices_of_combined_layouts_are_in_normal_form(
         shape in any_shape(1500),

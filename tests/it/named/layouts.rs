@@ -1,5 +1,5 @@
 //! Every layout with a name, against the cases that were made from the sources' own loops
-//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, there and back through the
+//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of
 //! copies.
 #![cfg(feature = "named")]
 
@@ -291,7 +291,7 @@ fn refusals_say_why() {
         ("vllm.key_cache_x:bf16[2,3,16,12]", "needs D % (16/es) = 0, and D is 12 and es is 2"),
         ("marlin.qweight_u4:u4[16,32]", "needs N % 64 = 0, and N is 32"),
         ("gptq.qweight_u4:u4[12,32]", "needs K % 8 = 0, and K is 12"),
-        ("apple.ane_last_axis_64:s4[3,5]", "its rule counts bytes, and the elements are no whole bytes"),
+        ("apple.ane_last_axis_64:s4[3,5]", "its rule counts bytes, and the elements are not whole bytes"),
     ] {
         let error = text.parse::<NamedLayout>().unwrap_err().to_string();
         assert!(error.ends_with(end), "{text}: {error}");

@@ -1,6 +1,6 @@
 //! docs/DEVICE_LAYOUTS.md and its pictures are those that the table makes.
 //!
-//! `DEVICE_LAYOUTS=write cargo test --features named --test named_page` writes them.
+//! `DEVICE_LAYOUTS=write cargo test --features named --test it named::page` writes them.
 #![cfg(feature = "named")]
 
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use tensor_layout::draw::Picture;
 use tensor_layout::named::{NamedLayout, Row, known_as, rows};
 
 /// Where the generated lines begin.
-const MARK: &str = "--test named_page -->\n";
+const MARK: &str = "--test it named::page -->\n";
 
 /// The pictures of the page.
 const PICTURES: &[(&str, &str)] = &[

@@ -19,7 +19,7 @@ fn packed(rank: usize) -> String {
 fn ranks_that_a_notation_holds() {
     for (notation, most, beyond) in [
         (Notation::DirectMl, 8, "it has 9 dimensions, and DirectML's tensors have 1 to 8"),
-        (Notation::OneDnn, 12, "oneDNN has 1 to 12 dimensions, and here are 13"),
+        (Notation::OneDnn, 12, "oneDNN has 1 to 12 dimensions, and this layout has 13"),
         (Notation::AxisOrder, 8, "an axis order has 1 to 8 letters, and there are 9 axes"),
     ] {
         assert!(line(&packed(1), notation).is_ok() && line(&packed(most), notation).is_ok(), "{notation}");
@@ -73,7 +73,7 @@ fn axis_orders_of_strides() {
     for (text, reason) in [
         ("u8[2,3]:[0,1]", "axis 0 is broadcast (stride 0)"),
         ("u8[2,3]:[1,0]", "axis 1 is broadcast (stride 0)"),
-        ("u8[2,3]:[4,1]", "axis 0 takes steps of 4 elements, and packed behind axis 1 it would take 3"),
+        ("u8[2,3]:[4,1]", "axis 0 takes steps of 4 elements, and packed after axis 1 it would take 3"),
         ("u8[2,3]:[6,2]", "axis 1 takes steps of 2 elements, and packed it would take 1"),
         ("u8[2,3]:[3,1]+5", "it begins 5 elements into its buffer"),
     ] {
@@ -98,7 +98,7 @@ fn the_steps_of_an_offset_are_worked_out() {
     assert_eq!(
         steps("u8[4,6]:[7,1]+3", &[2, 5]),
         [
-            "the first element lies at 3",
+            "the first element is at 3",
             "dimension 0 at 2: 2*7 = 14",
             "dimension 1 at 5: 5*1 = 5",
             "element 22 of the buffer, at byte 22"

@@ -82,7 +82,7 @@ proptest! {
             let mut own = start[range.clone()].to_vec();
             own.extend([0xa5; 3]);
             piece.run(&source, &mut own).unwrap();
-            prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote behind its range");
+            prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote after its range");
             // Nothing outside the source's range counts; its first and its last byte do.
             let reads = piece.source_range();
             let piece_of = |inverted: &dyn Fn(usize) -> bool| {

@@ -40,7 +40,7 @@ fn a_shape_without_tiles_has_strides_to_check() {
 }
 
 #[test]
-fn an_element_as_wide_as_another_type_is_no_tensor_of_its_own() {
+fn an_element_as_wide_as_another_type_is_not_a_tensor_of_its_own() {
     let bytes = shape("s4[6,7]{1,0:E(8)}");
     let errors = validate_description(&bytes, &Limits::directml()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_element_bits"]);
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn every_element_lies_in_one_window(shape in any_shape(3000), start in 0..100_u64, max_binding in 256..2000_u64) {
+    fn every_element_is_in_one_window(shape in any_shape(3000), start in 0..100_u64, max_binding in 256..2000_u64) {
         let mut limits = Limits::webgpu();
         (limits.max_binding, limits.offset_alignment) = (max_binding, 64);
         let windows = windows_of(&shape, start * 4, &limits).unwrap();

@@ -206,14 +206,14 @@ fn sentences_name_axis_value_and_limit() {
         sentences("f16[2,3,5]:[1,20,2]", &Limits::metal_tensor(MetalUsage::MachineLearning)),
         [
             "axis 0 has a stride of 1 elements of 16 bits, which is not a multiple of 64 bytes",
-            "axis 0 has stride 1, but the device wants it packed there, with a stride of 60",
+            "axis 0 has stride 1, but the device requires it packed there, with a stride of 60",
             "axis 1 has a stride of 20 elements of 16 bits, which is not a multiple of 64 bytes",
-            "axis 2 is the innermost and has stride 2, but the device wants 1 there",
+            "axis 2 is the innermost and has stride 2, but the device requires 1 there",
         ]
     );
     assert_eq!(
         sentences("f32[8,16]:[8,1]", &Limits::cuda_tensor_map(Swizzle::None)),
-        ["axis 0 has stride 8, but the axis inside it takes 16 elements, and the device wants axes in their order"]
+        ["axis 0 has stride 8, but the axis inside it takes 16 elements, and the device requires axes in their order"]
     );
     assert_eq!(
         sentences("u4[7,33]:[256,1]", &Limits::metal_tensor(MetalUsage::Shader)),

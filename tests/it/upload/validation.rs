@@ -125,7 +125,7 @@ fn offsets_obey_the_device_and_the_promise() {
 }
 
 #[test]
-fn the_range_lies_inside_the_buffer_even_at_the_end_of_the_address_space() {
+fn the_range_is_inside_the_buffer_even_at_the_end_of_the_address_space() {
     let desc = packed(DataType::F32, &[4]);
     let at = |len, offset| codes(validate(&desc, &Buffer::new(len, offset, Role::Input), &directml()));
     assert_eq!(at(32, 16), [""; 0]);
@@ -292,7 +292,7 @@ mod accepted_is_safe {
         #![proptest_config(cases(3000))]
 
         #[test]
-        fn every_bit_lies_in_the_binding_and_the_binding_in_the_buffer(
+        fn every_bit_is_in_the_binding_and_the_binding_in_the_buffer(
             desc in any_desc(),
             limits in any_limits(),
             len in 0..2000_u64,

@@ -98,7 +98,7 @@ fn outputs_that_share_a_byte_are_refused() {
 }
 
 #[test]
-fn a_slice_as_output_says_what_lies_between_its_elements() {
+fn a_slice_as_output_says_how_large_its_gaps_are() {
     let whole = packed(DataType::F32, &[1, 1, 8, 64]);
     let left = whole.slice_axis(3, ..32).unwrap();
     let at =
@@ -123,11 +123,11 @@ fn a_slice_as_output_says_what_lies_between_its_elements() {
 fn totals_obey_the_size_multiple() {
     let mut limits = Limits::none();
     limits.size_multiple = 48;
-    // A total by hand below what the device wants does not hold it down.
+    // A total by hand below what the device requires does not hold it down.
     let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(20).unwrap();
     let report = validate(&desc, &Buffer::new(48, 0, Role::Input), &limits).unwrap();
     assert_eq!((report.rounded_bytes, report.total_bytes, report.bound), (48, 48, 0..48));
-    // And a device that wants no multiple of 4 gets none.
+    // And a device that requires no multiple of 4 gets none.
     let desc = packed(DataType::F16, &[3]);
     for limits in [Limits::none(), Limits::vulkan()] {
         let report = validate(&desc, &Buffer::new(6, 0, Role::Input), &limits).unwrap();

@@ -62,7 +62,7 @@ fn no_result_is_above_its_bound() {
 }
 
 #[test]
-fn a_condition_that_is_known_is_not_asked() {
+fn a_condition_that_is_known_is_not_evaluated() {
     let (x, y) = (parameter(99), Expr::from(7));
     let open = || x.less(50);
     assert_eq!(open().and(Condition::True), open());

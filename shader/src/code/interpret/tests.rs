@@ -37,7 +37,7 @@ fn turn(with_barrier: bool) -> ComputeShader {
 }
 
 #[test]
-fn a_workgroup_exchanges_words_behind_a_barrier() {
+fn a_workgroup_exchanges_words_after_a_barrier() {
     assert_eq!(run(&turn(true)), Ok(vec![13, 12, 11, 10, 17, 16, 15, 14]));
     assert!(matches!(run(&turn(false)), Err(Fault::Race { .. })));
 }

@@ -29,7 +29,7 @@ fn every_broken_invariant_is_found() {
         after(|desc| desc.larger_total = 28).starts_with("4:")
             && after(|desc| desc.larger_total = 34).starts_with("4:")
     );
-    assert!(after(|desc| desc.larger_total = 32).starts_with("4:"), "the least total is no larger one");
+    assert!(after(|desc| desc.larger_total = 32).starts_with("4:"), "the least total is not a larger one");
     assert!(after(|desc| desc.larger_total = 36).is_empty());
     assert!(after(|desc| desc.base_offset_alignment = 2).starts_with("5:"));
     assert!(after(|desc| desc.base_offset_alignment = 24).starts_with("5:"));
