@@ -75,7 +75,7 @@ fn main() {
         let (from, to) = line.split_once('\t').expect("two layouts");
         let (from, to) = (desc(from), desc(to));
         let times = times(&from, &to);
-        let bytes = from.logical_elements() * u64::from(from.data_type().bits()) / 8;
+        let bytes = from.element_count() * u64::from(from.data_type().bits()) / 8;
         let quoted = |desc: &BufferTensorDesc| if csv { format!("\"{desc}\"") } else { desc.to_string() };
         let times = times.map(|time| format!("{time:.1}"));
         println!("{}", [vec![quoted(&from), quoted(&to), bytes.to_string()], times.to_vec()].concat().join(separator));

@@ -73,7 +73,7 @@ impl Case {
     fn elements(&self) -> (usize, usize) {
         let bytes = |side: &Notated| {
             let map = side.to_index_map().unwrap();
-            (map.logical_elements() * u64::from(map.element_bits())).div_ceil(8) as usize
+            (map.element_count() * u64::from(map.element_bits())).div_ceil(8) as usize
         };
         (bytes(&self.from), bytes(&self.to))
     }

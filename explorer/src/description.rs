@@ -24,9 +24,9 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
             })
         })
         .collect();
-    let (logical, physical) = (map.logical_elements(), map.physical_elements());
+    let (logical, physical) = (map.element_count(), map.physical_elements());
     let bits = u128::from(map.element_bits());
-    let min_bytes = u128::from(map.min_elements()).saturating_mul(bits).div_ceil(8).next_multiple_of(4);
+    let min_bytes = u128::from(map.span_elements()).saturating_mul(bits).div_ceil(8).next_multiple_of(4);
     Ok(json!({
         "canonical": layout.to_string(),
         "notation": layout.notation().name(),

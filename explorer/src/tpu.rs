@@ -12,7 +12,7 @@ pub(crate) fn choose(sizes: &str, generation: &str) -> Result<Value, Error> {
     let row_major = bare.to_index_map()?;
     let chosen = bare.clone().with_tpu_layout(generation)?;
     let map = chosen.to_index_map()?;
-    let bytes = u128::from(row_major.logical_elements()).saturating_mul(row_major.element_bits().into()).div_ceil(8);
+    let bytes = u128::from(row_major.element_count()).saturating_mul(row_major.element_bits().into()).div_ceil(8);
     Ok(json!({
         "row_major": bare.to_string(),
         "row_major_bytes": bytes.to_string(),

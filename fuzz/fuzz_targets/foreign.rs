@@ -228,9 +228,9 @@ fn directml(input: &Input) {
 
 /// What is promised of every descriptor.
 fn read(desc: &BufferTensorDesc) {
-    if desc.logical_elements() > 0 {
+    if desc.element_count() > 0 {
         let last: Vec<u64> = desc.sizes().iter().map(|size| size - 1).collect();
-        assert_eq!(desc.offset(&last), Ok(desc.min_elements() - 1));
+        assert_eq!(desc.offset(&last), Ok(desc.span_elements() - 1));
         assert!(desc.total_tensor_size_in_bytes() >= desc.min_size_in_bytes());
     }
     let text = desc.to_string();

@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let Ok(map) = layout.to_index_map() else { return };
     mapped(&map);
-    let elements = map.logical_elements();
+    let elements = map.element_count();
     let long = elements > 5000;
     for line in all(layout.layout()) {
         let Ok(text) = line.text else { continue };
@@ -44,13 +44,13 @@ fn strided(desc: &BufferTensorDesc) {
     let _ = (desc.facts(), desc.overlap(), desc.row_pitch(), desc.gemm_operand(), desc.explicit_strides());
     let _ = (desc.inner_run(), desc.first_element_alignment(), desc.index_width(), desc.vector_bytes(16));
     let small = desc.in_memory_order().coalesce();
-    assert!(small.logical_elements() == desc.logical_elements());
+    assert!(small.element_count() == desc.element_count());
     assert!(desc.blocks().iter().take(50).zip(small.blocks().iter()).all(|(block, _)| !block.is_empty()));
     assert!(desc.offsets_in_memory_order().take(50).is_sorted());
-    if desc.logical_elements() > 0 {
+    if desc.element_count() > 0 {
         let last: Vec<u64> = desc.sizes().iter().map(|size| size - 1).collect();
-        assert_eq!(desc.offset(&last), Ok(desc.min_elements() - 1));
-        assert_eq!(desc.offsets().last(), Some(desc.min_elements() - 1));
+        assert_eq!(desc.offset(&last), Ok(desc.span_elements() - 1));
+        assert_eq!(desc.offsets().last(), Some(desc.span_elements() - 1));
     }
     for limits in ["directml", "webgpu", "metal-tensor", "webnn"] {
         let limits = Limits::by_name(limits).unwrap();
@@ -61,7 +61,7 @@ fn strided(desc: &BufferTensorDesc) {
 }
 
 fn mapped(map: &IndexMap) {
-    let elements = map.logical_elements();
+    let elements = map.element_count();
     if elements > 0 {
         let last: Vec<u64> = map.sizes().iter().map(|size| size - 1).collect();
         for index in [vec![0; last.len()], last] {
@@ -77,7 +77,7 @@ fn mapped(map: &IndexMap) {
             }
         }
     }
-    let _ = (map.strides(), map.class(), map.places_nest(), map.min_elements());
+    let _ = (map.strides(), map.class(), map.places_nest(), map.span_elements());
     let _ = map.digit_places();
     for axis in 0..map.sizes().len().min(4) {
         let _ = map.row_access(axis);

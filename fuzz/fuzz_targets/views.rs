@@ -105,16 +105,16 @@ fn check(state: &State) {
     let last = list.iter().max().map_or(0, |last| last + 1);
     if !list.is_empty() {
         // An upper bound where digits do not line up.
-        assert!(map.min_elements() == last || map.class() == LayoutClass::Irreducible && map.min_elements() > last);
+        assert!(map.span_elements() == last || map.class() == LayoutClass::Irreducible && map.span_elements() > last);
     }
     let Some(desc) = &state.desc else { return };
     assert_eq!(desc.sizes(), sizes, "{desc}");
-    assert_eq!(desc.logical_elements(), list.len() as u64);
+    assert_eq!(desc.element_count(), list.len() as u64);
     if list.is_empty() {
         return;
     }
     assert!(desc.offsets().eq(list.iter().copied()), "{desc}");
-    assert_eq!(desc.min_elements(), last);
+    assert_eq!(desc.span_elements(), last);
     let mut sorted = list.clone();
     sorted.sort_unstable();
     assert!(desc.offsets_in_memory_order().eq(sorted.iter().copied()), "{desc}");

@@ -205,7 +205,7 @@ impl Strided {
     /// `None` if the buffer would be larger.
     pub fn side(&self, data_type: DataType, sizes: &[u64], most_places: u64) -> Option<Side> {
         let desc = self.desc(data_type, sizes);
-        if desc.min_elements() > most_places {
+        if desc.span_elements() > most_places {
             return None;
         }
         let offsets = strided_offsets(sizes, desc.strides(), desc.base_offset());

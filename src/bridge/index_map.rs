@@ -19,7 +19,7 @@ impl ToIndexMap for BufferTensorDesc {
             let total = u128::from(self.total_tensor_size_in_bytes()).times(8);
             checked::narrow(total.div_euclid(bits.into()), PHYSICAL)?
         } else {
-            self.min_elements()
+            self.span_elements()
         };
         let (sizes, strides) = (self.sizes(), self.strides());
         let map = IndexMap::from_strides(self.data_type(), bits, sizes, strides, self.base_offset(), physical)?;

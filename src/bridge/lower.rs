@@ -166,7 +166,7 @@ fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result
     let mut packed = 1;
     for dim in minor_to_major {
         let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
-        if size <= 1 || map.logical_elements() == 0 {
+        if size <= 1 || map.element_count() == 0 {
             *stride = packed;
             packed = checked::mul(packed, size.max(1), checked::OFFSET)?;
         } else {

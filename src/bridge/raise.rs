@@ -54,7 +54,7 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     }
     // Axes longer than 1 with their sizes and strides, the smallest stride first.
     let all = || desc.sizes().iter().zip(desc.strides()).enumerate();
-    let is_live = |size: u64| size > 1 && desc.logical_elements() > 0;
+    let is_live = |size: u64| size > 1 && desc.element_count() > 0;
     let mut live: SmallVec<[(usize, u64, u64); 8]> =
         all().filter(|&(_, (&size, _))| is_live(size)).map(|(axis, (&size, &stride))| (axis, size, stride)).collect();
     // Stable, so that equal strides are reported in axis order.

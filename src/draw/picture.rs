@@ -159,7 +159,7 @@ impl Picture {
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
         picture.summary = format!(
             "{} in {}; shown: [{}], and the places {first} to {last}",
-            plural(map.logical_elements(), "element"),
+            plural(map.element_count(), "element"),
             plural(map.physical_elements(), "place"),
             slices.join(",")
         );
@@ -182,7 +182,7 @@ impl Picture {
             start: part.places.start,
             row: count(row_length(map, fitting)),
             tile: count(tile_length(map)),
-            summary: summary(map.logical_elements(), &memory),
+            summary: summary(map.element_count(), &memory),
             memory,
         })
     }
@@ -214,7 +214,7 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
         value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
         _ => Ok(()),
     };
-    limit("the number of elements to draw", map.logical_elements(), MAX_ELEMENTS)?;
+    limit("the number of elements to draw", map.element_count(), MAX_ELEMENTS)?;
     limit("the number of places in memory to draw", map.physical_elements(), MAX_ELEMENTS)?;
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
@@ -287,7 +287,7 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     let mut index: Vec<u64> = vec![0; sizes.len()];
     let matrices: u64 = leading.iter().map(|extent| extent.size).product();
     // Of a tensor without elements one matrix is enough.
-    let number = if map.logical_elements() == 0 { matrices.min(1) } else { matrices };
+    let number = if map.element_count() == 0 { matrices.min(1) } else { matrices };
     for panel in 0..number {
         let mut rest = panel;
         for (slot, extent) in index.iter_mut().zip(leading).rev() {

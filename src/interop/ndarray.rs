@@ -148,7 +148,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let desc = desc.with_base_offset(offset)?;
-    if desc.min_elements() > elements { Err(outside(desc.min_elements().minus(1))) } else { Ok(desc) }
+    if desc.span_elements() > elements { Err(outside(desc.span_elements().minus(1))) } else { Ok(desc) }
 }
 
 /// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
@@ -286,7 +286,7 @@ pub fn view_bytes_mut<'a, A: NativeElement>(
 pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let map = layout.to_index_map()?;
     let sizes = to_usize(map.sizes())?;
-    let count: usize = narrow(map.logical_elements(), ELEMENTS)?;
+    let count: usize = narrow(map.element_count(), ELEMENTS)?;
     let mut index = vec![0_u64; sizes.len()];
     let mut offsets = Vec::new();
     // A layout may describe more than any memory holds: that is not a reason to end the process.
@@ -312,17 +312,17 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
         return Err(Error::DataTypeMismatch { expected: A::DATA_TYPE.xla_name(), found: desc.data_type().xla_name() });
     }
     let found: u64 = narrow(length, ELEMENTS)?;
-    if desc.min_elements() > found {
+    if desc.span_elements() > found {
         let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
         return Err(Error::BufferTooShort {
             what: "buffer",
-            needed: in_bytes(desc.min_elements()),
+            needed: in_bytes(desc.span_elements()),
             found: in_bytes(found),
         });
     }
     // ndarray wants the product of the sizes below isize::MAX even if strides of 0 make the buffer small.
-    let _: isize = narrow(desc.logical_elements(), ELEMENTS)?;
-    let empty = desc.logical_elements() == 0;
+    let _: isize = narrow(desc.element_count(), ELEMENTS)?;
+    let empty = desc.element_count() == 0;
     // Strides that are never used may be too large for it: they become 0.
     let used = desc.sizes().iter().zip(desc.strides()).map(|(&n, &s)| if n <= 1 || empty { 0 } else { s });
     let strides: Vec<u64> = used.collect();

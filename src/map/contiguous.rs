@@ -190,7 +190,7 @@ impl IndexMap {
             let in_one_piece = size == 0 || self.contiguous_part(&slice(0))?.is_some();
             return Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? });
         }
-        let work = checked::mul(size, self.logical_elements().divided_by(size), OFFSET)?;
+        let work = checked::mul(size, self.element_count().divided_by(size), OFFSET)?;
         if work > SEARCH_LIMIT {
             return Err(Error::TooHard { question: "whether rows are in one piece", work: SEARCH_LIMIT });
         }

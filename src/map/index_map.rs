@@ -243,9 +243,9 @@ impl IndexMap {
     ///
     /// let map = "s4[3,5]{1,0:T(2,2)E(4)}".parse::<ArrayShape>()?.to_index_map()?;
     /// assert_eq!((map.data_type(), map.element_bits(), map.sizes()), (DataType::S4, 4, &[3, 5][..]));
-    /// assert_eq!((map.logical_elements(), map.physical_elements()), (15, 24));
+    /// assert_eq!((map.element_count(), map.physical_elements()), (15, 24));
     /// // Whole tiles, at half a byte an element; the last element is at offset 20.
-    /// assert_eq!((map.physical_size_in_bytes(), map.min_elements(), map.base()), (12, 21, 0));
+    /// assert_eq!((map.physical_size_in_bytes(), map.span_elements(), map.base()), (12, 21, 0));
     /// assert_eq!((map.strides(), map.class().name()), (None, "split"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -268,7 +268,7 @@ impl IndexMap {
 
     /// The number of indices: the product of the sizes.
     #[must_use]
-    pub fn logical_elements(&self) -> u64 {
+    pub fn element_count(&self) -> u64 {
         // Cannot saturate: every constructor starts from sizes whose product was checked.
         checked::element_count(&self.sizes)
     }
@@ -387,8 +387,8 @@ impl IndexMap {
     ///
     /// For an Irreducible layout this is the physical size, an upper bound.
     #[must_use]
-    pub fn min_elements(&self) -> u64 {
-        if self.logical_elements() == 0 {
+    pub fn span_elements(&self) -> u64 {
+        if self.element_count() == 0 {
             return 0;
         }
         if self.levels.is_some() {

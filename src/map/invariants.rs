@@ -127,8 +127,8 @@ impl BoxGroups {
             let group = reached.unwrap_or((Span::at(0), Span::at(0)));
             spans = (spans.0.plus(group.0), spans.1.plus(group.1));
         }
-        if elements != source.logical_elements().into() {
-            return Some(format!("1: the boxes have {elements} elements, the tensor {}", source.logical_elements()));
+        if elements != source.element_count().into() {
+            return Some(format!("1: the boxes have {elements} elements, the tensor {}", source.element_count()));
         }
         let inside = |span: Span, map: &IndexMap| span.first >= 0 && span.last < map.physical_elements.into();
         if !inside(spans.0, source) || !inside(spans.1, destination) {

@@ -33,7 +33,7 @@ impl IndexMap {
         if offset >= self.physical_elements {
             return Err(Error::OffsetOutOfRange { offset, elements: self.physical_elements });
         }
-        if self.logical_elements() == 0 {
+        if self.element_count() == 0 {
             return Ok(None);
         }
         let Some(rest) = offset.checked_sub(self.base) else { return Ok(None) };

@@ -114,7 +114,7 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn buffer_boxes(&self) -> Result<BufferBoxes, Error> {
-        if self.logical_elements() == 0 {
+        if self.element_count() == 0 {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
         }
         match MixedRadix::new(self) {
@@ -126,7 +126,7 @@ impl IndexMap {
     /// The boxes of padding, if the layout itself gives them: the digits nest, and there are at most `most`
     /// boxes.
     pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
-        if self.logical_elements() == 0 {
+        if self.element_count() == 0 {
             return Some(line(0, self.physical_elements));
         }
         let boxes = MixedRadix::new(self)?.boxes(self, most).ok()?;

@@ -225,7 +225,7 @@ impl IndexMap {
     /// ```
     pub fn reshape(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let elements = checked::product(sizes, ELEMENTS)?;
-        let expected = self.logical_elements();
+        let expected = self.element_count();
         if elements != expected {
             return Err(Error::ElementCountMismatch { expected, found: elements });
         }
@@ -274,7 +274,7 @@ impl IndexMap {
     /// All dimensions as one chain over the row-major number of an element.
     fn row_major_chain(&self) -> Result<Chain, Error> {
         let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
-        let mut width = self.logical_elements();
+        let mut width = self.element_count();
         let mut next = 0_usize;
         // Components are sorted by their first dimension, and dimensions of size 1 are in none.
         for component in &self.components {
@@ -291,7 +291,7 @@ impl IndexMap {
                 digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride())));
             }
         }
-        Ok(Chain::normalised(digits.into_iter(), self.logical_elements()))
+        Ok(Chain::normalised(digits.into_iter(), self.element_count()))
     }
 
     /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference:

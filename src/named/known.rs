@@ -110,6 +110,6 @@ fn same_layout(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Opt
     let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
     let [part] = layout.parts() else { return Ok(None) };
     let end = map.physical_elements();
-    let ends_alike = part.map.physical_elements() == end || map.min_elements() == end;
+    let ends_alike = part.map.physical_elements() == end || map.span_elements() == end;
     Ok((ends_alike && part.map.same_layout(map)?).then_some(layout))
 }

@@ -99,7 +99,7 @@ impl NamedLayout {
             if let [Part { map, .. }] = layout.parts.as_slice()
                 && map.class() == LayoutClass::Affine
                 && !map.is_part()
-                && map.physical_elements() == map.min_elements()
+                && map.physical_elements() == map.span_elements()
             {
                 let desc = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
                 let alignment = checked::narrow(row.align, BYTES)?;

@@ -115,7 +115,7 @@ fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: u64
     }
     // A descriptor knows sub-byte types in their own width only.
     let desc = BufferTensorDesc::new(DataType::U8, sizes, strides)?.with_base_offset(base)?;
-    let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), base, desc.min_elements())?;
+    let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), base, desc.span_elements())?;
     Ok(AnyLayout::Mapped(map))
 }
 

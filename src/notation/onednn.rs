@@ -98,7 +98,7 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 /// ```
 pub fn tag(layout: &impl ToIndexMap) -> Result<String, Error> {
     let map = layout.to_index_map()?;
-    if map.logical_elements() == 0 {
+    if map.element_count() == 0 {
         return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
     }
     let found = Tag::of(&map).map_err(|reason| Error::NotExpressible { target: "oneDNN tag", reason })?;

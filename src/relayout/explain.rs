@@ -99,7 +99,7 @@ impl Relayout {
 
     fn padding_in_words(&self) -> String {
         let whole = self.destination_size_in_bytes();
-        let elements = checked::bytes_for(self.destination.logical_elements(), self.destination.element_bits());
+        let elements = checked::bytes_for(self.destination.element_count(), self.destination.element_bits());
         let bytes = whole.saturating_sub(elements.unwrap_or(whole));
         let place = if bytes == 0 { "the bits after the last element".into() } else { Size(bytes).to_string() };
         let what = match self.padding {

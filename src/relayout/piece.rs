@@ -143,7 +143,7 @@ impl Relayout {
     ) -> Result<bool, Error> {
         let size = destination.len();
         let Some(pieces) = self.blocks(size)? else { return Ok(false) };
-        let elements = self.destination.logical_elements();
+        let elements = self.destination.element_count();
         let bytes = u128::from(checked::bytes_for(elements, self.destination.element_bits())?);
         for piece in &pieces {
             let range = piece.destination_range();

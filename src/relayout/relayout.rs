@@ -138,8 +138,8 @@ impl Relayout {
         }
         let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
         let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
-        let source_needs = checked::bytes_for(source.min_elements(), bits)?;
-        let destination_needs = checked::bytes_for(destination.min_elements(), to_bits)?;
+        let source_needs = checked::bytes_for(source.span_elements(), bits)?;
+        let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let machine = Machine::this();
         let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
         let plain = match &passes {

@@ -69,7 +69,7 @@ pub struct BufferTensorDesc {
     axes: AxisList,
     base_offset: u64,
     elements: u64,
-    min_elements: u64,
+    span_elements: u64,
     /// The total size where it was set by hand and is more than the minimum, else 0.
     larger_total: u64,
     base_offset_alignment: u32,
@@ -121,7 +121,7 @@ impl BufferTensorDesc {
             axes,
             base_offset: 0,
             elements,
-            min_elements: checked_end(data_type, 0, elements)?,
+            span_elements: checked_end(data_type, 0, elements)?,
             larger_total: 0,
             base_offset_alignment: 0,
             data_type,
@@ -201,12 +201,12 @@ impl BufferTensorDesc {
     #[inline]
     fn build(data_type: DataType, sizes: &[u64], strides: &[u64], explicit_strides: bool) -> Result<Self, Error> {
         let extent = extent(sizes, strides)?;
-        let min_elements = checked_end(data_type, 0, extent.span)?;
+        let span_elements = checked_end(data_type, 0, extent.span)?;
         Ok(BufferTensorDesc {
             axes: AxisList::new(sizes, strides),
             base_offset: 0,
             elements: extent.elements,
-            min_elements,
+            span_elements,
             larger_total: 0,
             base_offset_alignment: 0,
             data_type,
@@ -221,12 +221,12 @@ impl BufferTensorDesc {
     #[inline]
     pub(super) fn build_view(&self, data_type: DataType, axes: AxisList, base_offset: u64) -> Result<Self, Error> {
         let extent = extent(axes.sizes(), axes.strides())?;
-        let min_elements = checked_end(data_type, base_offset, extent.span)?;
+        let span_elements = checked_end(data_type, base_offset, extent.span)?;
         let mut view = BufferTensorDesc {
             axes,
             base_offset,
             elements: extent.elements,
-            min_elements,
+            span_elements,
             larger_total: self.larger_total,
             base_offset_alignment: self.base_offset_alignment,
             data_type,
@@ -256,7 +256,7 @@ impl BufferTensorDesc {
             axes,
             base_offset: self.base_offset,
             elements: self.elements,
-            min_elements: self.min_elements,
+            span_elements: self.span_elements,
             larger_total: self.larger_total,
             base_offset_alignment: self.base_offset_alignment,
             data_type: self.data_type,
@@ -301,7 +301,7 @@ impl BufferTensorDesc {
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-    /// assert_eq!((rows.rank(), rows.logical_elements(), rows.min_elements()), (2, 6, 8));
+    /// assert_eq!((rows.rank(), rows.element_count(), rows.span_elements()), (2, 6, 8));
     /// assert_eq!((rows.explicit_strides(), rows.base_offset_alignment()), (Some(&[5, 1][..]), 0));
     /// assert_eq!(rows.min_size_in_bytes(), 32);
     /// // With the padding after the last row.
@@ -343,9 +343,9 @@ impl BufferTensorDesc {
     ///
     /// [`Error::Overflow`].
     pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
-        let span = if self.elements == 0 { 0 } else { self.min_elements.minus(self.base_offset) };
-        let min_elements = checked_end(self.data_type, base_offset, span)?;
-        Ok(BufferTensorDesc { base_offset, min_elements, larger_total: 0, ..self }.checked())
+        let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
+        let span_elements = checked_end(self.data_type, base_offset, span)?;
+        Ok(BufferTensorDesc { base_offset, span_elements, larger_total: 0, ..self }.checked())
     }
 
     /// The type of an element.
@@ -409,21 +409,21 @@ impl BufferTensorDesc {
 
     /// The number of indices: the product of the sizes.
     #[must_use]
-    pub fn logical_elements(&self) -> u64 {
+    pub fn element_count(&self) -> u64 {
         self.elements
     }
 
     /// One past the largest element offset, from the start of the buffer: 0 if there are no elements.
     #[must_use]
-    pub fn min_elements(&self) -> u64 {
-        self.min_elements
+    pub fn span_elements(&self) -> u64 {
+        self.span_elements
     }
 
     /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4.
     #[must_use]
     pub fn min_size_in_bytes(&self) -> u64 {
         // Every constructor has computed it once.
-        size_in_bytes(self.min_elements, self.data_type.bits()).unwrap_or(u64::MAX)
+        size_in_bytes(self.span_elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
     /// The bytes of the buffer DirectML may touch: the minimum unless a larger total was set.

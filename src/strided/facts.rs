@@ -114,7 +114,7 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn is_packed(&self) -> bool {
-        (self.logical_elements() == 0 || self.logical_elements() == self.min_elements().minus(self.base_offset()))
+        (self.element_count() == 0 || self.element_count() == self.span_elements().minus(self.base_offset()))
             && !self.is_padded()
     }
 
@@ -170,7 +170,7 @@ impl BufferTensorDesc {
 
     /// Sizes and strides of the axes that matter: none if the tensor is empty.
     fn live_axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
-        let empty = self.logical_elements() == 0;
+        let empty = self.element_count() == 0;
         let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
         pairs.filter(move |&(size, _)| !empty && size > 1)
     }
@@ -207,7 +207,7 @@ impl Walked {
     fn of(desc: &BufferTensorDesc) -> Walked {
         let mut found =
             Walked { padded: false, steps_over: true, broadcast: false, in_order: true, inner_packed: true };
-        if desc.logical_elements() == 0 {
+        if desc.element_count() == 0 {
             return found;
         }
         let (mut largest, mut before, mut ascending) = (0_u64, 0_u64, true);

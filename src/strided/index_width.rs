@@ -85,6 +85,6 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn index_width(&self) -> IndexWidth {
-        IndexWidth::for_elements(self.min_elements())
+        IndexWidth::for_elements(self.span_elements())
     }
 }

@@ -44,7 +44,7 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
-        if self.logical_elements() == 0 || other.logical_elements() == 0 {
+        if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;
         }
         let Some((terms, target)) = equation((self, at), (other, other_at)) else {

@@ -169,7 +169,7 @@ impl BufferTensorDesc {
     pub fn same_layout(&self, other: &Self) -> bool {
         self.data_type() == other.data_type()
             && self.sizes() == other.sizes()
-            && (self.logical_elements() == 0 || self.base_offset() == other.base_offset())
+            && (self.element_count() == 0 || self.base_offset() == other.base_offset())
             && self.used_strides().eq(other.used_strides())
     }
 }

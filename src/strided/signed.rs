@@ -97,7 +97,7 @@ impl BufferTensorDesc {
         }
         let desc = Self::new(data_type, &sizes, Some(&distances))?;
         let mut first = 0;
-        if desc.logical_elements() > 0 {
+        if desc.element_count() > 0 {
             for &axis in &reversed {
                 let last = sizes.get(axis).copied().unwrap_or(1).saturating_sub(1);
                 let stride = distances.get(axis).copied().unwrap_or(0);

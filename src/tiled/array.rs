@@ -43,7 +43,7 @@ impl ArrayShape {
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
     ///
     /// let shape = ArrayShape::new(DataType::F32, &[2, 3], Layout::new(&[0, 1])?)?;
-    /// assert_eq!((shape.data_type(), shape.sizes(), shape.logical_elements()), (DataType::F32, &[2, 3][..], 6));
+    /// assert_eq!((shape.data_type(), shape.sizes(), shape.element_count()), (DataType::F32, &[2, 3][..], 6));
     /// let rows = shape.with_layout(Layout::row_major(2))?;
     /// assert_eq!((rows.to_string().as_str(), rows.element_bits(), rows.dynamic()), ("f32[2,3]{1,0}", 32, &[false, false][..]));
     /// # Ok::<(), tensor_layout::Error>(())
@@ -164,7 +164,7 @@ impl ArrayShape {
 
     /// The number of indices: the product of the sizes.
     #[must_use]
-    pub fn logical_elements(&self) -> u64 {
+    pub fn element_count(&self) -> u64 {
         // Cannot saturate: `new` has checked it.
         checked::element_count(&self.sizes)
     }

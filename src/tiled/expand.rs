@@ -83,7 +83,7 @@ impl ArrayShape {
     ///
     /// [`Error::Overflow`] if they do not fit into 64 bits.
     pub fn logical_size_in_bytes(&self) -> Result<u64, Error> {
-        checked::bytes_for(self.logical_elements(), self.element_bits())
+        checked::bytes_for(self.element_count(), self.element_bits())
     }
 }
 

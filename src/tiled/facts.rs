@@ -132,7 +132,7 @@ impl ArrayShape {
     /// ```
     pub fn padding_elements(&self) -> Result<u64, Error> {
         // A divided dimension can make the buffer smaller than the array.
-        Ok(self.physical_elements()?.saturating_sub(self.logical_elements()))
+        Ok(self.physical_elements()?.saturating_sub(self.element_count()))
     }
 
     /// The bytes of the whole buffer: what `M(n)` puts in front of the data, and the

@@ -150,7 +150,7 @@ impl ArrayShape {
     }
 
     fn tiles_by(&self, rule: &TileRule) -> Result<Vec<Tile>, Error> {
-        if self.logical_elements() == 0 {
+        if self.element_count() == 0 {
             return Ok(Vec::new());
         }
         let order = self.layout().minor_to_major();
@@ -181,7 +181,7 @@ impl ArrayShape {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_tpu_layout(self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
-        let order = TileRule::of(self.data_type(), generation)?.compact_order(self.sizes(), self.logical_elements());
+        let order = TileRule::of(self.data_type(), generation)?.compact_order(self.sizes(), self.element_count());
         let layout = self.layout().clone().with_minor_to_major(&order)?;
         self.with_layout(layout)?.with_tpu_tiles(generation)
     }

@@ -14,20 +14,20 @@ use super::validate::piece_alignment;
 /// One piece of a tensor: some of the indices of an axis, all of the others.
 ///
 /// ```
-/// use tensor_layout::upload::{pieces_along, AxisPiece, Limits};
+/// use tensor_layout::upload::{pieces_along, BindingPiece, Limits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
 /// let mut pieces = pieces_along(&desc, 0, &Limits::webgpu())?;
 /// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
-/// let first: AxisPiece = pieces.next().unwrap();
+/// let first: BindingPiece = pieces.next().unwrap();
 /// assert_eq!((first.indices, first.desc.sizes(), first.bound), (0..1 << 15, &[1 << 15, 1024][..], 0..1 << 27));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AxisPiece {
+pub struct BindingPiece {
     /// The indices of the axis.
     pub indices: Range<u64>,
     /// The piece as a tensor of its own: its offsets count from the start of `bound`.
@@ -40,16 +40,16 @@ pub struct AxisPiece {
 /// however many pieces there are.
 ///
 /// ```
-/// use tensor_layout::upload::{pieces_along, AxisPieces, Limits};
+/// use tensor_layout::upload::{pieces_along, BindingPieces, Limits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
-/// let pieces: AxisPieces = pieces_along(&desc, 0, &Limits::webgpu())?;
+/// let pieces: BindingPieces = pieces_along(&desc, 0, &Limits::webgpu())?;
 /// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct AxisPieces {
+pub struct BindingPieces {
     desc: BufferTensorDesc,
     axis: usize,
     next: u64,
@@ -59,7 +59,7 @@ pub struct AxisPieces {
     size_multiple: u64,
 }
 
-impl AxisPieces {
+impl BindingPieces {
     /// How many pieces are left.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -77,7 +77,7 @@ impl AxisPieces {
         at(self.desc.sizes(), self.axis)
     }
 
-    fn piece(&self, indices: Range<u64>) -> Result<AxisPiece, Error> {
+    fn piece(&self, indices: Range<u64>) -> Result<BindingPiece, Error> {
         let part = self.desc.slice_axis(self.axis, indices.clone())?;
         let bits = u128::from(part.data_type().bits());
         let first: u64 = checked::narrow(u128::from(part.base_offset()).times(bits).div_euclid(8), BYTES)?;
@@ -86,16 +86,16 @@ impl AxisPieces {
         let skipped = u128::from(start).times(8).divided_by(bits);
         let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
         let desc = part.with_base_offset(base)?;
-        let exact = checked::bytes_for(desc.min_elements(), desc.data_type().bits())?;
+        let exact = checked::bytes_for(desc.span_elements(), desc.data_type().bits())?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
-        Ok(AxisPiece { indices, desc, bound: start..checked::add(start, length, BYTES)? })
+        Ok(BindingPiece { indices, desc, bound: start..checked::add(start, length, BYTES)? })
     }
 }
 
-impl Iterator for AxisPieces {
-    type Item = AxisPiece;
+impl Iterator for BindingPieces {
+    type Item = BindingPiece;
 
-    fn next(&mut self) -> Option<AxisPiece> {
+    fn next(&mut self) -> Option<BindingPiece> {
         let start = self.next;
         let end = start.saturating_add(self.step.max(1)).min(self.size());
         if start >= end {
@@ -107,7 +107,7 @@ impl Iterator for AxisPieces {
     }
 }
 
-impl FusedIterator for AxisPieces {}
+impl FusedIterator for BindingPieces {}
 
 /// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis
 /// 0.
@@ -144,7 +144,7 @@ impl FusedIterator for AxisPieces {}
 /// }
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Result<AxisPieces, Error> {
+pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Result<BindingPieces, Error> {
     let rank = desc.rank();
     let (Some(&size), Some(&stride)) = (desc.sizes().get(axis), desc.strides().get(axis)) else {
         return Err(Error::AxisOutOfRange { axis, rank });
@@ -154,13 +154,13 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
         desc.base_offset_alignment().into(),
     )?;
     let size_multiple = limits.size_multiple.max(1);
-    let whole = AxisPieces { desc: desc.clone(), axis, next: 0, step: size, alignment, size_multiple };
-    if desc.logical_elements() == 0 {
-        return Ok(AxisPieces { step: 1, next: size, ..whole });
+    let whole = BindingPieces { desc: desc.clone(), axis, next: 0, step: size, alignment, size_multiple };
+    if desc.element_count() == 0 {
+        return Ok(BindingPieces { step: 1, next: size, ..whole });
     }
     let bits = u128::from(desc.data_type().bits());
     let row = desc.slice_axis(axis, 0..1)?;
-    let row_bits = u128::from(row.min_elements().minus(row.base_offset())).times(bits);
+    let row_bits = u128::from(row.span_elements().minus(row.base_offset())).times(bits);
     let (stride_bits, align_bits) = (u128::from(stride).times(bits), u128::from(alignment).times(8));
     let base_bits = u128::from(desc.base_offset()).times(bits);
     // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
@@ -191,7 +191,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     if step == 0 {
         return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
     }
-    Ok(AxisPieces { step: checked::narrow(step, OFFSET)?, ..whole })
+    Ok(BindingPieces { step: checked::narrow(step, OFFSET)?, ..whole })
 }
 
 /// Does the whole tensor fit one binding that begins aligned?
@@ -199,6 +199,6 @@ fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
     let bits = u128::from(desc.data_type().bits());
     let align_bits = u128::from(alignment).times(8);
     let lead = u128::from(desc.base_offset()).times(bits).modulo(align_bits.max(1));
-    let span = u128::from(desc.min_elements().minus(desc.base_offset())).times(bits);
+    let span = u128::from(desc.span_elements().minus(desc.base_offset())).times(bits);
     lead.plus(span) <= room
 }

@@ -42,7 +42,7 @@ mod validate;
 mod windows;
 mod write_units;
 
-pub use axis_pieces::{AxisPiece, AxisPieces, pieces_along};
+pub use axis_pieces::{BindingPiece, BindingPieces, pieces_along};
 pub use bindings::{Binding, validate_bindings};
 pub use channels::{ChannelConflict, channel_conflict};
 pub use feature_level::FeatureLevel;

@@ -36,7 +36,7 @@ pub struct UploadReport {
     /// The type of an element.
     pub data_type: DataType,
     /// The number of indices.
-    pub logical_elements: u64,
+    pub element_count: u64,
     /// The elements from the start of the binding to one past the last that an index has.
     pub span_elements: u64,
     /// `span_elements` in bits.
@@ -89,7 +89,7 @@ impl UploadReport {
         UploadReport {
             limits: limits.name.clone(),
             data_type: DataType::U8,
-            logical_elements: 0,
+            element_count: 0,
             span_elements: 0,
             exact_bits: 0,
             exact_bytes: 0,
@@ -166,7 +166,7 @@ impl fmt::Display for UploadReport {
         writeln!(
             f,
             "elements         {} logical, {} spanned, {}",
-            self.logical_elements, self.span_elements, self.data_type
+            self.element_count, self.span_elements, self.data_type
         )?;
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;

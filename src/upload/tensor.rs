@@ -84,10 +84,10 @@ impl<'a> Tensor<'a> {
         Error::NotExpressible { target: "strided tensor", reason: reason.into() }
     }
 
-    pub(super) fn logical_elements(&self) -> u64 {
+    pub(super) fn element_count(&self) -> u64 {
         match self {
-            Tensor::Strided(desc) => desc.logical_elements(),
-            Tensor::Mapped(map, _) => map.logical_elements(),
+            Tensor::Strided(desc) => desc.element_count(),
+            Tensor::Mapped(map, _) => map.element_count(),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Tensor<'a> {
     /// that an index has, of another layout with the padding after it, which XLA's size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
-            Tensor::Strided(desc) => desc.min_elements(),
+            Tensor::Strided(desc) => desc.span_elements(),
             Tensor::Mapped(map, _) => map.physical_elements(),
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Tensor<'a> {
     /// The elements before index 0; 0 for a tensor without elements.
     pub(super) fn base_offset(&self) -> u64 {
         match self {
-            _ if self.logical_elements() == 0 => 0,
+            _ if self.element_count() == 0 => 0,
             Tensor::Strided(desc) => desc.base_offset(),
             Tensor::Mapped(map, _) => map.base(),
         }

@@ -97,7 +97,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
-        let used = u128::from(tensor.logical_elements()).times(tensor.element_bits().into());
+        let used = u128::from(tensor.element_count()).times(tensor.element_bits().into());
         report.gap_bits = report.exact_bits.minus(used);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
@@ -162,7 +162,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
             errors.push(Error::UnsupportedElementBits { bits, supported: "those as wide as their type" });
         }
     }
-    let (rank, indices) = (tensor.sizes().len(), tensor.logical_elements());
+    let (rank, indices) = (tensor.sizes().len(), tensor.element_count());
     if rank < limits.min_rank || rank > limits.max_rank {
         errors.push(Error::rank_limit(rank, limits.min_rank, limits.max_rank));
     }
@@ -204,7 +204,7 @@ fn check_binding(
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));
     }
-    let refused_as_empty = tensor.logical_elements() == 0 && !limits.zero_sizes;
+    let refused_as_empty = tensor.element_count() == 0 && !limits.zero_sizes;
     if total_bytes < limits.min_binding && !refused_as_empty {
         errors.push(DeviceRule::BindingTooSmall.by(total_bytes, limits.min_binding));
     }
@@ -232,7 +232,7 @@ fn check_binding(
     UploadReport {
         limits: limits.name.clone(),
         data_type: tensor.data_type(),
-        logical_elements: tensor.logical_elements(),
+        element_count: tensor.element_count(),
         span_elements: region.elements,
         exact_bits: u128::from(region.elements).times(u128::from(bits)),
         exact_bytes,

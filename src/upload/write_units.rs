@@ -56,7 +56,7 @@ struct UnitAxes {
 
 /// The units as tensors of single units; `None` if there are too many parts, or a number does not fit.
 fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTensorDesc>> {
-    if desc.logical_elements() == 0 {
+    if desc.element_count() == 0 {
         return Some(Vec::new());
     }
     let (bits, unit) = (u128::from(desc.data_type().bits()), u128::from(unit) * 8);

@@ -21,7 +21,7 @@ fn levels() -> impl Iterator<Item = KernelLevel> {
 
 /// The bytes that the elements of a side need, which may be less than those of the whole layout.
 fn needs(side: &Side) -> usize {
-    let elements = usize::try_from(side.map.min_elements()).unwrap();
+    let elements = usize::try_from(side.map.span_elements()).unwrap();
     (elements * side.map.element_bits() as usize).div_ceil(8)
 }
 

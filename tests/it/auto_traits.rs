@@ -64,6 +64,7 @@ fn public_types_are_send_and_sync() {
     shared::<bridge::Split>();
     shared::<plan::CopyPass<'_>>();
     shared::<plan::DescriptorPair>();
+    shared::<relayout::AxisPiece>();
     shared::<relayout::KernelLevel>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
@@ -74,8 +75,8 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Plans>();
     shared::<relayout::Settings>();
     shared::<relayout::Strided<'_, usize>>();
-    shared::<upload::AxisPiece>();
-    shared::<upload::AxisPieces>();
+    shared::<upload::BindingPiece>();
+    shared::<upload::BindingPieces>();
     shared::<upload::Binding<'_>>();
     shared::<upload::BoxLimits>();
     shared::<upload::Buffer>();

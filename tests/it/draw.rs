@@ -66,7 +66,7 @@ fn every_kind_of_layout_can_be_drawn() {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
         let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
         let cells = svg.matches("<g class=").count() as u64;
-        assert!(cells >= map.logical_elements() + map.physical_elements(), "{layout}");
+        assert!(cells >= map.element_count() + map.physical_elements(), "{layout}");
     }
 }
 
@@ -105,7 +105,7 @@ fn cells_tell_scripts_where_they_are() {
         let layout: Notated = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         let (tensor, memory) = cells(&Picture::new(&map, text).unwrap().to_svg());
-        assert_eq!(u64::try_from(tensor.len()).unwrap(), map.logical_elements(), "{text}");
+        assert_eq!(u64::try_from(tensor.len()).unwrap(), map.element_count(), "{text}");
         for (index, offset) in tensor {
             let index: Vec<u64> = index.split(',').filter(|i| !i.is_empty()).map(|i| i.parse().unwrap()).collect();
             assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
@@ -135,7 +135,7 @@ fn the_corner_of_a_large_layout() {
         let map = layout.to_index_map().unwrap();
         let (tensor, memory) = cells(&corner(text).to_svg());
         assert!(tensor.len() <= 1024 && memory.len() <= 256, "{text}: {} and {}", tensor.len(), memory.len());
-        assert!(!tensor.is_empty() || map.logical_elements() == 0, "{text}");
+        assert!(!tensor.is_empty() || map.element_count() == 0, "{text}");
         for (index, offset) in tensor {
             let index: Vec<u64> = index.split(',').map(|i| i.parse().unwrap()).collect();
             assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");

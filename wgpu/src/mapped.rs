@@ -13,7 +13,7 @@ pub(crate) fn plan(from: &IndexMap, to: &IndexMap) -> Result<Relayout, Error> {
 
 /// Refuses a source that is too short, before a buffer is made for what it holds.
 pub(crate) fn check_source(layout: &IndexMap, source: &[u8]) -> Result<(), Error> {
-    let bits = u128::from(layout.min_elements()) * u128::from(layout.element_bits());
+    let bits = u128::from(layout.span_elements()) * u128::from(layout.element_bits());
     let found = u64::try_from(source.len()).unwrap_or(u64::MAX);
     match u64::try_from(bits.div_ceil(8)) {
         Ok(needed) if needed <= found => Ok(()),

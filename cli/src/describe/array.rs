@@ -33,7 +33,7 @@ struct Mapped {
 
 /// DirectML's rule: the end of the last element in whole bytes, rounded up to a multiple of 4.
 pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
-    let bits = u128::from(map.min_elements()) * u128::from(map.element_bits());
+    let bits = u128::from(map.span_elements()) * u128::from(map.element_bits());
     let bytes = bits.div_ceil(8).next_multiple_of(4);
     u64::try_from(bytes).map_err(|_| Error::Overflow { quantity: "the size in bytes", bits: 64 })
 }
@@ -48,7 +48,7 @@ impl Description {
                     data_type: shape.data_type(),
                     sizes: shape.sizes().to_vec(),
                     element_bits: shape.element_bits(),
-                    logical_elements: shape.logical_elements(),
+                    logical_elements: shape.element_count(),
                     physical_elements: shape.physical_elements()?,
                     physical_size_in_bytes: shape.physical_size_in_bytes()?,
                     layout,
@@ -62,7 +62,7 @@ impl Description {
             data_type: map.data_type(),
             sizes: map.sizes().to_vec(),
             element_bits: map.element_bits(),
-            logical_elements: map.logical_elements(),
+            logical_elements: map.element_count(),
             physical_elements: map.physical_elements(),
             physical_size_in_bytes: map.physical_size_in_bytes(),
             map: Ok(Mapped { map, lowered, min_size_in_bytes }),
@@ -70,7 +70,7 @@ impl Description {
         })
     }
 
-    pub(super) fn logical_elements(&self) -> u64 {
+    pub(super) fn element_count(&self) -> u64 {
         self.logical_elements
     }
 

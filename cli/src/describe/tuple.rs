@@ -46,7 +46,7 @@ impl Sums {
             *sum = sum.checked_add(value).ok_or_else(overflow)?;
             Ok(())
         };
-        add(&mut self.logical_elements, array.logical_elements())?;
+        add(&mut self.logical_elements, array.element_count())?;
         add(&mut self.physical_elements, array.physical_elements())?;
         add(&mut self.logical_bytes, array.logical_size_in_bytes())?;
         add(&mut self.physical_bytes, array.physical_size_in_bytes())
@@ -174,7 +174,7 @@ impl Element<'_> {
             Some(array) => {
                 let (logical, physical) = (array.logical_size_in_bytes(), array.physical_size_in_bytes());
                 let wasted = percent_wasted(logical, physical);
-                let (elements, class) = (array.logical_elements().to_string(), array.class().to_owned());
+                let (elements, class) = (array.element_count().to_string(), array.class().to_owned());
                 vec![
                     index,
                     elements,

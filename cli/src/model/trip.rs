@@ -52,7 +52,7 @@ impl Trip {
     pub(super) fn new(stored: &IndexMap, new: &IndexMap, length: u64) -> Result<Trip, Error> {
         let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
         let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
-        let elements = u128::from(stored.logical_elements()).saturating_mul(stored.element_bits().into());
+        let elements = u128::from(stored.element_count()).saturating_mul(stored.element_bits().into());
         let bits = u128::from(stored.physical_size_in_bytes()).saturating_mul(8);
         let padding_bits = bits.saturating_sub(elements);
         Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
@@ -173,7 +173,7 @@ mod tests {
                 found += usize::from(word(&source) == "DIFFERS");
                 source[place] ^= 0xff;
             }
-            let elements = stored.logical_elements() as usize * stored.element_bits() as usize / 8;
+            let elements = stored.element_count() as usize * stored.element_bits() as usize / 8;
             assert!((elements..elements + 40).contains(&found), "{stored:?}: {found} of {elements}");
             assert_eq!(word(&source[1..]), "DIFFERS");
         }

@@ -28,7 +28,7 @@ pub(crate) struct Found {
 ///
 /// [`Error::TooHard`] if the strides of the map leave too many candidates for a digit.
 pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<Found, Error> {
-    if map.logical_elements() == 0 {
+    if map.element_count() == 0 {
         return Ok(Found { exists: Condition::False, index: vec![Expr::from(0); map.sizes().len()] });
     }
     if let Some(levels) = map.levels() {

@@ -24,8 +24,8 @@ pub(super) fn offset_and_rests(
     index: &[Expr],
     of: Option<usize>,
 ) -> Result<(Expr, Vec<Expr>), Error> {
-    let most = last_of(map.min_elements().saturating_sub(map.base()));
-    if let Some(levels) = map.levels().filter(|_| map.logical_elements() > 0) {
+    let most = last_of(map.span_elements().saturating_sub(map.base()));
+    if let Some(levels) = map.levels().filter(|_| map.element_count() > 0) {
         return Ok((levels::offset(code, levels, index)?.at_most(most), Vec::new()));
     }
     let (mut sum, mut kept) = (Expr::from(0), Vec::new());

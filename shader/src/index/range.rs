@@ -13,7 +13,7 @@ pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
         return Err(DeviceRule::SizeLimit.at(axis, size, VALUES));
     }
-    let elements = map.min_elements().saturating_sub(base);
+    let elements = map.span_elements().saturating_sub(base);
     if elements > VALUES {
         return Err(DeviceRule::ElementLimit.by(elements, VALUES));
     }

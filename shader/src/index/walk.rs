@@ -31,7 +31,7 @@ impl Walk {
         let refuse = |reason: &str| {
             Err(Error::NotExpressible { target: "a walk along one axis", reason: format!("axis {axis} {reason}") })
         };
-        if map.levels().is_some() && map.logical_elements() > 0 {
+        if map.levels().is_some() && map.element_count() > 0 {
             return refuse("has no strides: the layout is Irreducible, and is evaluated tile by tile");
         }
         let place = map.components().iter().position(|component| component.dims().contains(&axis));

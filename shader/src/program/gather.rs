@@ -28,11 +28,11 @@ impl Gather<'_> {
     /// Code that does `found` with the offset, in the source, of the element at `offset` in the destination,
     /// if there is one.
     pub(super) fn element<'a>(&'a self, code: &mut Code, offset: &Expr, found: impl FnOnce(&mut Code, Expr) + 'a) {
-        if self.destination.logical_elements() == 0 {
+        if self.destination.element_count() == 0 {
             return;
         }
         let base = small(self.destination.base());
-        let last = self.destination.min_elements().saturating_sub(self.destination.base()).saturating_sub(1);
+        let last = self.destination.span_elements().saturating_sub(self.destination.base()).saturating_sub(1);
         let inside = code.bind("inside", offset.clone().wrapping_sub(base));
         // Below the base the difference wraps round, and is larger than any.
         let last = small(last);

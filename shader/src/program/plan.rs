@@ -186,7 +186,7 @@ impl<'a> Planner<'a> {
         let (from, to) = (source.element_bits(), destination.element_bits());
         let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
         let padded = relayout.padding() != Padding::Keep;
-        let written = if padded { destination.physical_elements() } else { destination.min_elements() };
+        let written = if padded { destination.physical_elements() } else { destination.span_elements() };
         Ok(Planner {
             relayout,
             profile,
@@ -194,7 +194,7 @@ impl<'a> Planner<'a> {
             width: Width::new(to),
             source_width: Width::new(from),
             invocations,
-            source_words: words(source.min_elements(), from)?,
+            source_words: words(source.span_elements(), from)?,
             destination_words: words(written, to)?,
         })
     }
@@ -313,7 +313,7 @@ impl<'a> Planner<'a> {
     pub(super) fn has_padding(&self) -> bool {
         let map = self.relayout.destination();
         let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
-        map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
+        map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
     }
 
     fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {

@@ -233,11 +233,11 @@ fn recorded_layouts_are_those_of_the_map() {
     for name in ["xla_layouts.jsonl", "xla_differential.tsv", "tpu_tiles.tsv", "tpu_orders.tsv", "tpu_bitcasts.tsv"] {
         let text = std::fs::read_to_string(data.join(name)).unwrap();
         let arrays = text.split(['\t', '\n', '"']).filter_map(|word| word.parse::<ArrayShape>().ok());
-        for map in arrays.filter_map(|array| array.to_index_map().ok()).filter(|map| map.logical_elements() > 0) {
+        for map in arrays.filter_map(|array| array.to_index_map().ok()).filter(|map| map.element_count() > 0) {
             let functions = match IndexFunctions::new(&map) {
                 Ok(functions) => functions.with_inverse().unwrap(),
                 Err(error) => {
-                    assert!(map.min_elements() > 1 << 32, "{error}");
+                    assert!(map.span_elements() > 1 << 32, "{error}");
                     continue;
                 }
             };

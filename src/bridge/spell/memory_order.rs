@@ -54,7 +54,7 @@ impl MemoryOrder {
         let Some(dimensions) = map.digits_by_dimension() else {
             return Err(refuse("it is not a sum of exact digits of its dimensions".into()));
         };
-        if map.logical_elements() == 0 {
+        if map.element_count() == 0 {
             return Ok(MemoryOrder { digits: Vec::new(), smallest: 1 });
         }
         if dimensions.iter().all(Vec::is_empty) {

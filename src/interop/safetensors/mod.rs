@@ -71,7 +71,7 @@ fn layout_key(tensor: &str) -> String {
 fn is_plain(map: &IndexMap) -> bool {
     let data_type = map.data_type();
     let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());
-    let bits = u128::from(map.logical_elements()).checked_mul(data_type.bits().into());
+    let bits = u128::from(map.element_count()).checked_mul(data_type.bits().into());
     data_type.safetensors_name().is_some()
         && map.element_bits() == data_type.bits()
         && bits == u128::from(map.physical_size_in_bytes()).checked_mul(8)

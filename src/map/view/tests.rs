@@ -77,5 +77,5 @@ fn a_tensor_without_elements_has_no_base() {
     let map = map("u8[3,1]{1,0}").with_base(5).unwrap();
     assert_eq!(map.broadcast_to(&[3, 4]).unwrap().base(), 5);
     let empty = map.broadcast_to(&[3, 0]).unwrap();
-    assert_eq!((empty.base(), empty.min_elements()), (0, 0));
+    assert_eq!((empty.base(), empty.span_elements()), (0, 0));
 }

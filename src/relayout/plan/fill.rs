@@ -88,7 +88,7 @@ fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
 /// Does the buffer have places without an element, or bits after the last?
 pub(crate) fn has_padding(map: &IndexMap) -> bool {
     let bits = u128::from(map.physical_elements()).saturating_mul(map.element_bits().into());
-    map.physical_elements() != map.logical_elements() || !bits.is_multiple_of(8)
+    map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 
 /// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source

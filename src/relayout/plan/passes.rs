@@ -201,7 +201,7 @@ fn no_boxes() -> Error {
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {
     let widths = Widths::between(from, to);
-    let elements = from.logical_elements();
+    let elements = from.element_count();
     let traffic = Traffic {
         read: checked::bytes_for(elements.min(from.physical_elements()), widths.source)?,
         written: checked::bytes_for(elements, widths.destination)?,

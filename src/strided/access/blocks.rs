@@ -189,7 +189,7 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn blocks(&self) -> Blocks {
-        if self.logical_elements() == 0 {
+        if self.element_count() == 0 {
             return Blocks::Empty;
         }
         let loops = self.coalesce();

@@ -139,7 +139,7 @@ impl BufferTensorDesc {
         let mut batch: SmallVec<[(u64, u64); 8]> = SmallVec::new();
         let axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).enumerate();
         let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
-        join_axes(outer, self.logical_elements() == 0, |size, stride, joins| match batch.last_mut() {
+        join_axes(outer, self.element_count() == 0, |size, stride, joins| match batch.last_mut() {
             // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
             Some(last) if joins => *last = (last.0.times(size), stride),
             _ => batch.push((size, stride)),

@@ -37,10 +37,10 @@ impl BufferTensorDesc {
         let moved = sizes.iter().zip(strides).map(|(&size, &stride)| u128::from(size.max(1) - 1) * u128::from(stride));
         let end = moved.fold(u128::from(self.base_offset) + 1, u128::plus);
         let end = if elements == 0 { 0 } else { end };
-        if end != self.min_elements.into() {
-            return Some(format!("3: the last element ends at {end}, not at {}", self.min_elements));
+        if end != self.span_elements.into() {
+            return Some(format!("3: the last element ends at {end}, not at {}", self.span_elements));
         }
-        let Ok(least) = size_in_bytes(self.min_elements, bits) else {
+        let Ok(least) = size_in_bytes(self.span_elements, bits) else {
             return Some("3: the size in bytes passes 64 bits".into());
         };
         let total = self.total_tensor_size_in_bytes();

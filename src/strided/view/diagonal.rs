@@ -28,10 +28,9 @@ impl BufferTensorDesc {
         }
         let size = size_a.min(size_b);
         // The sum of two strides that are used fits, as both are below the span; others do not count.
-        let stride =
-            if size > 1 && self.logical_elements() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
+        let stride = if size > 1 && self.element_count() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
         let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
         let diagonal = self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))?;
-        Ok(if diagonal.logical_elements() < self.logical_elements() { diagonal.as_part() } else { diagonal })
+        Ok(if diagonal.element_count() < self.element_count() { diagonal.as_part() } else { diagonal })
     }
 }

@@ -24,7 +24,7 @@ impl BufferTensorDesc {
     #[must_use]
     pub fn coalesce(&self) -> Self {
         let mut list = AxisList::EMPTY;
-        join_axes(self.axes(), self.logical_elements() == 0, |size, stride, joins| {
+        join_axes(self.axes(), self.element_count() == 0, |size, stride, joins| {
             let (sizes, strides) = list.both_mut();
             match (sizes.last_mut(), strides.last_mut()) {
                 // Cannot saturate: a product of sizes, which invariant 2 bounds.
@@ -100,7 +100,7 @@ fn joinable(descs: &[&BufferTensorDesc]) -> SmallVec<[SmallVec<[usize; 8]>; 8]> 
     let Some(first) = descs.first() else {
         return groups;
     };
-    let empty = first.logical_elements() == 0;
+    let empty = first.element_count() == 0;
     let live = first.sizes().iter().enumerate().filter(|&(_, &size)| size != 1).map(|(axis, _)| axis);
     for axis in live {
         let joins = groups

@@ -59,7 +59,7 @@ impl BufferTensorDesc {
     /// [`reshape`](Self::reshape) under the name of what was requested.
     pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
         let found = checked::product(sizes, ELEMENTS)?;
-        let expected = self.logical_elements();
+        let expected = self.element_count();
         if found != expected {
             return Err(Error::ElementCountMismatch { expected, found });
         }

@@ -36,7 +36,7 @@ pub(crate) fn each<T>(name: &str, operation: impl Fn(&Subject) -> T) {
 pub(crate) fn each_map<T>(name: &str, operation: impl Fn(&IndexMap) -> T) {
     for Subject { text, map, .. } in &subjects() {
         limited(name, text, || operation(map));
-        if let Ok(line) = limited("reshape", text, || map.reshape(&[map.logical_elements()])) {
+        if let Ok(line) = limited("reshape", text, || map.reshape(&[map.element_count()])) {
             limited(name, &format!("{text} in one dimension"), || operation(&line));
         }
     }

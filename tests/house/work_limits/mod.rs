@@ -49,8 +49,8 @@ fn reading_and_printing() {
 
 #[test]
 fn offsets_and_indices() {
-    each_map("min_elements", |map| {
-        (map.min_elements(), map.class(), map.strides(), map.digit_places(), map.places_nest())
+    each_map("span_elements", |map| {
+        (map.span_elements(), map.class(), map.strides(), map.digit_places(), map.places_nest())
     });
     each_map("offset", |map| map.offset(&last_index(map)));
     each_map("inverse", |map| {
@@ -91,7 +91,7 @@ fn equality() {
 #[test]
 fn views() {
     each_map("reshape", |map| {
-        let count = map.logical_elements();
+        let count = map.element_count();
         let halves = [2, 3, 4, 5, 7, 60].map(|part| map.reshape(&[part, count / part]).is_ok());
         (halves, map.reshape(&[1; 64]).is_ok())
     });
@@ -123,7 +123,7 @@ fn descriptors() {
     each_desc("coalesce", |desc| {
         (desc.coalesce(), coalesce_all(&[desc, desc]), desc.in_memory_order(), desc.squeeze_all())
     });
-    each_desc("reshape", |desc| (desc.reshape(&[desc.logical_elements()]), desc.flatten_to_2d(desc.rank() / 2)));
+    each_desc("reshape", |desc| (desc.reshape(&[desc.element_count()]), desc.flatten_to_2d(desc.rank() / 2)));
     each_desc("ranks", |desc| {
         (desc.rank_at_most(3, Side::Back), desc.rank_at_least(64, Side::Front), desc.diagonal(0, 1))
     });

@@ -25,7 +25,7 @@ proptest! {
     #[test]
     fn offsets_are_those_of_every_index_in_order(desc in desc()) {
         let mut expected = Vec::new();
-        for number in 0..desc.logical_elements() {
+        for number in 0..desc.element_count() {
             let mut rest = number;
             let mut index = vec![0; desc.rank()];
             for axis in (0..desc.rank()).rev() {
@@ -98,7 +98,7 @@ proptest! {
             return Ok(());
         };
         let length = desc.sizes().last().copied().unwrap_or(1);
-        prop_assert!(pitch >= length || desc.logical_elements() == 0);
+        prop_assert!(pitch >= length || desc.element_count() == 0);
         for (number, offset) in (0..).zip(desc.offsets()) {
             prop_assert_eq!(offset, desc.base_offset() + number / length * pitch + number % length);
         }

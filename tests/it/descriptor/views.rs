@@ -127,7 +127,7 @@ proptest! {
         assert_eq!(view.sizes(), sizes_of(&expected));
         if !expected.is_empty() {
             assert_same(&view, &expected);
-            assert_eq!(view.min_elements(), expected.iter().max().unwrap() + 1);
+            assert_eq!(view.span_elements(), expected.iter().max().unwrap() + 1);
         }
         for axis in 0..desc.rank() {
             let size = desc.sizes()[axis];
@@ -183,7 +183,7 @@ proptest! {
     fn reshape_is_a_view_exactly_when_one_exists(desc in desc(4, 1)) {
         let all = offsets(&desc);
         let flat: Vec<u64> = all.iter().copied().collect();
-        for sizes in factorings(desc.logical_elements(), 4).into_iter().take(150) {
+        for sizes in factorings(desc.element_count(), 4).into_iter().take(150) {
             match desc.reshape(&sizes) {
                 Ok(view) => {
                     assert_eq!(view.sizes(), sizes);

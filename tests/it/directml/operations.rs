@@ -171,7 +171,7 @@ fn broadcast_keeps_the_strides_of_its_source_and_checks_sizes() {
 fn permute_and_the_gather_form_that_drops_duplicates_or_adds_axes() {
     assert_eq!(packed(&[2, 3, 4]).gather_axes(&[Some(2), Some(0)]).unwrap().sizes(), [4, 2]);
     let windows = packed(&[6]).gather_axes(&[Some(0), Some(0)]).unwrap();
-    assert_eq!((windows.strides(), windows.min_elements()), (&[1, 1][..], 11));
+    assert_eq!((windows.strides(), windows.span_elements()), (&[1, 1][..], 11));
 }
 
 // ONNX Runtime's PermuteDimensions and fold leave the total size as it was.
@@ -237,7 +237,7 @@ fn int64_by_32_bit_with_doubled_strides_and_end_padding() {
     assert_eq!(packed(&[2]).low_words().unwrap_err().code(), "data_type_mismatch");
     // A slice of an int64 tensor stays where it is.
     let part = BufferTensorDesc::packed(DataType::S64, &[4]).unwrap().slice_axis(0, 1..3).unwrap().low_words().unwrap();
-    assert_eq!((part.base_offset(), part.min_elements(), part.total_tensor_size_in_bytes()), (2, 5, 24));
+    assert_eq!((part.base_offset(), part.span_elements(), part.total_tensor_size_in_bytes()), (2, 5, 24));
 }
 
 #[test]

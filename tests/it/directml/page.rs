@@ -42,14 +42,14 @@ fn case_3_dhw_2_by_2_by_3() {
 fn case_4_packed_2_by_2_by_3_has_12_elements() {
     let tensor = desc(&[2, 2, 3], &[6, 3, 1]);
     assert!(tensor.is_packed());
-    assert_eq!((tensor.logical_elements(), tensor.min_elements()), (12, 12));
+    assert_eq!((tensor.element_count(), tensor.span_elements()), (12, 12));
 }
 
 #[test]
 fn case_5_broadcast_of_one_row() {
     let tensor = desc(&[2, 3], &[0, 1]);
     assert_eq!(read(&tensor, "ABC"), "ABCABC");
-    assert_eq!((tensor.logical_elements(), tensor.min_elements(), tensor.min_size_in_bytes()), (6, 3, 4));
+    assert_eq!((tensor.element_count(), tensor.span_elements(), tensor.min_size_in_bytes()), (6, 3, 4));
     assert!(tensor.is_broadcast() && !tensor.is_packed());
     // Every channel has the same values where the C-stride is 0.
     let channels = BufferTensorDesc::packed(DataType::U8, &[1, 1, 2, 2]).unwrap().broadcast_to(&[1, 3, 2, 2]).unwrap();
@@ -62,7 +62,7 @@ fn case_6_padding_rows_to_5() {
     assert_eq!(read(&tensor, "ABCxxDEFxx"), "ABCDEF");
     assert!(tensor.is_padded() && !tensor.is_packed());
     // The page draws 10 elements; the smallest buffer ends with the last one that is used.
-    assert_eq!((tensor.min_elements(), tensor.min_size_in_bytes()), (8, 8));
+    assert_eq!((tensor.span_elements(), tensor.min_size_in_bytes()), (8, 8));
     let drawn = tensor.with_total_size_in_bytes(12).unwrap();
     assert_eq!(drawn.total_tensor_size_in_bytes(), 12);
     let floats = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1])).unwrap();
@@ -106,7 +106,7 @@ fn five_axes_are_n_c_d_h_w() {
 #[test]
 fn trap_equal_sizes_alone_do_not_make_it_packed() {
     let tensor = desc(&[2, 2], &[0, 3]);
-    assert_eq!(tensor.logical_elements(), tensor.min_elements());
+    assert_eq!(tensor.element_count(), tensor.span_elements());
     assert!(!tensor.is_packed() && tensor.is_broadcast() && tensor.is_padded());
 }
 

@@ -40,8 +40,8 @@ fn every_recorded_size() {
         if line.ends_with("[ok]") {
             let desc = BufferTensorDesc::new(data_type, &sizes, strides.as_deref()).unwrap();
             assert_eq!(desc.min_size_in_bytes().to_string(), field("head").unwrap(), "{line}");
-            assert_eq!(desc.logical_elements().to_string(), field("logical").unwrap(), "{line}");
-            assert_eq!((desc.min_elements() - 1).to_string(), field("last_index").unwrap(), "{line}");
+            assert_eq!(desc.element_count().to_string(), field("logical").unwrap(), "{line}");
+            assert_eq!((desc.span_elements() - 1).to_string(), field("last_index").unwrap(), "{line}");
         }
         checked += 1;
     }

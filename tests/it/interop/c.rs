@@ -239,7 +239,7 @@ fn negative_strides_are_copied_in_the_order_of_the_indices() {
             if relayout.source_size_in_bytes() > 120 {
                 continue;
             }
-            let mut found = vec![0; usize::try_from(packed.logical_elements()).unwrap()];
+            let mut found = vec![0; usize::try_from(packed.element_count()).unwrap()];
             relayout.run(&buffer, &mut found).unwrap();
             assert_eq!(found, elements(sizes, strides, read.first, &buffer), "{sizes:?}:{strides:?}+{byte_offset}");
         }
@@ -293,9 +293,9 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
         assert!(desc.facts().unwrap().packed);
     }
     let empty = fields(&[3, 0], &[i64::MAX, i64::MAX]).to_desc().unwrap();
-    assert_eq!((empty.logical_elements(), empty.min_size_in_bytes()), (0, 0));
+    assert_eq!((empty.element_count(), empty.min_size_in_bytes()), (0, 0));
     let empty = fields(&[3, 0], &[-7, i64::MIN]).to_signed().unwrap();
-    assert_eq!((empty.desc.min_elements(), empty.first, empty.reversed), (0, 0, vec![0]));
+    assert_eq!((empty.desc.span_elements(), empty.first, empty.reversed), (0, 0, vec![0]));
 }
 
 #[test]

@@ -24,13 +24,13 @@ proptest! {
     ) {
         let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
         let desc = strided(&sizes, &strides).with_base_offset(base).unwrap();
-        let length = usize::try_from(desc.min_elements()).unwrap();
+        let length = usize::try_from(desc.span_elements()).unwrap();
         let mut buffer: Vec<u32> = (0..).take(length).collect();
         let array = view(&desc, &buffer).unwrap();
         let read: Vec<u64> = array.iter().map(|&element| element.into()).collect();
         prop_assert_eq!(&read, &desc.offsets().collect::<Vec<_>>());
         let back = describe_in(&array, &buffer).unwrap();
-        prop_assert!(back.same_layout(&desc) || desc.logical_elements() == 0, "{} {}", back, desc);
+        prop_assert!(back.same_layout(&desc) || desc.element_count() == 0, "{} {}", back, desc);
         prop_assert_eq!(offsets(&desc).unwrap(), array.mapv(u64::from));
         if length > 0 {
             prop_assert_eq!(view(&desc, &buffer[..length - 1]).unwrap_err().code(), "buffer_too_short");
@@ -39,7 +39,7 @@ proptest! {
             Ok(mut array) => {
                 array.fill(u32::MAX);
                 let written = buffer.iter().filter(|&&element| element == u32::MAX).count();
-                prop_assert_eq!(written as u64, desc.logical_elements());
+                prop_assert_eq!(written as u64, desc.element_count());
             }
             Err(error) => {
                 let expected = if desc.facts().unwrap().overlapping { "overlapping_destination" } else { "not_expressible" };

@@ -56,7 +56,7 @@ proptest! {
         }
         prop_assert!(map.inverse(places.len() as u64).is_err());
         let last = offsets(&shape).into_iter().max().map_or(0, |last| last as u64 + 1);
-        let min = map.min_elements();
+        let min = map.span_elements();
         let exact = map.class() != LayoutClass::Irreducible;
         prop_assert!(min == last || !exact && min > last);
     }

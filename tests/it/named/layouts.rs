@@ -330,7 +330,7 @@ fn extreme_sizes_are_refused_or_exact() {
                         sizes[place] = size;
                         let Ok(layout) = NamedLayout::new(&name(&numbers), data_type, &sizes) else { continue };
                         for part in layout.parts() {
-                            assert!(part.map.min_elements() <= part.map.physical_elements(), "{layout}");
+                            assert!(part.map.span_elements() <= part.map.physical_elements(), "{layout}");
                         }
                     }
                 }

@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn raising_what_was_lowered_gives_a_shape_of_the_same_size(operand in prop_oneof![any_shape(2000), tpu_shape()]) {
         if let Lowering::Strided(desc) = lower(&operand).unwrap()
-            && operand.logical_elements() > 0
+            && operand.element_count() > 0
         {
             match raise(&desc) {
                 Ok(raised) => {

@@ -176,7 +176,7 @@ fn copies_up_to_rank_8_make_no_plan() {
     for (from, to) in pairs {
         let (from, to) = (desc(from), desc(to));
         // What a kernel is chosen by is a part of a plan.
-        let by_kernel = from.logical_elements() > 512 && from.strides() != to.strides();
+        let by_kernel = from.element_count() > 512 && from.strides() != to.strides();
         let (_, planned) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
         let most = if by_kernel { planned.saturating_sub(3) } else { 0 };
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];

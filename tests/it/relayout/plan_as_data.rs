@@ -167,7 +167,7 @@ proptest! {
 /// The numbers of all components at an offset, as `digit_places` says it is done.
 fn by_places(map: &IndexMap, offset: u64) -> Option<Vec<u64>> {
     let mut rest = offset.checked_sub(map.base())?;
-    if map.logical_elements() == 0 {
+    if map.element_count() == 0 {
         return None;
     }
     let mut digits = vec![Vec::new(); map.components().len()];

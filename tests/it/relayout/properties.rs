@@ -231,7 +231,7 @@ proptest! {
         if from.offsets.is_empty() {
             return Ok(());
         }
-        let needs = |side: &Side| (side.map.min_elements() as usize * side.map.element_bits() as usize).div_ceil(8);
+        let needs = |side: &Side| (side.map.span_elements() as usize * side.map.element_bits() as usize).div_ceil(8);
         let source = noise(from.bytes(), 1);
         let mut destination = noise(to.bytes(), 2);
         let before = destination.clone();

@@ -9,8 +9,8 @@ use tensor_layout::{BufferTensorDesc, DataType};
 fn check<const RANK: usize>(sizes: [u64; RANK], from: [u64; RANK], to: [u64; RANK]) {
     let desc = |strides: [u64; RANK]| BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap();
     let (from, to) = (desc(from), desc(to));
-    let source: Vec<u8> = (1..=255).cycle().take(usize::try_from(from.min_elements()).unwrap()).collect();
-    let mut expected = vec![0; usize::try_from(to.min_elements()).unwrap()];
+    let source: Vec<u8> = (1..=255).cycle().take(usize::try_from(from.span_elements()).unwrap()).collect();
+    let mut expected = vec![0; usize::try_from(to.span_elements()).unwrap()];
     for (from, to) in from.offsets().zip(to.offsets()) {
         expected[usize::try_from(to).unwrap()] = source[usize::try_from(from).unwrap()];
     }

@@ -98,7 +98,7 @@ proptest! {
         let elements = physical(&shape).len() as u64;
         prop_assert_eq!(shape.physical_elements(), Ok(elements));
         prop_assert_eq!(shape.physical_size_in_bytes(), Ok(elements * 4));
-        prop_assert_eq!(shape.padding_elements(), Ok(elements - shape.logical_elements()));
+        prop_assert_eq!(shape.padding_elements(), Ok(elements - shape.element_count()));
         prop_assert_eq!(shape.to_index_map().unwrap().physical_elements(), elements);
     }
 

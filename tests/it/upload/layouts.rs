@@ -14,7 +14,7 @@ fn shape(text: &str) -> ArrayShape {
 fn tiles_are_bytes_to_a_shader_and_no_tensor_of_directml() {
     let tiled = shape("bf16[30,200]{1,0:T(8,128)(2,1)}");
     let report = validate(&tiled, &Buffer::new(1 << 20, 256, Role::Output), &Limits::webgpu()).unwrap();
-    assert_eq!((report.logical_elements, report.span_elements), (6000, 32 * 256));
+    assert_eq!((report.element_count, report.span_elements), (6000, 32 * 256));
     assert_eq!((report.exact_bytes, report.bound.clone()), (16384, 256..256 + 16384));
     assert_eq!(report.gap_bits, (32 * 256 - 6000) * 16);
     let errors = validate_description(&tiled, &Limits::directml()).unwrap_err();

@@ -147,7 +147,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
             next = strides[axis].max(1) * size.max(1);
         }
         let desc = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap();
-        (desc.logical_elements() < 20_000 && desc.min_elements() < 200_000).then_some(desc)
+        (desc.element_count() < 20_000 && desc.span_elements() < 200_000).then_some(desc)
     })
 }
 
@@ -185,8 +185,8 @@ proptest! {
                 prop_assert_eq!(strided_offsets(&found.desc), strided_offsets(&desc));
             }
             prop_assert!(found.desc.sizes().ends_with(desc.sizes()));
-            if desc.data_type().bits() == 8 && desc.logical_elements() > 0 {
-                let source: Vec<u8> = (0..desc.min_elements()).map(|i| (i ^ (i >> 8)) as u8).collect();
+            if desc.data_type().bits() == 8 && desc.element_count() > 0 {
+                let source: Vec<u8> = (0..desc.span_elements()).map(|i| (i ^ (i >> 8)) as u8).collect();
                 let mut there = vec![0; found.bytes as usize];
                 found.relayout().unwrap().run(&source, &mut there).unwrap();
                 for (from, to) in strided_offsets(&desc).into_iter().zip(strided_offsets(&found.desc)) {

@@ -38,7 +38,7 @@ fn codes(result: Result<UploadReport, Errors>) -> Vec<&'static str> {
 fn every_intermediate_is_named() {
     let desc = strided(DataType::F32, &[1, 1, 2, 3], &[10, 10, 5, 1]);
     let report = validate(&desc, &Buffer::new(100, 48, Role::Input), &directml()).unwrap();
-    assert_eq!((report.logical_elements, report.span_elements), (6, 8));
+    assert_eq!((report.element_count, report.span_elements), (6, 8));
     assert_eq!((report.exact_bits, report.exact_bytes, report.rounded_bytes), (256, 32, 32));
     assert_eq!((report.cpu_bytes, report.padding, report.bound), (32, 32..32, 48..80));
     assert_eq!((report.alignment_asked, report.alignment_had), (16, Some(16)));
@@ -316,7 +316,7 @@ mod accepted_is_safe {
                 last_bit = last_bit.max(start + bits - 8 * report.bound.start);
                 prop_assert!(seen.insert(element) || !output);
             }
-            if desc.logical_elements() > 0 {
+            if desc.element_count() > 0 {
                 prop_assert_eq!(u128::from(last_bit), report.exact_bits);
             }
             prop_assert_eq!(report.exact_bytes, last_bit.div_ceil(8));
@@ -406,7 +406,7 @@ fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     let errors = validate(&split, &Buffer::new(64, 0, Role::Output), &Limits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["not_expressible"]);
     let report = errors.report();
-    assert_eq!((report.logical_elements, report.exact_bytes, report.total_bytes, report.cpu_bytes), (0, 0, 0, 0));
+    assert_eq!((report.element_count, report.exact_bytes, report.total_bytes, report.cpu_bytes), (0, 0, 0, 0));
     assert_eq!((&*report.limits, &report.padding, &report.bound), ("WebGPU defaults", &(0..0), &(0..0)));
     assert_eq!((report.alignment_asked, report.alignment_had, report.pieces, report.copies), (1, None, None, None));
 }

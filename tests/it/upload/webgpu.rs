@@ -232,7 +232,7 @@ proptest! {
             prop_assert!(places.eq(part.offsets().map(|offset| bits * offset)));
             found.extend(piece.indices);
         }
-        if desc.logical_elements() > 0 {
+        if desc.element_count() > 0 {
             prop_assert_eq!(found, (0..sizes[axis]).collect::<Vec<_>>());
         } else {
             prop_assert!(found.is_empty());

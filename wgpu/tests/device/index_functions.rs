@@ -50,13 +50,13 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 /// Offsets of all indices, the offsets of walks along the last axis, and the number of the element at each
 /// offset.
 fn random_layouts(gpu: &Gpu) {
-    for (map, _) in values(&pair(), LAYOUTS).filter(|(map, _)| map.logical_elements() > 0) {
+    for (map, _) in values(&pair(), LAYOUTS).filter(|(map, _)| map.element_count() > 0) {
         let functions = IndexFunctions::new(&map).unwrap().named("x").unwrap();
         let functions = functions.clone().with_inverse().unwrap_or(functions);
         let last = map.sizes().len().wrapping_sub(1);
         let functions = functions.clone().with_walk(last).unwrap_or(functions);
         let source = kernel(&map, &functions);
-        let (count, places) = (map.logical_elements(), map.physical_elements());
+        let (count, places) = (map.element_count(), map.physical_elements());
         let results = gpu.buffer(&vec![0; (2 * count + places) as usize * 4]);
         run(gpu, source.clone(), &[&results], count.max(places));
         let found = words(&gpu.read_all(&results));
@@ -83,7 +83,7 @@ fn random_layouts(gpu: &Gpu) {
 /// Everything that the functions say of one layout, into one buffer.
 fn kernel(map: &IndexMap, functions: &IndexFunctions) -> String {
     let (sizes, text) = (map.sizes(), functions.wgsl());
-    let (count, places, last) = (map.logical_elements(), map.physical_elements(), sizes.len().wrapping_sub(1));
+    let (count, places, last) = (map.element_count(), map.physical_elements(), sizes.len().wrapping_sub(1));
     let mut cut = String::new();
     for (axis, size) in sizes.iter().enumerate().rev() {
         cut += &format!("        let i{axis} = rest % {size}u;\n        rest /= {size}u;\n");

@@ -24,7 +24,7 @@ fn views() -> Vec<IndexMap> {
     let mut views = Vec::new();
     for text in arrays {
         let map = text.parse::<Notated>().unwrap().to_index_map().unwrap();
-        let (rank, count) = (map.sizes().len(), map.logical_elements());
+        let (rank, count) = (map.sizes().len(), map.element_count());
         let turned = (0..rank).map(|turn| map.permute(&(0..rank).map(|dim| (dim + turn) % rank).collect::<Vec<_>>()));
         for map in turned.map(Result::unwrap) {
             // Every way to cut the elements into two dimensions, and with one of size 1.

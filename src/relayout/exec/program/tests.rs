@@ -39,7 +39,7 @@ fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize
     let mut destination = vec![0; bytes(to.physical_elements())];
     let mut heard = Vec::new();
     let written = run(&program, &source, (&mut destination[..]).into(), &mut |done| heard.push(done)).unwrap();
-    assert_eq!(written, from.logical_elements() * bits / 8);
+    assert_eq!(written, from.element_count() * bits / 8);
     assert!(heard.is_sorted() && heard.last() == Some(&written));
     (destination, program.prepared.len())
 }

@@ -21,9 +21,9 @@ fn every_broken_invariant_is_found() {
     assert!(after(|desc| desc.axes.both_mut().1[0] = 6).starts_with("3: the last element ends at 9, not at 8"));
     assert!(after(|desc| desc.axes.both_mut().1[0] = u64::MAX).starts_with("3:"));
     assert!(
-        after(|desc| desc.base_offset = 1).starts_with("3:") && after(|desc| desc.min_elements = 9).starts_with("3:")
+        after(|desc| desc.base_offset = 1).starts_with("3:") && after(|desc| desc.span_elements = 9).starts_with("3:")
     );
-    let far = |desc: &mut BufferTensorDesc| (desc.base_offset, desc.min_elements) = (1 << 62, (1 << 62) + 8);
+    let far = |desc: &mut BufferTensorDesc| (desc.base_offset, desc.span_elements) = (1 << 62, (1 << 62) + 8);
     assert!(after(far).starts_with("3: the size in bytes"));
     assert!(
         after(|desc| desc.larger_total = 28).starts_with("4:")
