@@ -14,7 +14,7 @@ use super::plan::program::{PlannedBox, Program};
 use super::plan::schedule::Scheduled;
 use super::plan::subbyte::{Inner, SubByteBox};
 use super::plan::together::Together;
-use super::plan::width::{WidthBox, WidthPart, WidthRows, Widths};
+use super::plan::width::{WidthBox, WidthPart, WidthRows};
 use super::relayout::Relayout;
 use super::tuning::Trial;
 use numbers::{Size, counted};
@@ -72,12 +72,12 @@ impl Relayout {
         let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
         line(text, format_args!("{}", counted(count, "box", "boxes")));
         for planned in program.prepared.iter().take(SHOWN) {
-            box_in_words(text, planned, program.widths);
+            box_in_words(text, planned, program);
         }
         if program.prepared.is_empty() {
             let planned = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs).ok();
             for planned in program.boxes.iter().take(SHOWN).filter_map(planned) {
-                box_in_words(text, &planned, program.widths);
+                box_in_words(text, &planned, program);
             }
         }
         let shown: usize = program.prepared.iter().take(SHOWN).map(|planned| planned.nests().len().max(1)).sum();
@@ -202,15 +202,16 @@ fn machine_in_words(traits: &Traits) -> String {
 }
 
 /// A box, or several.
-fn box_in_words(text: &mut String, planned: &PlannedBox, widths: Widths) {
+fn box_in_words(text: &mut String, planned: &PlannedBox, program: &Program) {
+    let vectors = program.knobs.level.has_vectors();
     match planned {
-        PlannedBox::Nest(planned) => nest_in_words(text, planned),
-        PlannedBox::SubByte(copy) => line(text, format_args!("  {}", sub_byte_in_words(copy, widths.source))),
+        PlannedBox::Nest(planned) => nest_in_words(text, planned, vectors),
+        PlannedBox::SubByte(copy) => line(text, format_args!("  {}", sub_byte_in_words(copy, program.widths.source))),
         PlannedBox::Width(copy) => width_in_words(text, copy),
         PlannedBox::Together(Together { parts, nests, .. }) => {
             let count = parts.iter().map(Loop::extent).fold(1, u64::saturating_mul);
             line(text, format_args!("  {} boxes that share rows, in {count} parts of", nests.len()));
-            nests.iter().for_each(|planned| nest_in_words(text, planned));
+            nests.iter().for_each(|planned| nest_in_words(text, planned, vectors));
         }
     }
 }
@@ -259,7 +260,8 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
     }
 }
 
-fn nest_in_words(text: &mut String, Scheduled { nest, schedule }: &Scheduled) {
+/// A nest, and its schedule where there are vectors: the safe kernels have none.
+fn nest_in_words(text: &mut String, Scheduled { nest, schedule }: &Scheduled, vectors: bool) {
     line(
         text,
         format_args!("  {}, source byte {} to destination byte {}", Size(nest.bytes()), nest.start().0, nest.start().1),
@@ -276,7 +278,7 @@ fn nest_in_words(text: &mut String, Scheduled { nest, schedule }: &Scheduled) {
         }
     }
     line(text, format_args!("    {}", kernel_in_words(nest.kernel())));
-    if let Some(words) = schedule_in_words(nest.kernel(), schedule) {
+    if let Some(words) = schedule_in_words(nest.kernel(), schedule).filter(|_| vectors) {
         line(text, format_args!("    {words}"));
     }
 }

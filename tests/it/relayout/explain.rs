@@ -41,6 +41,15 @@ pieces: 8 for 8 threads, of 12.2 MiB
 }
 
 #[test]
+fn the_schedule_of_vectors() {
+    let (from, to): (Notated, Notated) =
+        ("f32[32,64,112,112]:NCHW".parse().unwrap(), "f32[32,64,112,112]:NHWC".parse().unwrap());
+    let words = Relayout::new(&from, &to).unwrap().explain();
+    let vectors = KernelLevel::in_use() != KernelLevel::Portable;
+    assert_eq!(words.contains("    panels of 64 rows x ") && words.contains(" ahead into the L"), vectors, "{words}");
+}
+
+#[test]
 fn what_was_measured() {
     let (from, to): (Notated, Notated) =
         ("f32[1024,1280]{1,0}".parse().unwrap(), "f32[1024,1280]{0,1}".parse().unwrap());
