@@ -37,7 +37,9 @@ fuzz_target!(|data: &[u8]| {
             assert!(Relayout::new(map, map).is_ok(), "{}", side.text);
             let last = side.offsets.iter().max().map_or(0, |last| last + 1);
             // An upper bound where digits do not line up.
-            assert!(map.span_elements() == last || map.class() == LayoutClass::Irreducible && map.span_elements() > last);
+            assert!(
+                map.span_elements() == last || map.class() == LayoutClass::Irreducible && map.span_elements() > last
+            );
         }
         _ => difference(&side, &input),
     }
