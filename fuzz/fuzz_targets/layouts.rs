@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     match layout.layout() {
         AnyLayout::Strided(desc) => strided(desc),
         AnyLayout::Tiled(shape) => {
-            let _ = (shape.physical_size_in_bytes(), shape.logical_size_in_bytes(), shape.true_rank());
+            let _ = (shape.physical_size_in_bytes(), shape.logical_size_in_bytes());
             let _ = tensor_layout::bridge::lower(shape).map(|lowering| lowering.reason());
         }
         _ => {}

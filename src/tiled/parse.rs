@@ -114,7 +114,7 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
             let (data_type, extents) = read_type_and_extents(cursor)?;
             let layout = read_optional_layout(cursor, extents.len())?;
             if extents.contains(&Extent::Unbounded) {
-                return UnboundedArray::new(data_type, &extents, layout).map(Shape::Unbounded);
+                return Ok(Shape::Unbounded(UnboundedArray { data_type, extents, layout }));
             }
             bounded(data_type, &extents, layout).map(Shape::Array)
         }

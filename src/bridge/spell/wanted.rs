@@ -41,7 +41,8 @@ impl<'a> Wanted<'a> {
 
     /// The same, with the end padded to the size of the map's buffer.
     pub(super) fn padded_to_the_buffer(&self) -> Option<Wanted<'a>> {
-        let attributes = self.attributes.clone().with_tail_padding_alignment(self.map.physical_elements()).ok()?;
+        let mut attributes = self.attributes.clone();
+        attributes.tail_padding_alignment = self.map.physical_elements();
         Some(Wanted { attributes, ..self.clone() })
     }
 

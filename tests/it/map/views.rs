@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::OffsetBox;
 use tensor_layout::strided::Slice;
+use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 
 fn map(text: &str) -> IndexMap {
@@ -177,7 +178,7 @@ proptest! {
         let rank = order.len().max(1);
         order.rotate_left(turn % rank);
         let layout = if other.rank() == shape.rank() { other.layout().clone() } else {
-            shape.layout().clone().with_minor_to_major(&order).unwrap()
+            Layout::new(&order).unwrap().with_tiles(shape.layout().tiles())
         };
         let changed = shape.clone().with_layout(layout).unwrap();
         if !crate::literal::bounded(&changed, 20_000) {
