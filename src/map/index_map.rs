@@ -174,23 +174,15 @@ pub trait ToIndexMap {
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
     /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a
-    /// guaranteed alignment and a total size set by hand. `None` for layouts of other models, even those that
-    /// have strides.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
-    ///
-    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
-    /// assert_eq!(desc.as_descriptor(), Some(&desc));
-    /// assert_eq!("f32[2,3]{1,0}".parse::<ArrayShape>()?.as_descriptor(), None);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// guaranteed alignment and a total size set by hand.
+    #[doc(hidden)]
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }
 
     /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
     /// others do not.
+    #[doc(hidden)]
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
     }
@@ -293,18 +285,8 @@ impl IndexMap {
     }
 
     /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice
-    /// that leaves out elements is, and so is what does not begin at the start of its buffer: see
-    /// [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let whole = "f32[16,128]".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert!(!whole.is_part() && whole.slice(&[(0..8).into(), (0..128).into()])?.is_part());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn is_part(&self) -> bool {
+    /// that leaves out elements is, and so is what does not begin at the start of its buffer.
+    pub(crate) fn is_part(&self) -> bool {
         self.sliced || self.base != 0
     }
 

@@ -78,7 +78,6 @@ pub(crate) use refine::{Loops, MAX_REFINED};
 /// What [`crate::plan`] offers of this folder.
 pub(crate) mod plan {
     pub use super::boxes::CopyBox;
-    pub use super::contiguous::RowAccess;
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
     pub use super::index_map::Component;

@@ -65,7 +65,7 @@ fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Res
     let word = cursor.word();
     cursor.move_to(start);
     let has_blocks = word.contains(|c: char| c.is_ascii_digit());
-    if has_blocks || AxisOrder::new(word).is_err() {
+    if has_blocks || word.parse::<AxisOrder>().is_err() {
         match onednn::read_tag(cursor, data_type, sizes) {
             Ok(shape) => {
                 cursor.end("nothing more")?;

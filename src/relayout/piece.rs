@@ -285,7 +285,7 @@ impl Piece {
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
     ///
     /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
-    /// let padded = rows.clone().with_strides(&[20, 1])?;
+    /// let padded = BufferTensorDesc::new(DataType::F32, &[8, 16], Some(&[20, 1]))?;
     /// let pieces = Relayout::new(&rows, &padded)?.partition(2)?;
     /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
     /// # Ok::<(), tensor_layout::Error>(())

@@ -37,54 +37,6 @@ pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
 }
 
 impl ArrayShape {
-    /// The dimension that `number` means, where -1 is the last, -2 the one before it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::AxisOutOfRange`] if there is none; `axis` is then the magnitude of the number, or
-    /// `usize::MAX` if that is smaller.
-    ///
-    /// ```
-    /// let shape: tensor_layout::ArrayShape = "f32[2,3,5]".parse()?;
-    /// assert_eq!(shape.dimension(-1)?, 2);
-    /// assert_eq!(shape.dimension(0)?, 0);
-    /// assert!(shape.dimension(-4).is_err());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn dimension(&self, number: i64) -> Result<usize, Error> {
-        let rank = self.rank();
-        let magnitude = usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
-        let found = if number < 0 { rank.checked_sub(magnitude) } else { Some(magnitude) };
-        found.filter(|&dimension| dimension < rank).ok_or(Error::AxisOutOfRange { axis: magnitude, rank })
-    }
-
-    /// Does the program learn a size of this array only when it runs?
-    #[must_use]
-    pub fn is_dynamic(&self) -> bool {
-        self.dynamic().contains(&true)
-    }
-
-    /// The bytes that XLA's CPU and GPU backends append to a dynamic array for its sizes: one
-    /// 32-bit number for each dimension, and none if no dimension is dynamic.
-    ///
-    /// Source: `GetSizeOfShape` of those backends. What `M(n)` puts in front of the data is separate.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`].
-    ///
-    /// ```
-    /// let shape: tensor_layout::ArrayShape = "f32[2,<=3]".parse()?;
-    /// assert_eq!(shape.dynamic_size_metadata_bytes()?, 8);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn dynamic_size_metadata_bytes(&self) -> Result<u64, Error> {
-        if !self.is_dynamic() {
-            return Ok(0);
-        }
-        checked::mul(checked::narrow(self.rank(), BYTES)?, 4, BYTES)
-    }
-
     /// The bytes of the whole buffer: what `M(n)` puts in front of the data, and the
     /// [physical size](ArrayShape::physical_size_in_bytes).
     ///

@@ -31,7 +31,6 @@ fn public_types_are_send_and_sync() {
     shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
     shared::<plan::ManyBlocks>();
-    shared::<plan::MemoryOrder>();
     shared::<plan::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
@@ -58,7 +57,6 @@ fn public_types_are_send_and_sync() {
     shared::<plan::TileGroup>();
     shared::<plan::TileLevel>();
     shared::<plan::TileLevels>();
-    shared::<plan::RowAccess>();
     shared::<bridge::Lowering>();
     shared::<bridge::Raised>();
     shared::<bridge::Split>();

@@ -57,7 +57,11 @@ fn every_recorded_tensor_policy() {
             continue;
         };
         let desc = match policy {
-            "interleaved" => BufferTensorDesc::interleaved_channel(data_type(kind), &list(sizes)),
+            "interleaved" => {
+                let sizes = list(sizes);
+                let order = ["a", "ab", "acb", "acdb", "acdeb"][sizes.len() - 1].parse().unwrap();
+                BufferTensorDesc::with_order(data_type(kind), &sizes, order)
+            }
             _ => BufferTensorDesc::packed(data_type(kind), &list(sizes)),
         };
         let desc = desc.unwrap();

@@ -115,7 +115,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
 fn order() -> impl Strategy<Value = AxisOrder> {
     let letters = prop::sample::select(vec!["GNOCIDHW", "NCHW", "NCDHW", "OIHW", "ABC", "ABCDEFGH"]);
     let shuffled = letters.prop_flat_map(|letters| Just(letters.chars().collect::<Vec<_>>()).prop_shuffle());
-    shuffled.prop_map(|letters| AxisOrder::new(&letters.into_iter().collect::<String>()).unwrap())
+    shuffled.prop_map(|letters| letters.into_iter().collect::<String>().parse().unwrap())
 }
 
 proptest! {

@@ -122,18 +122,7 @@ fn sizes_by_every_rule() {
     assert_eq!(sizes(&array("f32[100]{0:L(1024)}")), (400, 4096));
     assert_eq!(sizes(&array("bf16[300,500]{1,0:T(8,128)(3,1)}")).1, 350_208);
     assert_eq!(array("f32[3,<=5]{1,0:M(16)}").buffer_size_in_bytes(), Ok(76));
-    assert_eq!(array("f32[3,<=5]{1,0:M(16)}").dynamic_size_metadata_bytes(), Ok(8));
-    assert_eq!(array("f32[3,5]").dynamic_size_metadata_bytes(), Ok(0));
     assert_eq!((array("s4[5]{0:E(4)}").element_bits(), array("s4[5]").element_bits()), (4, 8));
-}
-
-#[test]
-fn numbers_of_dimensions() {
-    let shape = array("f32[2,1,5]{0,2,1}");
-    assert_eq!((shape.dimension(-3), shape.dimension(2)), (Ok(0), Ok(2)));
-    for number in [3, -4, i64::MIN, i64::MAX] {
-        assert_eq!(shape.dimension(number).unwrap_err().code(), "axis_out_of_range", "{number}");
-    }
 }
 
 #[test]
