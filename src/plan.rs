@@ -8,8 +8,8 @@
 //! use tensor_layout::{ArrayShape, ToIndexMap};
 //!
 //! let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-//! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride()).collect::<Vec<_>>();
-//! assert_eq!(strides(map.components()[1].chain().digits()), [4, 1]);
+//! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride).collect::<Vec<_>>();
+//! assert_eq!(strides(map.components()[1].chain.digits()), [4, 1]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 

@@ -50,8 +50,8 @@ impl IndexMap {
             self.levels().is_none() && self.components().iter().all(|component| component.dims().len() == 1);
         if separable {
             let (reach, varying) = self.extremes_by_digits(ranges)?;
-            let repeats = varying.iter().filter_map(|component| component.chain().digits().last());
-            if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride() == 0) {
+            let repeats = varying.iter().filter_map(|component| component.chain.digits().last());
+            if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride == 0) {
                 return Ok(None);
             }
             // Elements that share a place would leave another one free.
@@ -70,7 +70,7 @@ impl IndexMap {
         for component in self.components() {
             let range = component.dims().first().and_then(|&dim| ranges.get(dim));
             let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
-            let digits = component.chain().digits();
+            let digits = component.chain.digits();
             let (least, most) = extremes(digits, &whole_blocks(digits), start, end);
             (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
             if end.minus(start) > 1 {
@@ -134,7 +134,7 @@ impl IndexMap {
 /// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
-    let (divisor, stride) = (digit.divisor(), digit.stride());
+    let (divisor, stride) = (digit.divisor.get(), digit.stride);
     let last = end.minus(1);
     let split = |number: u64| (number.divided_by(divisor), number.modulo(divisor));
     let ((first_block, from), (last_block, to)) = (split(start), split(last));

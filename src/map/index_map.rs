@@ -24,15 +24,17 @@ use super::storage_rule::StorageRule;
 ///
 /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
 /// let columns = &map.components()[1];
-/// assert_eq!((columns.dims(), columns.extent()), (&[1][..], 5));
-/// assert_eq!(columns.chain().offset(3)?, 5);
+/// assert_eq!((columns.dims(), columns.extent), (&[1][..], 5));
+/// assert_eq!(columns.chain.offset(3)?, 5);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 8]>,
-    pub(super) extent: u64,
-    pub(super) chain: Chain,
+    /// How many values the number takes: the product of the sizes of the dimensions.
+    pub extent: u64,
+    /// Where each of them goes.
+    pub chain: Chain,
 }
 
 impl Component {
@@ -40,18 +42,6 @@ impl Component {
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.dims
-    }
-
-    /// How many values the number takes: the product of the sizes of the dimensions.
-    #[must_use]
-    pub fn extent(&self) -> u64 {
-        self.extent
-    }
-
-    /// Where each of them goes.
-    #[must_use]
-    pub fn chain(&self) -> &Chain {
-        &self.chain
     }
 
     /// The number that the indices of the component's dimensions form.
@@ -335,7 +325,7 @@ impl IndexMap {
         }
         for component in &self.components {
             let ([dim], [digit]) = (component.dims.as_slice(), component.chain.digits()) else { return None };
-            *strides.get_mut(*dim)? = digit.stride();
+            *strides.get_mut(*dim)? = digit.stride;
         }
         Some(strides)
     }

@@ -55,13 +55,13 @@ impl IndexMap {
     pub fn digit_places(&self) -> Vec<DigitPlace> {
         let mut places = Vec::new();
         for (component, part) in self.components().iter().enumerate() {
-            let mut above = part.extent();
-            for digit in part.chain().digits() {
+            let mut above = part.extent;
+            for digit in part.chain.digits() {
                 // In normal form every divisor is below the extent, and below the divisor before it.
-                let last = above.minus(1).divided_by(digit.divisor());
+                let last = above.minus(1).divided_by(digit.divisor.get());
                 let count = last.plus(1);
-                places.push(DigitPlace { stride: digit.stride(), count, component, divisor: digit.divisor() });
-                above = digit.divisor();
+                places.push(DigitPlace { stride: digit.stride, count, component, divisor: digit.divisor.get() });
+                above = digit.divisor.get();
             }
         }
         places.sort_by_key(|place| Reverse(place.stride));

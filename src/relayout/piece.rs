@@ -171,7 +171,7 @@ impl Relayout {
         let total = range.end.saturating_sub(range.start);
         let components = self.destination.components().iter();
         let mut steps: Vec<u64> =
-            components.flat_map(|component| component.chain().digits().iter().map(|digit| digit.stride())).collect();
+            components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
         steps.sort_by_key(|&step| Reverse(step));
         let base = self.destination.base();
         let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);

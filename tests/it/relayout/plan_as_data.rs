@@ -11,7 +11,7 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 /// Both offsets of every element of a box.
 fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
-    let mut found = vec![(copy.source(), copy.destination())];
+    let mut found = vec![(copy.source, copy.destination)];
     for step in copy.loops() {
         let steps: Vec<(u64, u64)> = match step {
             Loop::Strided { extent, source, destination } => {
@@ -201,7 +201,7 @@ fn by_places(map: &IndexMap, offset: u64) -> Option<Vec<u64>> {
             }
             number += divisor * digit;
         }
-        if number >= component.extent() {
+        if number >= component.extent {
             return None;
         }
         numbers.push(number);
