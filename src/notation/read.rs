@@ -4,7 +4,7 @@ use alloc::borrow::ToOwned;
 use core::str::FromStr;
 
 use crate::cursor::Cursor;
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::Error;
 #[cfg(feature = "named")]
 use crate::named::NamedLayout;
@@ -37,7 +37,7 @@ impl FromStr for Notated {
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::Numpy });
         }
-        if let Some(data_type) = DataType::from_xla_name(cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
+        if let Some(data_type) = DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::CuTe });

@@ -1,6 +1,7 @@
 //! One test for each operation that real engines wrap around DirectML's struct, with their own
 //! examples, and the folds that some of them get wrong.
 
+use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Side;
 use tensor_layout::upload::{Buffer, Limits, Role, pack_buffer, validate};
@@ -261,8 +262,8 @@ fn narrow_i64_shape_with_check() {
 
 #[test]
 fn data_types_by_framework_name() {
-    assert_eq!(DataType::from_numpy_name("float16").and_then(DataType::directml_name), Some("FLOAT16"));
-    assert_eq!(DataType::from_directml_name("UINT8").and_then(DataType::numpy_name), Some("uint8"));
+    assert_eq!(DataType::from_name_in(Naming::Numpy, "float16").and_then(|found| found.name_in(Naming::Directml)), Some("FLOAT16"));
+    assert_eq!(DataType::from_name_in(Naming::Directml, "UINT8").and_then(|found| found.name_in(Naming::Numpy)), Some("uint8"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::literal::cases;
 use proptest::prelude::*;
+use tensor_layout::element::Naming;
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, calc_buffer_tensor_size};
 
 fn list(text: &str) -> Vec<u64> {
@@ -17,7 +18,7 @@ fn data_type(name: &str) -> DataType {
         ("U", bits) => format!("UINT{bits}"),
         _ => panic!("{name}"),
     };
-    DataType::from_directml_name(&name).unwrap()
+    DataType::from_name_in(Naming::Directml, &name).unwrap()
 }
 
 #[test]
