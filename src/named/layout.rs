@@ -18,7 +18,7 @@ use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
 
 use super::expression::refused;
-use super::memory::{Part, Rule};
+use super::memory::{LayoutPart, Rule};
 use super::table::{Row, find};
 
 /// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
@@ -46,7 +46,7 @@ pub struct NamedLayout {
     sizes: Vec<u64>,
     shape: Option<ArrayShape>,
     desc: Option<BufferTensorDesc>,
-    parts: Vec<Part>,
+    parts: Vec<LayoutPart>,
 }
 
 impl NamedLayout {
@@ -96,7 +96,7 @@ impl NamedLayout {
             NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), shape, desc, parts };
         if row.tiles == "-" {
             layout.parts = rule.parts()?;
-            if let [Part { map, .. }] = layout.parts.as_slice()
+            if let [LayoutPart { map, .. }] = layout.parts.as_slice()
                 && map.class() == LayoutClass::Affine
                 && !map.is_part()
                 && map.physical_elements() == map.span_elements()
@@ -108,7 +108,7 @@ impl NamedLayout {
         } else {
             let shape = rule.shape()?;
             let (slices, map) = (vec![Slice::ALL; sizes.len()], shape.to_index_map()?);
-            (layout.shape, layout.parts) = (Some(shape), vec![Part { slices, map }]);
+            (layout.shape, layout.parts) = (Some(shape), vec![LayoutPart { slices, map }]);
         }
         Ok(layout)
     }
@@ -133,7 +133,7 @@ impl NamedLayout {
 
     /// The parts, which hold each index once: one, unless no single map says the layout.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[LayoutPart] {
         &self.parts
     }
 }
