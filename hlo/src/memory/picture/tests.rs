@@ -125,7 +125,7 @@ fn numbers_and_words_of_the_picture() {
         }
     }
     for (bytes, expected) in [
-        (0, "0 B"),
+        (0_u128, "0 B"),
         (1023, "1023 B"),
         (1024, "1.0 KiB"),
         (1536, "1.5 KiB"),
