@@ -23,7 +23,7 @@ use super::table::Row;
 /// use tensor_layout::named::NamedLayout;
 ///
 /// let layout: NamedLayout = "sglang.packed_vnni2:bf16[48,32]".parse()?;
-/// let [blocks, rest] = layout.parts() else { panic!("32 rows, and 16 in a narrower block") };
+/// let [blocks, rest] = layout.parts.as_slice() else { panic!("32 rows, and 16 in a narrower block") };
 /// assert_eq!((rest.slices[0].start, rest.map.sizes(), rest.map.base()), (32, &[16, 32][..], 1024));
 /// assert_eq!(blocks.map.sizes(), [32, 32]);
 /// # Ok::<(), tensor_layout::Error>(())

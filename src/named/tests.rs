@@ -47,7 +47,7 @@ fn digits_and_tiles_say_the_same() {
                 let parts = Rule { row, values, data_type, sizes: sizes.clone() }.parts().unwrap();
                 let [LayoutPart { map, .. }] = parts.as_slice() else { panic!("{name}: {} parts", parts.len()) };
                 let tiled = NamedLayout::of_row(row, data_type, &sizes, &numbers).unwrap();
-                let tiled = &tiled.parts()[0].map;
+                let tiled = &tiled.parts[0].map;
                 assert_eq!(map.physical_elements(), tiled.physical_elements(), "{name} {sizes:?} {numbers:?}");
                 assert_eq!(map.is_part(), tiled.is_part(), "{name}");
                 for index in indices(&sizes) {
