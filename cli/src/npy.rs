@@ -1,5 +1,6 @@
 //! The header of a .npy file: NumPy's format, versions 1 to 3.
 
+use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::header_text::copied_text;

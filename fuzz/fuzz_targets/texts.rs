@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
         17 => drop(read::<Tuning>(text)),
         18 => drop(read::<TpuGeneration>(text)),
         19 => drop(read::<FeatureLevel>(text)),
-        20 => match Limits::by_name(text) {
+        20 => match text.parse::<Limits>() {
             Ok(limits) => assert!(!limits.name.is_empty()),
             Err(error) => refusal(&error, text),
         },

@@ -37,7 +37,9 @@ impl FromStr for Notated {
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::Numpy });
         }
-        if let Some(data_type) = DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
+        if let Some(data_type) =
+            DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'('))
+        {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::CuTe });

@@ -262,8 +262,14 @@ fn narrow_i64_shape_with_check() {
 
 #[test]
 fn data_types_by_framework_name() {
-    assert_eq!(DataType::from_name_in(Naming::Numpy, "float16").and_then(|found| found.name_in(Naming::Directml)), Some("FLOAT16"));
-    assert_eq!(DataType::from_name_in(Naming::Directml, "UINT8").and_then(|found| found.name_in(Naming::Numpy)), Some("uint8"));
+    assert_eq!(
+        DataType::from_name_in(Naming::Numpy, "float16").and_then(|found| found.name_in(Naming::Directml)),
+        Some("FLOAT16")
+    );
+    assert_eq!(
+        DataType::from_name_in(Naming::Directml, "UINT8").and_then(|found| found.name_in(Naming::Numpy)),
+        Some("uint8")
+    );
 }
 
 #[test]
