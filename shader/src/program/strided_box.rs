@@ -32,7 +32,7 @@ impl StridedBox {
             Loop::Table(_) | Loop::Reversed { .. } => None,
         });
         let steps = steps.collect::<Option<_>>()?;
-        Some(StridedBox { source: copy.source(), destination: copy.destination(), steps })
+        Some(StridedBox { source: copy.source, destination: copy.destination, steps })
     }
 
     /// A box of padding, with nothing to read.
