@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use crate::cursor::Cursor;
+use tensor_layout::cursor::Cursor;
 use crate::lines::Lines;
 use tensor_layout::Error;
 
