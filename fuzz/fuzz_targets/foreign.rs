@@ -104,7 +104,7 @@ fn dlpack(input: &Input) {
     };
     // SAFETY: both lists are as long as `ndim` says, or null, or not aligned, where that is a rank that can
     // be read.
-    let Ok(desc) = (unsafe { tensor.to_desc(input.flags) }) else { return };
+    let Ok(desc) = (unsafe { tensor.fields(input.flags) }).and_then(|fields| fields.to_desc()) else { return };
     read(&desc);
     if let Ok(layout) = DlLayout::new(&desc) {
         let back = layout.fields().to_desc().unwrap();
@@ -173,7 +173,7 @@ fn pjrt(input: &Input, is_tiled: bool) {
     };
     // SAFETY: the member is initialised, and every list is as long as it says, or null, or not aligned, or
     // too long to be read.
-    let Ok(layout) = (unsafe { raw.to_layout(data_type, &sizes) }) else { return };
+    let Ok(layout) = (unsafe { raw.fields() }).and_then(|fields| fields.to_layout(data_type, &sizes)) else { return };
     match layout {
         AnyLayout::Tiled(shape) => {
             let back = PjrtLayout::tiled(&shape).unwrap();

@@ -53,7 +53,7 @@ fn strided(desc: &BufferTensorDesc) {
         assert_eq!(desc.offsets().last(), Some(desc.span_elements() - 1));
     }
     for limits in ["directml", "webgpu", "metal-tensor", "webnn"] {
-        let limits = Limits::by_name(limits).unwrap();
+        let limits = limits.parse::<Limits>().unwrap();
         if let Ok(suggestion) = suggest(desc, &limits) {
             assert!(validate_description(&suggestion.desc, &limits).is_ok(), "{desc}");
         }

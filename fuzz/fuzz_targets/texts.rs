@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         16 => drop(read::<KernelLevel>(text)),
         17 => drop(read::<TpuGeneration>(text)),
         18 => drop(read::<FeatureLevel>(text)),
-        19 => match Limits::by_name(text) {
+        19 => match text.parse::<Limits>() {
             Ok(limits) => assert!(!limits.name.is_empty()),
             Err(error) => refusal(&error, text),
         },

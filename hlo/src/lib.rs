@@ -27,6 +27,7 @@
 
 mod attributes;
 mod buffers;
+mod bytes;
 mod checked;
 mod cursor;
 mod header;
@@ -38,6 +39,7 @@ mod reader;
 mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
+pub use bytes::short_bytes;
 pub use header::{InputOutputAlias, ModuleHeader};
 pub use inlined::Inlined;
 pub use instruction::{Instruction, OperandAlias};

@@ -18,7 +18,7 @@
 //! let layout = DlLayout::new(&desc)?;
 //! let cpu = DlDevice { device_type: 1, device_id: 0 };
 //! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
-//! let raw: &DlTensor = borrowed.get();
+//! let raw: &DlTensor = &borrowed;
 //! assert_eq!((raw.ndim, raw.byte_offset), (4, 0));
 //! println!("{:?}", layout.fields().to_desc()?.strides());
 //! # Ok::<(), tensor_layout::Error>(())
@@ -30,6 +30,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::slice;
 
 use smallvec::SmallVec;
@@ -95,80 +96,57 @@ const _: () = {
 /// The most axes that are read.
 const MAX_AXES: i32 = 64;
 
-const SIGNED: u8 = 0;
-const UNSIGNED: u8 = 1;
 const FLOAT: u8 = 2;
-const BFLOAT: u8 = 4;
-const COMPLEX: u8 = 5;
-const BOOL: u8 = 6;
 
-/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have
-/// no counterpart.
-const TYPES: [(u8, DataType); 31] = [
-    (BOOL, DataType::Pred),
-    (SIGNED, DataType::S1),
-    (SIGNED, DataType::S2),
-    (SIGNED, DataType::S4),
-    (SIGNED, DataType::S8),
-    (SIGNED, DataType::S16),
-    (SIGNED, DataType::S32),
-    (SIGNED, DataType::S64),
-    (UNSIGNED, DataType::U1),
-    (UNSIGNED, DataType::U2),
-    (UNSIGNED, DataType::U4),
-    (UNSIGNED, DataType::U8),
-    (UNSIGNED, DataType::U16),
-    (UNSIGNED, DataType::U32),
-    (UNSIGNED, DataType::U64),
-    (FLOAT, DataType::F16),
-    (FLOAT, DataType::F32),
-    (FLOAT, DataType::F64),
-    (BFLOAT, DataType::BF16),
-    (COMPLEX, DataType::C64),
-    (COMPLEX, DataType::C128),
-    (7, DataType::F8E3M4),
-    (8, DataType::F8E4M3),
-    (9, DataType::F8E4M3B11FNUZ),
-    (10, DataType::F8E4M3FN),
-    (11, DataType::F8E4M3FNUZ),
-    (12, DataType::F8E5M2),
-    (13, DataType::F8E5M2FNUZ),
-    (14, DataType::F8E8M0FNU),
-    (15, DataType::F6E2M3FN),
-    (16, DataType::F6E3M2FN),
-];
-/// The one type left over: 4-bit floats.
-const FLOAT4: (u8, DataType) = (17, DataType::F4E2M1FN);
+/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) has no counterpart.
+const TYPES: &[(u8, &[DataType])] = {
+    use DataType::*;
+    &[
+        (0, &[S1, S2, S4, S8, S16, S32, S64]),
+        (1, &[U1, U2, U4, U8, U16, U32, U64]),
+        (FLOAT, &[F16, F32, F64]),
+        (4, &[BF16]),
+        (5, &[C64, C128]),
+        (6, &[Pred]),
+        (7, &[F8E3M4]),
+        (8, &[F8E4M3]),
+        (9, &[F8E4M3B11FNUZ]),
+        (10, &[F8E4M3FN]),
+        (11, &[F8E4M3FNUZ]),
+        (12, &[F8E5M2]),
+        (13, &[F8E5M2FNUZ]),
+        (14, &[F8E8M0FNU]),
+        (15, &[F6E2M3FN]),
+        (16, &[F6E3M2FN]),
+        (17, &[F4E2M1FN]),
+    ]
+};
 
-impl DlDataType {
-    /// The type of one lane.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownName`], with code and bits.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
-    ///
-    /// assert_eq!(DlDataType { code: 4, bits: 16, lanes: 1 }.data_type()?, DataType::BF16);
-    /// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn data_type(self) -> Result<DataType, Error> {
-        let all = TYPES.iter().chain([&FLOAT4]);
-        let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
-        let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
-        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::unknown_data_type(name()))
+/// The type of one lane; [`Error::UnknownName`] with code and bits if there is none.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlDataType, DataType};
+///
+/// assert_eq!(DataType::try_from(DlDataType { code: 4, bits: 16, lanes: 1 })?, DataType::BF16);
+/// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl TryFrom<DlDataType> for DataType {
+    type Error = Error;
+
+    fn try_from(DlDataType { code, bits, .. }: DlDataType) -> Result<DataType, Error> {
+        let known = TYPES.iter().filter(|&&(known, _)| known == code).flat_map(|(_, types)| types.iter().copied());
+        let mut fitting = known.filter(|data_type| data_type.bits() == u32::from(bits));
+        fitting.next().ok_or_else(|| Error::unknown_data_type(format!("DLPack code {code} of {bits} bits")))
     }
 }
 
 impl From<DataType> for DlDataType {
     fn from(data_type: DataType) -> DlDataType {
-        let all = TYPES.iter().chain([&FLOAT4]);
-        let code = all.copied().find(|&(_, known)| known == data_type).map_or(FLOAT, |(code, _)| code);
+        let found = TYPES.iter().find(|(_, types)| types.contains(&data_type));
         // No type is wider than 128 bits.
         let bits = u8::try_from(data_type.bits()).unwrap_or(u8::MAX);
-        DlDataType { code, bits, lanes: 1 }
+        DlDataType { code: found.map_or(FLOAT, |&(code, _)| code), bits, lanes: 1 }
     }
 }
 
@@ -241,7 +219,7 @@ impl DlFields<'_> {
     /// ```
     pub fn to_signed(&self) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
-        let data_type = self.dtype.data_type()?;
+        let data_type = DataType::try_from(self.dtype)?;
         let bits = u64::from(data_type.bits());
         if self.is_padded_to_bytes && bits < 8 {
             return Err(refuse(format!("each {data_type} takes a byte of its own, and descriptors pack them")));
@@ -295,7 +273,7 @@ impl DlTensor {
     /// let layout = DlLayout::new(&"f32[2,3]:[5,1]".parse()?)?;
     /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
     /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { raw.get().fields(0) }?;
+    /// let fields = unsafe { raw.fields(0) }?;
     /// assert_eq!(fields.to_signed()?.desc.strides(), [5, 1]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -313,20 +291,6 @@ impl DlTensor {
             if self.strides.is_null() { None } else { Some(list("the strides of a DLPack tensor", self.strides)?) };
         let is_padded_to_bytes = flags & 4 != 0;
         Ok(DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes })
-    }
-
-    /// The descriptor of a raw structure: that of its [`fields`](Self::fields).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`fields`](Self::fields) and [`DlFields::to_desc`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`fields`](Self::fields), while this function runs.
-    pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.fields(flags) }?.to_desc()
     }
 }
 
@@ -426,10 +390,11 @@ pub struct BorrowedDlTensor<'a> {
     lists: PhantomData<&'a DlLayout>,
 }
 
-impl BorrowedDlTensor<'_> {
-    /// The structure to hand to a C function, by pointer.
-    #[must_use]
-    pub fn get(&self) -> &DlTensor {
+/// The structure to hand to a C function, by pointer.
+impl Deref for BorrowedDlTensor<'_> {
+    type Target = DlTensor;
+
+    fn deref(&self) -> &DlTensor {
         &self.tensor
     }
 }

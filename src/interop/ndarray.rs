@@ -2,15 +2,13 @@
 //! offsets of a layout as an array.
 //!
 //! ```
-//! use tensor_layout::interop::ndarray::{array_from_bytes, view_bytes, view_bytes_mut};
+//! use tensor_layout::interop::ndarray::{array_from_bytes, view, view_mut};
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 //!
 //! let columns = BufferTensorDesc::new(DataType::U16, &[2, 3], Some(&[1, 2]))?;
-//! let mut bytes = [1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0];
-//! if bytes.as_ptr().cast::<u16>().is_aligned() {
-//!     view_bytes_mut::<u16>(&columns, &mut bytes)?[[0, 0]] = 7;
-//!     assert_eq!(view_bytes::<u16>(&columns, &bytes)?[[0, 0]], 7);
-//! }
+//! let mut buffer = [1_u16, 4, 2, 5, 3, 6];
+//! view_mut(&columns, &mut buffer)?[[0, 0]] = 7;
+//! assert_eq!(view(&columns, &buffer)?[[0, 0]], 7);
 //! // A tiled layout is not a view: its elements are copied.
 //! let tiled: ArrayShape = "u16[1,3]{1,0:T(2,2)}".parse()?;
 //! let array = array_from_bytes::<u16>(&tiled, &[1, 0, 2, 0, 9, 9, 9, 9, 3, 0, 9, 9, 9, 9, 9, 9])?;
@@ -25,8 +23,8 @@ use alloc::vec::Vec;
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
-use crate::error::{DeviceRule, Error};
+use crate::checked::{ELEMENTS, Exact, OFFSET, narrow, next_index};
+use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -205,17 +203,8 @@ pub fn view_reversed<'a, A: NativeElement>(
     }
 }
 
-/// As [`view`], over the bytes of a buffer.
-///
-/// # Errors
-///
-/// As for [`view`], and [`DeviceRule::OffsetUnaligned`] if the bytes do
-/// not begin aligned for the element type.
-pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
-    view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
-}
-
-/// A mutable array over a buffer of elements, laid out as `desc` says.
+/// A mutable array over a buffer of elements, laid out as `desc` says. Bytes become elements by
+/// `bytemuck::try_cast_slice_mut`.
 ///
 /// # Errors
 ///
@@ -251,21 +240,6 @@ pub fn view_mut<'a, A: NativeElement>(
         let reason = String::from("no two indices share an element, but ndarray's own quick test cannot tell");
         Error::NotExpressible { target: "mutable array view", reason }
     })
-}
-
-/// As [`view_mut`], over the bytes of a buffer.
-///
-/// # Errors
-///
-/// As for [`view_mut`] and [`view_bytes`].
-pub fn view_bytes_mut<'a, A: NativeElement>(
-    desc: &BufferTensorDesc,
-    bytes: &'a mut [u8],
-) -> Result<ArrayViewMutD<'a, A>, Error> {
-    let error = unaligned::<A>(bytes);
-    let length = whole::<A>(bytes).len();
-    let bytes = bytes.get_mut(..length).unwrap_or_default();
-    view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
 }
 
 /// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8
@@ -339,15 +313,4 @@ fn to_usize(numbers: &[u64]) -> Result<Vec<usize>, Error> {
 
 fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
     numbers.iter().map(|&number| narrow(number, ELEMENTS)).collect()
-}
-
-/// The bytes of as many whole elements as there are.
-fn whole<A>(bytes: &[u8]) -> &[u8] {
-    let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
-    bytes.get(..bytes.len().minus(rest)).unwrap_or_default()
-}
-
-fn unaligned<A>(bytes: &[u8]) -> Error {
-    let offset = count(bytes.as_ptr().addr());
-    DeviceRule::OffsetUnaligned.by(offset, count(align_of::<A>()))
 }

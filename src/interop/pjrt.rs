@@ -12,16 +12,16 @@
 //! let shape: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
 //! let layout = PjrtLayout::tiled(&shape)?;
 //! let borrowed: BorrowedPjrtLayout<'_> = layout.raw();
-//! let raw: &PjrtMemoryLayout = borrowed.get();
+//! let raw: &PjrtMemoryLayout = &borrowed;
 //! assert_eq!(raw.layout_type, PJRT_LAYOUT_TILED);
 //! let parts: PjrtLayoutUnion = raw.layout;
 //! // SAFETY: the type of the layout says which part of the union is meant, and `layout` owns what it points to.
-//! let (tiled, back): (PjrtTiledLayout, AnyLayout) = unsafe { (parts.tiled, raw.to_layout(DataType::BF16, &[300, 500])?) };
+//! let (tiled, back): (PjrtTiledLayout, AnyLayout) = unsafe { (parts.tiled, raw.fields()?.to_layout(DataType::BF16, &[300, 500])?) };
 //! assert_eq!((tiled.num_tiles, back), (2, AnyLayout::Tiled(shape)));
 //!
 //! // Strides, which are in bytes here.
 //! let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
-//! assert_eq!(layout.raw().get().layout_type, PJRT_LAYOUT_STRIDES);
+//! assert_eq!(layout.raw().layout_type, PJRT_LAYOUT_STRIDES);
 //! # fn part(_: PjrtStridesLayout) {}
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
@@ -33,6 +33,7 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
+use core::ops::Deref;
 use core::slice;
 
 use smallvec::SmallVec;
@@ -246,7 +247,7 @@ impl PjrtMemoryLayout {
     ///
     /// let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
     /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { layout.raw().get().fields() }?;
+    /// let fields = unsafe { layout.raw().fields() }?;
     /// assert_eq!(fields, PjrtFields::Strides(&[20, 4]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -283,19 +284,6 @@ impl PjrtMemoryLayout {
                 Err(Error::OutOfLimits { what: "the type of a PJRT layout", value, min: 0, max: 1 })
             }
         }
-    }
-    /// The layout of a raw structure, for an array of this type and these sizes.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`fields`](Self::fields) and [`PjrtFields::to_layout`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`fields`](Self::fields), while this function runs.
-    pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.fields() }?.to_layout(data_type, sizes)
     }
 }
 
@@ -449,10 +437,11 @@ pub struct BorrowedPjrtLayout<'a> {
     lists: PhantomData<&'a PjrtLayout>,
 }
 
-impl BorrowedPjrtLayout<'_> {
-    /// The structure to hand to a PJRT function, by pointer.
-    #[must_use]
-    pub fn get(&self) -> &PjrtMemoryLayout {
+/// The structure to hand to a PJRT function, by pointer.
+impl Deref for BorrowedPjrtLayout<'_> {
+    type Target = PjrtMemoryLayout;
+
+    fn deref(&self) -> &PjrtMemoryLayout {
         &self.layout
     }
 }

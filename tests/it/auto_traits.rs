@@ -163,7 +163,7 @@ fn named_layouts_are_shared() {
     use tensor_layout::named;
     shared::<named::KnownAs>();
     shared::<named::NamedLayout>();
-    shared::<named::Part>();
+    shared::<named::LayoutPart>();
     shared::<named::Row>();
 }
 

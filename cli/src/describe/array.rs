@@ -108,7 +108,7 @@ impl Description {
         let object = Object::default();
         let object = if let Some(input) = input { object.with("input", input) } else { object };
         object
-            .with("notation", self.layout.notation().name())
+            .with("notation", self.layout.notation().to_string())
             .with("canonical", self.layout.to_string())
             .with("data_type", self.data_type.xla_name())
             .with("sizes", self.sizes.as_slice())
@@ -138,7 +138,7 @@ impl Description {
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();
-            (line.notation.name().to_owned(), json!({ "text": line.text.ok(), "reason": reason }))
+            (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
         let lines = self.layout.lines().into_iter().filter(|line| line.notation != Notation::Named);
         Value::Object(lines.map(entry).collect())

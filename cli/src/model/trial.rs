@@ -38,8 +38,8 @@ pub(super) fn into_a_file(
     bar: &ProgressBar,
 ) -> Result<(Vec<Answer>, Option<WrittenFile>), Stop> {
     let mut file = NewFile::create(path)?;
-    file.append(header.as_bytes())?;
-    for plan in header.order().filter_map(|place| plans.get(place)) {
+    file.append(&header.bytes)?;
+    for plan in header.order.iter().filter_map(|&place| plans.get(place)) {
         write(plan, &mut file, bar)?;
     }
     let file = file.close()?;

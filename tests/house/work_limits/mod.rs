@@ -13,7 +13,7 @@ use self::hostile::{Subject, others, subjects};
 use tensor_layout::bridge::{lower, lower_map, raise, spell, spell_view};
 use tensor_layout::draw::Picture;
 use tensor_layout::map::{IndexMap, ToIndexMap};
-use tensor_layout::notation::{Notated, Notation, ViewStep, text_in, text_of};
+use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, text_in};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::{Side, Slice, Slices, broadcast_sizes, coalesce_all};
 use tensor_layout::tiled::TpuGeneration;
@@ -137,7 +137,7 @@ fn descriptors() {
 #[test]
 fn spelling() {
     each_map("spell", spell);
-    each_map("text_of", text_of);
+    each_map("to_text", |map| AnyLayout::from(map).to_text());
     each_map("lower_map", |map| lower_map(map.clone()));
     each("lines", |subject| subject.notated.lines());
     each("text_in", |subject| {

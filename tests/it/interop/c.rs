@@ -15,7 +15,7 @@ const CPU: DlDevice = DlDevice { device_type: 1, device_id: 0 };
 fn pjrt(layout: &PjrtLayout, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
     let raw = layout.raw();
     // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
-    unsafe { raw.get().to_layout(data_type, sizes) }
+    unsafe { raw.fields() }?.to_layout(data_type, sizes)
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn pjrt_fields_are_checked() {
     let layout = PjrtLayout::tiled(&shape).unwrap();
     let read = |change: &dyn Fn(&mut tensor_layout::interop::pjrt::PjrtMemoryLayout)| {
         let raw = layout.raw();
-        let mut changed = *raw.get();
+        let mut changed = *raw;
         change(&mut changed);
         // SAFETY: the changes below leave every list valid or null.
-        unsafe { changed.to_layout(DataType::F32, &[4, 6]) }
+        unsafe { changed.fields() }?.to_layout(DataType::F32, &[4, 6])
     };
     assert!(read(&|_| {}).is_ok());
     assert_eq!(read(&|raw| raw.layout_type = 7).unwrap_err().code(), "out_of_limits");
@@ -107,7 +107,7 @@ fn descriptors_survive_dlpack() {
         let layout = DlLayout::new(&desc).unwrap();
         let raw = layout.raw(ptr::null_mut(), CPU);
         // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
-        let read = unsafe { raw.get().to_desc(0) }.unwrap();
+        let read = unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
         assert_eq!((read.sizes(), read.strides()), (desc.sizes(), desc.strides()));
         assert_eq!((read.data_type(), read.base_offset()), (desc.data_type(), desc.base_offset()));
     }
@@ -133,10 +133,10 @@ fn the_fields_of_a_layout_are_what_the_structure_holds() {
 fn every_data_type_has_a_dlpack_code() {
     for &data_type in DataType::ALL {
         let code = DlDataType::from(data_type);
-        assert_eq!(code.data_type(), Ok(data_type));
+        assert_eq!(DataType::try_from(code), Ok(data_type));
     }
     for (code, bits) in [(3, 64), (2, 8), (15, 8), (18, 4), (99, 8)] {
-        let error = DlDataType { code, bits, lanes: 1 }.data_type().unwrap_err();
+        let error = DataType::try_from(DlDataType { code, bits, lanes: 1 }).unwrap_err();
         assert_eq!(error.code(), "unknown_data_type");
     }
 }
@@ -164,13 +164,13 @@ fn dlpack_fields_are_checked() {
     assert_eq!((desc.sizes(), desc.strides()), (&[2, 3, 4][..], &[20, 4, 1][..]));
 
     let layout = DlLayout::new(&good.to_desc().unwrap()).unwrap();
-    let mut raw = *layout.raw(ptr::null_mut(), CPU).get();
+    let mut raw = *layout.raw(ptr::null_mut(), CPU);
     raw.ndim = -1;
     // SAFETY: nothing is read for a rank that is refused.
-    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
+    assert_eq!(unsafe { raw.fields(0) }.unwrap_err().code(), "out_of_limits");
     (raw.ndim, raw.shape) = (2, ptr::null_mut());
     // SAFETY: a shape that is null is refused before it is read.
-    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "bad_pointer");
+    assert_eq!(unsafe { raw.fields(0) }.unwrap_err().code(), "bad_pointer");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn misaligned_dlpack_strides_are_refused() {
         byte_offset: 0,
     };
     // SAFETY: both lists hold two numbers; nothing is read through an unaligned pointer.
-    let read = |raw: &DlTensor| unsafe { raw.to_desc(0) };
+    let read = |raw: &DlTensor| unsafe { raw.fields(0) }?.to_desc();
     assert_eq!(read(&raw).unwrap().strides(), [5, 1]);
     raw.strides = raw.strides.wrapping_byte_add(4);
     let error = read(&raw).unwrap_err();
@@ -263,7 +263,7 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
         byte_offset: 8,
     };
     // SAFETY: the shape holds two numbers, or there are no axes.
-    let read = |raw: DlTensor| unsafe { raw.to_desc(0) }.unwrap();
+    let read = |raw: DlTensor| unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
     // Version 1.2: both may be null of a tensor without axes.
     assert_eq!(read(raw(0, ptr::null_mut())).to_string(), "f32[2]:[1]+2");
     // Before: packed. The lanes are one more axis.
@@ -272,7 +272,7 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
     let scalar = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
     assert_eq!(scalar.fields().strides, Some(&[][..]));
     let packed = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
-    assert!(!packed.raw(ptr::null_mut(), CPU).get().strides.is_null());
+    assert!(!packed.raw(ptr::null_mut(), CPU).strides.is_null());
 }
 
 #[test]

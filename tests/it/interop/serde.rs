@@ -72,7 +72,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
             (limits.exclusive_ranges, limits.one_usage) = (exclusive, usage);
             // The rules of devices that are given strides, from the same numbers.
-            (limits.told_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
+            (limits.takes_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
             (limits.zero_offset, limits.whole_elements) = (base, zero);
             (limits.stride_multiple, limits.max_stride_bytes, limits.max_extent) = (unit, copy, buffer);
             limits.max_logical_elements = alignment;
@@ -204,15 +204,15 @@ fn what_has_no_text_has_the_form_of_its_table() {
 /// at once.
 #[test]
 fn named_limits_read_back() {
-    let named = Limits::NAMES.iter().map(|name| Limits::by_name(name).unwrap());
+    let named = Limits::NAMES.iter().map(|name| name.parse::<Limits>().unwrap());
     for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml_level(level))) {
         reads_back(&limits);
     }
-    let json = reads_back(&Limits::by_name("cuda-tensor-map:64").unwrap());
+    let json = reads_back(&"cuda-tensor-map:64".parse::<Limits>().unwrap());
     for field in [r#""box_limits":{"max_size":256,"row_multiple":16,"max_row":64}"#, r#""ordered_strides":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    let json = reads_back(&Limits::by_name("metal-tensor:ml").unwrap());
+    let json = reads_back(&"metal-tensor:ml".parse::<Limits>().unwrap());
     for field in [r#""packed_outside":2"#, r#""inner_size_multiple":32"#, r#""zero_offset":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }

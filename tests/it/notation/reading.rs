@@ -71,7 +71,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let lines = notation::all(layout);
     // One line each, and one for every name that the table of named layouts has for it.
     let (named, others): (Vec<_>, Vec<_>) =
-        Notation::ALL.iter().copied().partition(|notation| notation.name() == "named");
+        Notation::ALL.iter().copied().partition(|notation| notation.to_string() == "named");
     let found: Vec<_> = lines.iter().map(|line| line.notation).collect();
     prop_assert_eq!(&found[..others.len()], &others[..]);
     prop_assert!(found[others.len()..].iter().all(|notation| named.contains(notation)));
