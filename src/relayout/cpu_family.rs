@@ -36,7 +36,7 @@ impl CpuFamily {
     /// The family of the CPU that this runs on.
     #[must_use]
     pub fn of_this_cpu() -> CpuFamily {
-        super::plan::machine::Knobs::of_this_cpu().family
+        Self::of(Traits::of_this_cpu().model)
     }
 
     /// AMD's revision guides of family 19h and 1Ah; Intel SDM vol. 4, table 2-1.
@@ -103,18 +103,19 @@ pub(crate) struct Rules {
     /// The next panel of units of four bytes and more is prefetched into the L1 cache, not L2: where L2 does
     /// not hold what L1 holds.
     pub(crate) panels_in_l1: bool,
-    /// The hardware prefetcher follows all rows of a tile, which are then read in turns (Zen 4); on Zen 5 they
-    /// are read two by two.
+    /// The hardware prefetcher follows all rows of a tile, which are then read in turns (Zen 4); on Zen 5
+    /// they are read two by two.
     pub(crate) follows_rows: bool,
-    /// Past the cache, short runs of neighbouring tiles are joined: rows of tiles evict each other from 8 ways
-    /// (Zen 3). On Zen 5 and Zen 4 joining costs.
+    /// Past the cache, short runs of neighbouring tiles are joined: rows of tiles evict each other from 8
+    /// ways (Zen 3). On Zen 5 and Zen 4 joining costs.
     pub(crate) joins_tiles: bool,
     /// Past the cache, elements that are unpacked are read front to back (Zen 4; not Sapphire Rapids).
     pub(crate) unpacks_front_to_back: bool,
     /// In the L2 cache, an order that hardware prefetchers do not follow: their lines are pushed out before
     /// they are used (Zen 5).
     pub(crate) permuted: bool,
-    /// The next block of a panel is prefetched into the L1 cache, into which L2 gives what it was given (Zen 5).
+    /// The next block of a panel is prefetched into the L1 cache, into which L2 gives what it was given
+    /// (Zen 5).
     pub(crate) next_block_in_l1: bool,
     /// Which panels are staged past the cache.
     pub(crate) staged: Staged,

@@ -60,7 +60,7 @@ impl Relayout {
         }
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
-        machine_in_words(&mut text, &self.knobs);
+        line(&mut text, format_args!("machine: {}", machine_in_words(&self.knobs)));
         text
     }
 

@@ -3,27 +3,26 @@
 use super::super::cpu_family::{Rules, Staged};
 use super::super::plan::cost::{PANEL_ROWS, PREFETCH_DISTANCE};
 use super::super::plan::machine::Knobs;
-use super::line;
 use super::numbers::Size;
 
-/// The CPU, the sizes that follow from its caches, and the rules of its family.
-pub(super) fn machine_in_words(text: &mut String, knobs: &Knobs) {
+/// The CPU, the sizes that follow from its caches, and the rules of its family, a line each.
+pub(super) fn machine_in_words(knobs: &Knobs) -> String {
     let &Knobs { level: _, family, rules, l1_ways, l1_way: _, in_l2, streaming_from, prefetch_from, panel } = knobs;
     let (l1, l2) = (Size(knobs.l1()), Size::of(in_l2.saturating_mul(2)));
-    line(text, format_args!("machine: {family}, L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}"));
     let streaming = match streaming_from {
         0 => "always".to_owned(),
         u64::MAX => "never".to_owned(),
         from => format!("from {} read and written", Size(from)),
     };
-    let ahead = Size(PREFETCH_DISTANCE.into());
-    line(
-        text,
-        format_args!("  non-temporal stores: {streaming}; prefetch: from {}, {ahead} ahead", Size(prefetch_from)),
-    );
+    let (from, ahead) = (Size(prefetch_from), Size(PREFETCH_DISTANCE.into()));
     let (panel, half) = (Size::of(panel), Size::of(in_l2));
-    line(text, format_args!("  panels: up to {panel}, {PANEL_ROWS} rows; in the L2 cache: up to {half} a side"));
-    line(text, format_args!("  rules: {}", rules_in_words(&rules)));
+    let rules = rules_in_words(&rules);
+    format!(
+        "{family}, L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}
+  non-temporal stores: {streaming}; prefetch: from {from}, {ahead} ahead
+  panels: up to {panel}, {PANEL_ROWS} rows; in the L2 cache: up to {half} a side
+  rules: {rules}"
+    )
 }
 
 fn rules_in_words(rules: &Rules) -> String {
