@@ -1,5 +1,5 @@
-//! Reading text so that every error points at the byte it stopped at. Public for tensor-layout-hlo alone, which
-//! reads lines of the same lexer.
+//! Reading text so that every error points at the byte it stopped at. Public for tensor-layout-hlo alone,
+//! which reads lines by the same lexer.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

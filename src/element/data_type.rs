@@ -42,8 +42,8 @@ pub enum ElementKind {
 pub enum Naming {
     /// XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`. Every type has one.
     Xla,
-    /// What follows `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has: `FLOAT32`. It is read with and
-    /// without that prefix.
+    /// What follows `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has: `FLOAT32`. It is read with
+    /// and without that prefix.
     Directml,
     /// NumPy's dtypes: `float32`. The small floats, `bfloat16` and the sub-byte integers are those that the
     /// `ml_dtypes` package registers.

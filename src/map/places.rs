@@ -36,10 +36,11 @@ impl IndexMap {
     /// The digits of all components, the largest stride first. An Irreducible layout has none.
     ///
     /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
-    /// finds the only candidate wherever all places with smaller strides together reach less far than one step of
-    /// each, as in every tiled layout and in strides that do not interleave. An element is stored there if nothing is left, no digit reaches its count, each component's number (the sum of its digits times
-    /// their divisors) is below its extent, and in a ragged chain what the digits below each one are worth
-    /// together is less than its divisor.
+    /// finds the only candidate wherever all places with smaller strides together reach less far than one
+    /// step of each, as in every tiled layout and in strides that do not interleave. An element is stored
+    /// there if nothing is left, no digit reaches its count, each component's number (the sum of its digits
+    /// times their divisors) is below its extent, and in a ragged chain what the digits below each one are
+    /// worth together is less than its divisor.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};

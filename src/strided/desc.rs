@@ -53,9 +53,9 @@ pub enum TensorFlags {
 /// Two descriptors are equal if they describe the same elements at the same places: the stride of an axis of
 /// size 1 is never used, so it does not count.
 ///
-/// A slice that leaves out elements is a part of a larger buffer, with all views made of it, and so is what begins
-/// after the start of its buffer: what is between its elements may be others'. It equals no tensor that has its
-/// buffer to itself, its text has a base offset (be it `+0`), and
+/// A slice that leaves out elements is a part of a larger buffer, with all views made of it, and so is what
+/// begins after the start of its buffer: what is between its elements may be others'. It equals no tensor
+/// that has its buffer to itself, its text has a base offset (be it `+0`), and
 /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill its gaps.
 ///
 /// ```

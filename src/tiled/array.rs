@@ -38,8 +38,8 @@ impl ArrayShape {
     ///
     /// [`Error::RankMismatch`] if the layout orders another number of dimensions;
     /// [`ArgumentRule::ZeroTailAlignment`](crate::ArgumentRule::ZeroTailAlignment), [`Error::OutOfLimits`] or
-    /// [`Error::UnsupportedDataType`] if a part of it is none that XLA has; [`Error::Overflow`] if the elements
-    /// cannot be counted in 64 bits.
+    /// [`Error::UnsupportedDataType`] if a part of it is none that XLA has; [`Error::Overflow`] if the
+    /// elements cannot be counted in 64 bits.
     ///
     /// ```
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};

@@ -134,8 +134,8 @@ pub struct Layout {
     pub tail_padding_alignment: u64,
     /// `E(n)`: the bits of an element; by default, and never 0, those of the data type in whole bytes.
     pub element_bits: Option<u32>,
-    /// `S(n)`: the memory the buffer is in, at most 127, as XLA keeps it in 8 bits with a sign. 0 is the default
-    /// memory, 1 a TPU's VMEM, 5 the host's: see [`memory_space_name`](super::memory_space_name).
+    /// `S(n)`: the memory the buffer is in, at most 127, as XLA keeps it in 8 bits with a sign. 0 is the
+    /// default memory, 1 a TPU's VMEM, 5 the host's: see [`memory_space_name`](super::memory_space_name).
     pub memory_space: u64,
     /// `SC(1:50,200)`: the dimensions divided among memories. None by default.
     pub split_configs: Vec<SplitConfig>,

@@ -59,8 +59,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] for fewer than two axes; [`Error::NotExpressible`] with the reason if neither
-    /// axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to the end.
+    /// [`Error::AxisOutOfRange`] for fewer than two axes; [`Error::NotExpressible`] with the reason if
+    /// neither axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to the end.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

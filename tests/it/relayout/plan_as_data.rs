@@ -164,8 +164,8 @@ proptest! {
     }
 }
 
-/// Do all places with smaller strides together reach less far than one step of each? Then dividing by the strides
-/// finds the index at an offset.
+/// Do all places with smaller strides together reach less far than one step of each? Then dividing by the
+/// strides finds the index at an offset.
 fn places_nest(map: &IndexMap) -> bool {
     let mut reach = 0;
     map.levels().is_none()
