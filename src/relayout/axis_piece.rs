@@ -125,7 +125,7 @@ impl Relayout {
             if backwards { size.saturating_sub(range.end)..size.saturating_sub(range.start) } else { range.clone() };
         let (source, destination) =
             (self.source.slice(&slices(read))?, self.destination.slice(&slices(range.clone()))?);
-        let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.at_level(self.level);
+        let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.planned_with(self.knobs);
         Ok(AxisPiece { range, relayout })
     }
 }

@@ -69,7 +69,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
-    shared::<relayout::Tuning>();
+    shared::<relayout::CpuFamily>();
     shared::<relayout::WriteOnly<'_>>();
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Plans>();

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Tuning};
+use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::upload::{BoxLimits, Buffer, FeatureLevel, Limits, Role, TypeLimits};
@@ -170,7 +170,6 @@ fn what_has_a_text_is_that_text() {
     texts::<Layout>(&["{}", "{1,0}", "{1,0:T(8,128)(2,1)}", "{0:T(128)S(1)}", "{2,0,1:T(*,4)(2,1)E(4)}"]);
     texts::<ArrayShape>(&["f32[]", "f32[3,5]{1,0:T(2,2)}", "bf16[<=5,3]{1,0:T(8,128)(2,1)}", "s4[7]{0:T(128)E(4)}"]);
     texts::<Shape>(&["()", "(f32[2]{0}, token[])", "((u8[3]{0}), (bf16[2,3]{0,1}, pred[]))"]);
-    texts::<Tuning>(&["default", "stores=ordinary,prefetch=off,staged=512"]);
     texts::<Notated>(&["f32[3,5]{1,0:T(2,2)}", "f32[3,5]:[7,1]", "f32[2,3,4,5]:NHWC", "u4[]:[]+3"]);
     texts::<LayoutClass>(&["affine", "split", "fused"]);
     for data_type in DataType::ALL {
