@@ -46,8 +46,8 @@ pub struct Suggestion {
 
 /// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is
 /// accepted; else the same sizes with the order of axes and the gaps between rows that it has, as far as the
-/// device allows them, and with rows as far apart as the device requires. It begins at the start of a buffer of
-/// its own.
+/// device allows them, and with rows as far apart as the device requires. It begins at the start of a
+/// buffer of its own.
 ///
 /// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an
 /// error.
