@@ -1,7 +1,6 @@
 //! `Limits`: what a device accepts, as plain data.
 
 use alloc::borrow::Cow;
-use alloc::format;
 
 use crate::element::DataType;
 
@@ -217,7 +216,7 @@ impl Limits {
     pub fn directml_level(level: FeatureLevel) -> Limits {
         let (min_rank, max_rank) = level.ranks();
         Limits {
-            name: Cow::Owned(format!("DirectML {level}")),
+            name: Cow::Borrowed(level.limits_name()),
             min_rank,
             max_rank,
             data_types: Some(Cow::Borrowed(level.data_types())),
