@@ -314,6 +314,14 @@ impl IndexMap {
     }
 
     /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!(map.levels().map(|tiles| tiles.levels().len()), Some(2));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn levels(&self) -> Option<&TileLevels> {
         self.levels.as_deref()

@@ -222,6 +222,15 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3])?.with_base_offset_alignment(32)?;
+    /// assert_eq!((desc.base_offset_alignment(), desc.data_type()), (32, DataType::F32));
+    /// assert_eq!(desc.flags(), TensorFlags::None);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
