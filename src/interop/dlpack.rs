@@ -15,7 +15,7 @@
 //!
 //! let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
 //! let mut data = vec![0_u16; 384];
-//! let layout = DlLayout::new(&desc)?;
+//! let layout = DlLayout::try_from(&desc)?;
 //! let cpu = DlDevice { device_type: 1, device_id: 0 };
 //! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
 //! let raw: &DlTensor = &borrowed;
@@ -31,7 +31,6 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use core::slice;
 
 use smallvec::SmallVec;
 
@@ -40,58 +39,11 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
-/// `DLDevice`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DlDevice {
-    /// `device_type`: 1 is the CPU, 2 CUDA, 7 Vulkan, 8 Metal, 15 WebGPU.
-    pub device_type: i32,
-    /// `device_id`.
-    pub device_id: i32,
-}
+use super::foreign_list::list;
 
-/// `DLDataType`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DlDataType {
-    /// `code`: a value of `DLDataTypeCode`.
-    pub code: u8,
-    /// `bits` of one lane.
-    pub bits: u8,
-    /// `lanes`: usually 1.
-    pub lanes: u16,
-}
+mod raw;
 
-/// `DLTensor`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct DlTensor {
-    /// `data`.
-    pub data: *mut c_void,
-    /// `device`.
-    pub device: DlDevice,
-    /// `ndim`.
-    pub ndim: i32,
-    /// `dtype`.
-    pub dtype: DlDataType,
-    /// `shape`: `ndim` numbers.
-    pub shape: *mut i64,
-    /// `strides`: `ndim` numbers, in elements; null means packed, before version 1.2.
-    pub strides: *mut i64,
-    /// `byte_offset`: where the first element is, from `data`.
-    pub byte_offset: u64,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    use core::mem::{align_of, offset_of, size_of};
-
-    assert!(size_of::<DlDevice>() == 8 && size_of::<DlDataType>() == 4);
-    assert!(size_of::<DlTensor>() == 48 && align_of::<DlTensor>() == 8);
-    assert!(offset_of!(DlTensor, device) == 8 && offset_of!(DlTensor, ndim) == 16);
-    assert!(offset_of!(DlTensor, dtype) == 20 && offset_of!(DlTensor, shape) == 24);
-    assert!(offset_of!(DlTensor, strides) == 32 && offset_of!(DlTensor, byte_offset) == 40);
-};
+pub use raw::{DlDataType, DlDevice, DlTensor};
 
 /// The most axes that are read.
 const MAX_AXES: i32 = 64;
@@ -270,7 +222,7 @@ impl DlTensor {
     /// ```
     /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};
     ///
-    /// let layout = DlLayout::new(&"f32[2,3]:[5,1]".parse()?)?;
+    /// let layout = DlLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
     /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
     /// // SAFETY: `layout` owns the lists.
     /// let fields = unsafe { raw.fields(0) }?;
@@ -284,31 +236,16 @@ impl DlTensor {
             return Err(Error::OutOfLimits { what, value, min: 0, max });
         }
         let length: usize = checked::narrow(self.ndim, what)?;
-        // SAFETY: at most 64 numbers, and the caller promises that they can be read and do not change.
-        let list = |what, start| unsafe { list(what, start, length) };
+        // SAFETY: the caller promises that they can be read and do not change.
+        let list = |what, start: *mut i64| unsafe { list(what, start.cast_const(), length) };
         let shape = list("the shape of a DLPack tensor", self.shape)?;
-        let strides =
-            if self.strides.is_null() { None } else { Some(list("the strides of a DLPack tensor", self.strides)?) };
+        let strides = match self.strides.is_null() {
+            true => None,
+            false => Some(list("the strides of a DLPack tensor", self.strides)?),
+        };
         let is_padded_to_bytes = flags & 4 != 0;
         Ok(DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes })
     }
-}
-
-/// The `length` numbers at `start`. Without any, the pointer is not looked at.
-///
-/// # Safety
-///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not
-/// change.
-unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Result<&'a [i64], Error> {
-    if length == 0 {
-        return Ok(&[]);
-    }
-    if start.is_null() || !start.is_aligned() {
-        return Err(Error::bad_pointer(what, align_of::<i64>()));
-    }
-    // SAFETY: neither null nor unaligned; the rest is the caller's promise.
-    Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
 /// The lists of a `DLTensor`.
@@ -320,24 +257,22 @@ pub struct DlLayout {
     byte_offset: u64,
 }
 
-impl DlLayout {
-    /// The layout of a descriptor. Strides are always written, as version 1.2 demands.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a
-    /// byte.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
-    /// let layout = DlLayout::new(&desc)?;
-    /// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
-    /// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn new(desc: &BufferTensorDesc) -> Result<DlLayout, Error> {
+/// The layout of a descriptor. Strides are always written, as version 1.2 demands. [`Error::Overflow`] past
+/// `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
+/// let layout = DlLayout::try_from(&desc)?;
+/// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
+/// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl TryFrom<&BufferTensorDesc> for DlLayout {
+    type Error = Error;
+
+    fn try_from(desc: &BufferTensorDesc) -> Result<DlLayout, Error> {
         let list = |numbers: &[u64]| -> Result<SmallVec<[i64; 8]>, Error> {
             numbers.iter().map(|&number| checked::narrow(number, OFFSET)).collect()
         };
@@ -353,7 +288,9 @@ impl DlLayout {
             byte_offset: offset_bits / 8,
         })
     }
+}
 
+impl DlLayout {
     /// The fields.
     #[must_use]
     pub fn fields(&self) -> DlFields<'_> {

@@ -88,30 +88,6 @@ pub fn describe_reversed<A: NativeElement, D: Dimension>(
     Ok((describe(&forwards)?, axes))
 }
 
-/// As [`describe_reversed`], as a part of `buffer`: where the elements begin becomes the base offset.
-///
-/// # Errors
-///
-/// As for [`describe_in`].
-///
-/// ```
-/// use ndarray::{s, Array2};
-/// use tensor_layout::interop::ndarray::describe_reversed_in;
-///
-/// let array = Array2::<u16>::zeros((4, 6));
-/// let part = array.slice(s![1..3;-1, 2..]);
-/// let (desc, axes) = describe_reversed_in(&part, array.as_slice().unwrap())?;
-/// assert_eq!((desc.to_string(), axes), ("u16[2,4]:[6,1]+8".into(), vec![0]));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn describe_reversed_in<A: NativeElement, D: Dimension>(
-    array: &ArrayRef<A, D>,
-    buffer: &[A],
-) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
-    let (forwards, axes) = forwards(array.view());
-    Ok((describe_in(&forwards, buffer)?, axes))
-}
-
 /// A view with its reversed axes turned round, and those of them that are longer than 1.
 fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A, D>, Vec<usize>) {
     let steps = view.shape().iter().zip(view.strides()).enumerate();
@@ -170,37 +146,6 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
     let elements = buffer.get(start..).unwrap_or_default();
     ArrayViewD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements)
         .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
-}
-
-/// As [`view`], with some axes running backwards.
-///
-/// # Errors
-///
-/// As for [`view`], and [`Error::AxisOutOfRange`].
-///
-/// ```
-/// use tensor_layout::{interop::ndarray::view_reversed, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::packed(DataType::U8, &[2, 3])?;
-/// assert_eq!(view_reversed(&desc, &[1], b"abcdef")?, ndarray::arr2(&[[b'c', b'b', b'a'], [b'f', b'e', b'd']]).into_dyn());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn view_reversed<'a, A: NativeElement>(
-    desc: &BufferTensorDesc,
-    axes: &[usize],
-    buffer: &'a [A],
-) -> Result<ArrayViewD<'a, A>, Error> {
-    let mut view = view(desc, buffer)?;
-    let rank = desc.sizes().len();
-    for axis in 0..rank {
-        if axes.contains(&axis) {
-            view.invert_axis(Axis(axis));
-        }
-    }
-    match axes.iter().find(|&&axis| axis >= rank) {
-        Some(&axis) => Err(Error::AxisOutOfRange { axis, rank }),
-        None => Ok(view),
-    }
 }
 
 /// A mutable array over a buffer of elements, laid out as `desc` says. Bytes become elements by

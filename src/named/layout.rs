@@ -166,7 +166,7 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     match numbers.as_ref().map(fitting) {
         Some(fitting) if !fitting.is_empty() => Ok((fitting, numbers.unwrap_or_default())),
         _ => {
-            let takes: Vec<String> = rows.iter().map(|row| row.name_with_numbers()).collect();
+            let takes: Vec<String> = rows.iter().map(|row| row.to_string()).collect();
             Err(wrong(name.len(), format!("the numbers that it takes: {}", takes.join(" or "))))
         }
     }

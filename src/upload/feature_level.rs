@@ -14,7 +14,8 @@ use crate::error::Error;
 /// use tensor_layout::upload::FeatureLevel;
 ///
 /// let level: FeatureLevel = "5.0".parse()?;
-/// assert_eq!((level, level.value()), (FeatureLevel::V5_0, 0x5000));
+/// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
+/// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
 /// assert!(level < FeatureLevel::LATEST);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -93,28 +94,6 @@ impl FeatureLevel {
     /// The newest level: DirectML gets no further ones (it is in sustained engineering).
     pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
 
-    /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
-    #[must_use]
-    pub const fn value(self) -> u32 {
-        match self {
-            FeatureLevel::V1_0 => 0x1000,
-            FeatureLevel::V2_0 => 0x2000,
-            FeatureLevel::V2_1 => 0x2100,
-            FeatureLevel::V3_0 => 0x3000,
-            FeatureLevel::V3_1 => 0x3100,
-            FeatureLevel::V4_0 => 0x4000,
-            FeatureLevel::V4_1 => 0x4100,
-            FeatureLevel::V5_0 => 0x5000,
-            FeatureLevel::V5_1 => 0x5100,
-            FeatureLevel::V5_2 => 0x5200,
-            FeatureLevel::V6_0 => 0x6000,
-            FeatureLevel::V6_1 => 0x6100,
-            FeatureLevel::V6_2 => 0x6200,
-            FeatureLevel::V6_3 => 0x6300,
-            FeatureLevel::V6_4 => 0x6400,
-        }
-    }
-
     /// The smallest and the largest rank: 4 to 5 before level 3.0
     /// (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8 from there on (`..._MAX1`). Single operators
     /// may take fewer.
@@ -134,10 +113,44 @@ impl FeatureLevel {
     }
 }
 
+/// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
+impl From<FeatureLevel> for u32 {
+    fn from(level: FeatureLevel) -> u32 {
+        match level {
+            FeatureLevel::V1_0 => 0x1000,
+            FeatureLevel::V2_0 => 0x2000,
+            FeatureLevel::V2_1 => 0x2100,
+            FeatureLevel::V3_0 => 0x3000,
+            FeatureLevel::V3_1 => 0x3100,
+            FeatureLevel::V4_0 => 0x4000,
+            FeatureLevel::V4_1 => 0x4100,
+            FeatureLevel::V5_0 => 0x5000,
+            FeatureLevel::V5_1 => 0x5100,
+            FeatureLevel::V5_2 => 0x5200,
+            FeatureLevel::V6_0 => 0x6000,
+            FeatureLevel::V6_1 => 0x6100,
+            FeatureLevel::V6_2 => 0x6200,
+            FeatureLevel::V6_3 => 0x6300,
+            FeatureLevel::V6_4 => 0x6400,
+        }
+    }
+}
+
+/// The level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
+impl TryFrom<u32> for FeatureLevel {
+    type Error = Error;
+
+    fn try_from(value: u32) -> Result<FeatureLevel, Error> {
+        let found = Self::ALL.iter().copied().find(|&level| u32::from(level) == value);
+        found.ok_or_else(|| Error::unknown_limits(format!("directml:{value:#x}")))
+    }
+}
+
 impl fmt::Display for FeatureLevel {
     /// `5.0`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}.{}", self.value() >> 12, (self.value() >> 8) & 15))
+        let value = u32::from(*self);
+        f.pad(&format!("{}.{}", value >> 12, (value >> 8) & 15))
     }
 }
 

@@ -29,11 +29,11 @@ fn tiled_layouts_survive_pjrt() {
         "f32[]{:T()}",
     ] {
         let shape: ArrayShape = text.parse().unwrap();
-        let layout = PjrtLayout::tiled(&shape).unwrap();
+        let layout = PjrtLayout::try_from(&shape).unwrap();
         assert_eq!(pjrt(&layout, shape.data_type(), shape.sizes()).unwrap(), AnyLayout::Tiled(shape));
     }
     for text in ["s4[8]{0:E(4)}", "f32[8]{0:S(1)}", "f32[8]{0:L(16)}", "f32[8]{0:SC(0:4)}", "f32[8]{0:M(8)}"] {
-        let error = PjrtLayout::tiled(&text.parse().unwrap()).unwrap_err();
+        let error = PjrtLayout::try_from(&text.parse::<ArrayShape>().unwrap()).unwrap_err();
         assert_eq!(error.code(), "not_expressible", "{text}");
     }
 }
@@ -41,14 +41,14 @@ fn tiled_layouts_survive_pjrt() {
 #[test]
 fn strides_survive_pjrt_in_bytes() {
     let desc = BufferTensorDesc::new(DataType::F16, &[2, 3, 4], Some(&[40, 0, 1])).unwrap();
-    let layout = PjrtLayout::strides(&desc).unwrap();
+    let layout = PjrtLayout::try_from(&desc).unwrap();
     assert_eq!(layout.fields(), PjrtFields::Strides(&[80, 0, 2]));
     let AnyLayout::Strided(read) = pjrt(&layout, DataType::F16, &[2, 3, 4]).unwrap() else { panic!() };
     assert_eq!(read.strides(), desc.strides());
     let packed = BufferTensorDesc::packed(DataType::S4, &[4, 4]).unwrap();
-    assert_eq!(PjrtLayout::strides(&packed).unwrap_err().code(), "not_expressible");
+    assert_eq!(PjrtLayout::try_from(&packed).unwrap_err().code(), "not_expressible");
     let shifted = desc.with_base_offset(3).unwrap();
-    assert_eq!(PjrtLayout::strides(&shifted).unwrap_err().code(), "not_expressible");
+    assert_eq!(PjrtLayout::try_from(&shifted).unwrap_err().code(), "not_expressible");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn pjrt_fields_are_checked() {
     assert_eq!(tiled_is_not_signed.code(), "not_expressible");
 
     let shape: ArrayShape = "f32[4,6]{1,0:T(2,2)}".parse().unwrap();
-    let layout = PjrtLayout::tiled(&shape).unwrap();
+    let layout = PjrtLayout::try_from(&shape).unwrap();
     let read = |change: &dyn Fn(&mut tensor_layout::interop::pjrt::PjrtMemoryLayout)| {
         let raw = layout.raw();
         let mut changed = *raw;
@@ -104,7 +104,7 @@ fn descriptors_survive_dlpack() {
         BufferTensorDesc::packed(DataType::S4, &[3, 5]).unwrap().with_base_offset(2).unwrap(),
         BufferTensorDesc::packed(DataType::F32, &[0, 5]).unwrap(),
     ] {
-        let layout = DlLayout::new(&desc).unwrap();
+        let layout = DlLayout::try_from(&desc).unwrap();
         let raw = layout.raw(ptr::null_mut(), CPU);
         // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
         let read = unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
@@ -112,19 +112,19 @@ fn descriptors_survive_dlpack() {
         assert_eq!((read.data_type(), read.base_offset()), (desc.data_type(), desc.base_offset()));
     }
     let inside = BufferTensorDesc::packed(DataType::S4, &[3]).unwrap().with_base_offset(1).unwrap();
-    assert_eq!(DlLayout::new(&inside).unwrap_err().code(), "not_expressible");
+    assert_eq!(DlLayout::try_from(&inside).unwrap_err().code(), "not_expressible");
 }
 
 #[test]
 fn the_fields_of_a_layout_are_what_the_structure_holds() {
     let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[8, 1])).unwrap().with_base_offset(5).unwrap();
-    let layout = DlLayout::new(&desc).unwrap();
+    let layout = DlLayout::try_from(&desc).unwrap();
     let fields = layout.fields();
     assert_eq!((fields.shape, fields.strides, fields.byte_offset), (&[2, 3][..], Some(&[8, 1][..]), 10));
     assert!(fields.dtype == DataType::F16.into() && !fields.is_padded_to_bytes);
     assert!(fields.to_desc().unwrap().same_layout(&desc));
 
-    let tiled = PjrtLayout::tiled(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse().unwrap()).unwrap();
+    let tiled = PjrtLayout::try_from(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>().unwrap()).unwrap();
     let expected = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
     assert_eq!(tiled.fields(), expected);
 }
@@ -163,7 +163,7 @@ fn dlpack_fields_are_checked() {
     let desc = vectors.to_desc().unwrap();
     assert_eq!((desc.sizes(), desc.strides()), (&[2, 3, 4][..], &[20, 4, 1][..]));
 
-    let layout = DlLayout::new(&good.to_desc().unwrap()).unwrap();
+    let layout = DlLayout::try_from(&good.to_desc().unwrap()).unwrap();
     let mut raw = *layout.raw(ptr::null_mut(), CPU);
     raw.ndim = -1;
     // SAFETY: nothing is read for a rank that is refused.
@@ -269,9 +269,9 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
     // Before: packed. The lanes are one more axis.
     assert_eq!(read(raw(2, shape.as_mut_ptr())).to_string(), "f32[2,3,2]:[6,2,1]+2");
     // What is written has strides.
-    let scalar = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
+    let scalar = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
     assert_eq!(scalar.fields().strides, Some(&[][..]));
-    let packed = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
+    let packed = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
     assert!(!packed.raw(ptr::null_mut(), CPU).strides.is_null());
 }
 

@@ -5,7 +5,7 @@ use crate::literal::cases;
 use ndarray::{Array3, ArrayD, Axis, s};
 use proptest::prelude::*;
 use tensor_layout::interop::ndarray::{
-    array_from, array_from_bytes, describe, describe_in, offsets, relayout_array, view, view_mut, view_reversed,
+    array_from, array_from_bytes, describe, describe_in, offsets, relayout_array, view, view_mut,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
@@ -109,12 +109,6 @@ fn sizes_that_ndarray_cannot_count_are_refused() {
     assert_eq!(view(&huge, &[0_u32]).unwrap_err().code(), "overflow");
     let odd = strided(&[1, 2], &[u64::MAX, 1]);
     assert_eq!(view(&odd, &[7_u32, 8]).unwrap().iter().sum::<u32>(), 15);
-}
-
-#[test]
-fn an_axis_to_reverse_must_exist() {
-    let error = view_reversed(&strided(&[2, 3], &[3, 1]), &[1, 2], &[0_u32; 6]).unwrap_err();
-    assert_eq!(error.to_string(), "axis 2 does not exist: the rank is 2");
 }
 
 #[test]

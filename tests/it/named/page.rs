@@ -176,7 +176,7 @@ fn line(row: &Row) -> String {
         }
     };
     let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
-    let name = row.name_with_numbers();
+    let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
     format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {tiles} | {needs} | {example} | {known} |\n")
 }
