@@ -13,6 +13,7 @@ mod checked;
 mod cursor;
 mod dims;
 mod error;
+mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;

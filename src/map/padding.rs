@@ -14,6 +14,7 @@ use crate::checked::{self, Dims, Exact, OFFSET, count, next_index};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
+use crate::short_sort::sort_by_key;
 use crate::strided::Offsets;
 
 /// Offsets at regular distances: `base`, and from there any number of steps of each loop.
@@ -239,7 +240,7 @@ impl MixedRadix {
             }
             numbers.push(Number { extent: component.extent(), digits: SmallVec::new() });
         }
-        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
+        sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {
             // The offsets between two multiples of the smallest stride: only the first holds an element.
             all.push((1, 0, numbers.len(), 1));
@@ -259,7 +260,7 @@ impl MixedRadix {
             above = Some(stride);
         }
         for number in &mut numbers {
-            number.digits.sort_by_key(|&(_, divisor)| core::cmp::Reverse(divisor));
+            sort_by_key(&mut number.digits, |&(_, divisor)| core::cmp::Reverse(divisor));
         }
         Some(MixedRadix { places, numbers })
     }

@@ -9,6 +9,7 @@ use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
 #[cfg(feature = "relayout")]
 use crate::relayout::Relayout;
+use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
 use super::channels::{ChannelConflict, channel_conflict};
@@ -173,7 +174,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> Smal
             let stride = at(desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
-        axes.sort_by_key(|&axis| key(axis));
+        sort_by_key(&mut axes, |&axis| key(axis));
     }
     axes
 }

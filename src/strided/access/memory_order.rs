@@ -8,6 +8,7 @@ use core::iter::{FusedIterator, Peekable};
 
 use smallvec::SmallVec;
 
+use crate::short_sort::sort_by_key;
 use crate::strided::BufferTensorDesc;
 use crate::strided::facts::is_in_order;
 
@@ -202,7 +203,7 @@ impl BufferTensorDesc {
     pub fn in_memory_order(&self) -> Self {
         let mut axes: Axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).collect();
         axes.retain(|&mut (size, _)| size != 1);
-        axes.sort_by_key(|&(_, stride)| Reverse(stride));
+        sort_by_key(&mut axes, |&(_, stride)| Reverse(stride));
         self.with_axes(axes.into_iter().collect()).coalesce()
     }
 }
