@@ -10,13 +10,14 @@ compile_error!(
 extern crate alloc;
 
 mod checked;
-mod cursor;
 mod dims;
 mod error;
 mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;
+#[doc(hidden)]
+pub mod cursor;
 pub mod draw;
 pub mod element;
 pub mod interop;

@@ -29,7 +29,6 @@ mod attributes;
 mod buffers;
 mod bytes;
 mod checked;
-mod cursor;
 mod header;
 mod inlined;
 mod instruction;

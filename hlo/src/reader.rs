@@ -3,8 +3,8 @@
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use crate::cursor::Cursor;
 use tensor_layout::Error;
+use tensor_layout::cursor::Cursor;
 
 use super::attributes::Open;
 use super::header::ModuleHeader;

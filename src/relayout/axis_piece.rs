@@ -139,8 +139,8 @@ const MOST_PARTS: usize = 1 << 16;
 /// How many indices of an axis share a tile: 1 if it is not cut.
 fn tile(map: &IndexMap, axis: usize) -> u64 {
     let own = map.components().iter().find(|component| component.dims() == [axis]);
-    match own.map(|component| component.chain().digits()) {
-        Some([top, _, ..]) => top.divisor(),
+    match own.map(|component| component.chain.digits()) {
+        Some([top, _, ..]) => top.divisor.get(),
         _ => 1,
     }
 }

@@ -72,7 +72,7 @@ pub struct Relayout {
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone unless
     /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
-    /// ([`storage_rule`](ToIndexMap::storage_rule)).
+    /// (a [named layout](crate::named) may).
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Relayout {
     /// # Errors
     ///
     /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a
-    /// [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a cache between those of a
+    /// part of a larger buffer and has gaps: the rows of a cache between those of a
     /// slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
     ///
     /// ```

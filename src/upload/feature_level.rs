@@ -113,6 +113,33 @@ impl FeatureLevel {
     }
 }
 
+/// What [`Limits`](super::Limits) are called, in the order of [`FeatureLevel::ALL`].
+const NAMES: [&str; 15] = [
+    "DirectML 1.0",
+    "DirectML 2.0",
+    "DirectML 2.1",
+    "DirectML 3.0",
+    "DirectML 3.1",
+    "DirectML 4.0",
+    "DirectML 4.1",
+    "DirectML 5.0",
+    "DirectML 5.1",
+    "DirectML 5.2",
+    "DirectML 6.0",
+    "DirectML 6.1",
+    "DirectML 6.2",
+    "DirectML 6.3",
+    "DirectML 6.4",
+];
+
+impl FeatureLevel {
+    /// Of a table: a check that passes allocates nothing.
+    pub(super) fn limits_name(self) -> &'static str {
+        let place = Self::ALL.iter().position(|&level| level == self);
+        place.and_then(|place| NAMES.get(place)).copied().unwrap_or("DirectML")
+    }
+}
+
 /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
 impl From<FeatureLevel> for u32 {
     fn from(level: FeatureLevel) -> u32 {
@@ -149,8 +176,7 @@ impl TryFrom<u32> for FeatureLevel {
 impl fmt::Display for FeatureLevel {
     /// `5.0`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = u32::from(*self);
-        f.pad(&format!("{}.{}", value >> 12, (value >> 8) & 15))
+        f.pad(self.limits_name().trim_start_matches("DirectML "))
     }
 }
 

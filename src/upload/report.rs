@@ -65,7 +65,7 @@ pub struct UploadReport {
     /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Then a slice must not be an output here.
     pub overwrites_gaps: bool,
     /// Must the padding between and after the elements hold zeros? A
-    /// [named layout](crate::ToIndexMap::storage_rule) may demand it.
+    /// [named layout](crate::named) may demand it.
     pub zero_padding: bool,
     /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the
     /// device demands and of the alignment that the descriptor guarantees.

@@ -42,7 +42,7 @@ impl Description {
     pub(super) fn of(layout: Notated) -> Result<Description, Error> {
         let map = match (layout.to_index_map(), layout.layout()) {
             (Ok(map), _) => map,
-            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs().is_empty() => {
+            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
                 return Ok(Description {
                     map: Err(error),
                     data_type: shape.data_type(),

@@ -50,7 +50,7 @@ impl ArrayFacts {
         let layout = array.layout();
         ArrayFacts {
             padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
-            space: layout.memory_space(),
+            space: layout.memory_space,
             is_tiled: !layout.tiles().is_empty(),
             is_early_tpu: array.sizes().is_empty()
                 && array.data_type().bits() == 32

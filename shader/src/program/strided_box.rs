@@ -32,13 +32,13 @@ impl StridedBox {
             Loop::Table(_) | Loop::Reversed { .. } => None,
         });
         let steps = steps.collect::<Option<_>>()?;
-        Some(StridedBox { source: copy.source(), destination: copy.destination(), steps })
+        Some(StridedBox { source: copy.source, destination: copy.destination, steps })
     }
 
     /// A box of padding, with nothing to read.
     pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
         let step = |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination };
-        StridedBox { source: 0, destination: padding.base(), steps: padding.loops().iter().map(step).collect() }
+        StridedBox { source: 0, destination: padding.base, steps: padding.loops().iter().map(step).collect() }
     }
 
     /// How many elements (or words) it has.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::checked::{self, BYTES, Exact, narrow};
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::{Error, ModelFault};
 use crate::map::IndexMap;
 use crate::notation::Notated;
@@ -141,7 +141,7 @@ impl<'t> Row<'t> {
     fn info(&self, start: u64, end: u64) -> Result<TensorInfo, Error> {
         let (map, data_type) = (&self.map, self.map.data_type());
         let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
-        let (name, shape) = match data_type.safetensors_name() {
+        let (name, shape) = match data_type.name_in(Naming::Safetensors) {
             Some(name) if self.is_plain => (name, map.sizes().to_vec()),
             Some(name) if is_whole => (name, vec![map.physical_elements()]),
             _ => (ROW_OF_BYTES, vec![map.physical_size_in_bytes()]),

@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("map", &["element", "strided"]),
     ("bridge", &["element", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
-    ("upload", &["element", "strided", "map", "relayout"]),
+    ("upload", &["element", "strided", "map"]),
     ("draw", &["element", "map", "bridge"]),
     ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),

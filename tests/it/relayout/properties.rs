@@ -816,7 +816,6 @@ fn the_gaps_of_a_slice_are_not_its_own() {
         cache.select(1, 0).unwrap(),
         cache.slice_axis(1, 0..1).unwrap().coalesce(),
         BufferTensorDesc::packed(DataType::U8, &[3, 3]).unwrap().diagonal(0, 1).unwrap(),
-        own.clone().as_part(),
         "u8[3,1,2]:[8,2,1]+0".parse().unwrap(),
         "u8[3,1,2]:[8,2,1]+5".parse().unwrap(),
     ];
@@ -844,7 +843,7 @@ fn the_gaps_of_a_slice_are_not_its_own() {
     let rows = cache.slice_axis(0, 0..2).unwrap();
     let from = BufferTensorDesc::packed(DataType::U8, rows.sizes()).unwrap();
     assert!(Relayout::new(&from, &rows).unwrap().with_padding(Padding::Zero).is_ok());
-    assert_ne!(own.clone().as_part(), own);
+    assert_ne!("u8[3,1,2]:[8,2,1]+0".parse::<BufferTensorDesc>().unwrap(), own);
 }
 
 /// `u8[3]` takes 4 bytes, the last of which is padding like any other.
