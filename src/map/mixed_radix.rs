@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Exact, OFFSET, count};
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 
 use super::index_map::IndexMap;
 use super::offset_box::{BufferBoxes, OffsetBox, line};
@@ -67,7 +68,7 @@ impl MixedRadix {
             }
             numbers.push(Number { extent: component.extent, digits: SmallVec::new() });
         }
-        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
+        sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {
             // The offsets between two multiples of the smallest stride: only the first holds an element.
             all.push((1, 0, numbers.len(), 1));
@@ -87,7 +88,7 @@ impl MixedRadix {
             above = Some(stride);
         }
         for number in &mut numbers {
-            number.digits.sort_by_key(|&(_, divisor)| core::cmp::Reverse(divisor));
+            sort_by_key(&mut number.digits, |&(_, divisor)| core::cmp::Reverse(divisor));
         }
         Some(MixedRadix { places, numbers })
     }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
 use crate::error::Error;
+use crate::short_sort::sort_by;
 use crate::strided::{Slice, Taken};
 
 use super::digits::{Chain, Digit};
@@ -237,7 +238,7 @@ impl IndexMap {
         for component in components {
             separate(component, &self.sizes, &mut self.components);
         }
-        self.components.sort_by(|a, b| a.dims.cmp(&b.dims));
+        sort_by(&mut self.components, |a, b| a.dims.cmp(&b.dims));
         self.checked()
     }
 }

@@ -175,7 +175,7 @@ impl BufferTensorDesc {
 
     /// The same tensor as a part of a larger buffer, as a slice is: for descriptors of parts
     /// that were put together by hand and begin at the start of the buffer.
-    pub(crate) fn as_part(self) -> Self {
+    pub(crate) fn into_part(self) -> Self {
         BufferTensorDesc { sliced: true, ..self }
     }
 

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
 use super::channels::{ChannelConflict, channel_conflict};
@@ -156,7 +157,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> Smal
             let stride = at(desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
-        axes.sort_by_key(|&axis| key(axis));
+        sort_by_key(&mut axes, |&axis| key(axis));
     }
     axes
 }

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dims", &[]),
     ("checked", &[]),
     ("cursor", &[]),
+    ("short_sort", &[]),
     ("element", &[]),
     ("typed_sizes", &["element"]),
     ("strided", &["element", "typed_sizes"]),
@@ -36,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What every folder may use.
-const GROUND: &[&str] = &["error", "dims", "checked", "cursor"];
+const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
 const UNSAFE: &[&str] =
