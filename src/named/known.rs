@@ -13,6 +13,15 @@ use super::layout::NamedLayout;
 use super::table::{Row, rows};
 
 /// A name of a layout, perhaps on other axes.
+///
+/// ```
+/// use tensor_layout::{named::{known_as, KnownAs}, ArrayShape, ToIndexMap};
+///
+/// let shuffled: ArrayShape = "bf16[32,64]{1,0:T(16,8)}".parse()?;
+/// let names: Vec<KnownAs> = known_as(&shuffled.to_index_map()?);
+/// assert_eq!((names[1].layout.name().as_str(), &names[1].axes), ("hipblaslt.COL16_4R8", &Some(vec![1, 0])));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KnownAs {

@@ -117,7 +117,8 @@ impl NamedLayout {
         Ok(layout)
     }
 
-    /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`.
+    /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`. An example is at
+    /// [`KnownAs`](super::KnownAs).
     #[must_use]
     pub fn name(&self) -> String {
         with_numbers(&self.row.name, &self.numbers)

@@ -40,6 +40,7 @@ pub struct Settings {
 ///
 /// let (rows, columns): (BufferTensorDesc, BufferTensorDesc) = ("u8[2,3]:[3,1]".parse()?, "u8[2,3]:[1,2]".parse()?);
 /// let mut plans = Plans::new(256);
+/// assert!(plans.is_empty());
 /// let mut turned = [0; 6];
 /// for _ in 0..10 {
 ///     plans.get(&rows, &columns, &Settings::default())?.run(b"abcdef", &mut turned)?;

@@ -229,6 +229,15 @@ impl Relayout {
 
     /// The same copy as a CPU of this family would plan it, for tests and measurements: its rules, and the
     /// caches of its server CPUs. The kernels stay those of this CPU.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{CpuFamily, Relayout}, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+    /// let plan = Relayout::new(&rows, &columns)?.with_cpu_family(CpuFamily::Zen5);
+    /// assert!(plan.explain().contains("Zen 5, L1 data cache of 48 KiB in 12 ways"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn with_cpu_family(self, family: CpuFamily) -> Relayout {
         let Knobs { level, streaming_from, .. } = self.knobs;
@@ -238,7 +247,8 @@ impl Relayout {
 
     /// The same copy into memory of which more is known. Into memory that is
     /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
-    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)). An example is at
+    /// [`DestinationMemory`].
     #[must_use]
     pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
         let streaming_from = match memory {

@@ -212,6 +212,14 @@ impl Limits {
     /// 2³²−1 elements, a total that is a multiple of 4 and at least 4), *DML_BUFFER_BINDING* (offsets
     /// are multiples of 16, `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT`) and *BindOutputs* (an output owns its
     /// whole range). Single operators narrow ranks and types further.
+    ///
+    /// ```
+    /// use tensor_layout::{upload::FeatureLevel, Limits};
+    ///
+    /// let (first, latest) = (Limits::directml_level("1.0".parse::<FeatureLevel>()?), Limits::directml());
+    /// assert!(first.max_rank < latest.max_rank);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn directml_level(level: FeatureLevel) -> Limits {
         let (min_rank, max_rank) = level.ranks();
