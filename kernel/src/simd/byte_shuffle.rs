@@ -1,0 +1,326 @@
+//! A few rows of odd runs interleaved into one row, and the way back, by byte shuffles: tiles of three
+//! elements, pixels of three 16-bit channels.
+//!
+//! Every vector of the destination takes its bytes from two to four vectors of the source: one in each row,
+//! all as far into their rows; or, when deinterleaving, some that follow each other. Which bytes those are
+//! repeats with a period of the destination. So one table names the source byte of each byte of a period and
+//! a vector more, and a vector that begins somewhere in a period reads the table from there on.
+
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+use crate::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
+use crate::nest::{Plane, Stride};
+
+/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64
+/// in six.
+const MOST_REGISTERS: usize = 4;
+
+/// The longest period, four runs of half a vector, and a vector.
+const TABLE: usize = MOST_REGISTERS * 32 + 64;
+
+/// How the destination rows of a plane are shuffled from its source.
+pub(super) struct ByteShuffle {
+    /// For each byte of the destination, which byte of the source vectors it is.
+    table: [u8; TABLE],
+    /// The bytes of a period on the destination, and how far the source vectors move on in one.
+    period: usize,
+    advance: usize,
+    /// How many source vectors, and how far apart.
+    pub(super) registers: usize,
+    distance: usize,
+    /// The bytes that are readable from the first source vector on, and how many fewer from each further one
+    /// on.
+    readable: usize,
+    fewer: usize,
+    /// Destination rows: how many, how many bytes each, how far apart they are stored, and how far apart they
+    /// begin on the source.
+    rows: usize,
+    row: usize,
+    pitch: usize,
+    source_step: usize,
+    /// The bytes of a source row.
+    source_row: usize,
+}
+
+impl ByteShuffle {
+    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or
+    /// deinterleaves so few rows.
+    pub(super) fn of(plane: &Plane, vector: usize) -> Option<ByteShuffle> {
+        let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
+        let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
+        let whole = run * columns * rows;
+        if !(3..=vector / 2).contains(&run) {
+            return None;
+        }
+        if (2..=MOST_REGISTERS).contains(&rows) && destination == rows * run && whole >= LEAST_SHUFFLED {
+            let shuffle = ByteShuffle {
+                table: [0; TABLE],
+                period: destination,
+                advance: run,
+                registers: rows,
+                distance: source,
+                readable: columns * run,
+                fewer: 0,
+                rows: 1,
+                row: whole,
+                pitch: 0,
+                source_step: 0,
+                source_row: columns * run,
+            };
+            return shuffle.with_table(vector, |period, place| place / run * vector + period * run + place % run);
+        }
+        if (2..MOST_REGISTERS).contains(&columns) && source == columns * run && rows * run >= LEAST_SHUFFLED {
+            let shuffle = ByteShuffle {
+                table: [0; TABLE],
+                period: run,
+                advance: source,
+                registers: MOST_REGISTERS,
+                distance: vector,
+                readable: whole,
+                fewer: vector,
+                rows: columns,
+                row: rows * run,
+                pitch: destination,
+                source_step: run,
+                source_row: whole,
+            };
+            return shuffle.with_table(vector, |period, place| period * source + place);
+        }
+        None
+    }
+
+    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if
+    /// they are short and are side by side.
+    pub(super) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteShuffle> {
+        let (run, whole) = (unit * extent, unit * extent * count.extent);
+        let dense = count.source == run && count.destination == run;
+        if !dense || run > vector / 2 || whole < LEAST_SHUFFLED {
+            return None;
+        }
+        let shuffle = ByteShuffle {
+            table: [0; TABLE],
+            period: run,
+            advance: run,
+            registers: MOST_REGISTERS,
+            distance: vector,
+            readable: whole,
+            fewer: vector,
+            rows: 1,
+            row: whole,
+            pitch: 0,
+            source_step: 0,
+            source_row: whole,
+        };
+        shuffle.with_table(vector, |period, place| period * run + (run - unit - place / unit * unit) + place % unit)
+    }
+
+    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period
+    /// `period`. `None` if that is stored after the last of them.
+    fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteShuffle> {
+        let (mut period, mut place, mut last) = (0, 0, 0);
+        for entry in &mut self.table[..self.period + vector - 1] {
+            *entry =
+                u8::try_from(byte(period, place)).ok().filter(|&byte| usize::from(byte) < self.registers * vector)?;
+            last = last.max(usize::from(*entry) / vector);
+            place += 1;
+            if place == self.period {
+                (period, place) = (period + 1, 0);
+            }
+        }
+        self.registers = (last + 1).max(2);
+        Some(self)
+    }
+}
+
+/// Shuffles all planes of a walk, from `REGISTERS` source vectors.
+pub(super) struct ShufflePlanes<'a, const REGISTERS: usize> {
+    pub(super) shuffle: &'a ByteShuffle,
+    pub(super) walk: &'a Walk<'a>,
+}
+
+impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
+    /// # Safety
+    ///
+    /// `shuffle` was made for vectors of `V::BYTES` bytes and has `REGISTERS` source vectors. In every
+    /// iteration, the span of its plane is readable on the source and writable on the destination.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
+        // Pieces of a row that is streamed begin as aligned as the first.
+        const { assert!(SHUFFLE_PIECE.is_multiple_of(V::BYTES)) };
+        let ShufflePlanes { shuffle, walk } = self;
+        debug_assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
+        let piece = if shuffle.rows == 1 { shuffle.row } else { SHUFFLE_PIECE };
+        for iteration in walk.iterations(shuffle.row * shuffle.rows) {
+            // The rows of a small plane end before what is further on in them would be read.
+            let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
+            let in_row = || match shuffle.rows {
+                1 => iteration.later_in_rows(shuffle.source_row, walk.schedule),
+                _ => iteration.later_in_row(shuffle.source_row),
+            };
+            let later = next_plane.or_else(in_row);
+            if walk.streaming && shuffle.rows == 1 {
+                // The line in which the row ends is stored in part: by then it has come.
+                // SAFETY: a prefetch may go anywhere.
+                unsafe { V::prefetch_to_write(iteration.to.wrapping_add(shuffle.row)) };
+            }
+            for first in (0..shuffle.row).step_by(piece) {
+                for number in 0..shuffle.rows {
+                    let row = Row {
+                        shuffle,
+                        from: iteration.from.wrapping_add(number * shuffle.source_step),
+                        to: iteration.to.wrapping_add(number * shuffle.pitch),
+                        later,
+                        number,
+                    };
+                    // SAFETY: the row is one of the plane, and `first..first + piece` a part of it or more,
+                    // which is cut off.
+                    unsafe {
+                        if walk.streaming {
+                            row.piece::<V, REGISTERS, true>(first, piece);
+                        } else {
+                            row.piece::<V, REGISTERS, false>(first, piece);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A destination row of a plane.
+struct Row<'a> {
+    shuffle: &'a ByteShuffle,
+    /// Where its first source vector begins, and where it begins itself.
+    from: *const u8,
+    to: *mut u8,
+    later: Option<*const u8>,
+    number: usize,
+}
+
+impl Row<'_> {
+    /// Writes bytes `first..first + piece` of the row, as far as it goes. Vectors that are streamed are
+    /// aligned, so the first piece is longer by what is before the first of them, and the others begin as
+    /// much later.
+    ///
+    /// # Safety
+    ///
+    /// The shuffle was made for vectors of `V::BYTES` bytes;
+    /// `shuffle.readable - number * shuffle.source_step` bytes are readable at `from` (and at each further
+    /// source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
+    #[inline(always)]
+    unsafe fn piece<V: Vector, const REGISTERS: usize, const STREAMING: bool>(&self, first: usize, piece: usize) {
+        let Row { shuffle, from, to, .. } = *self;
+        let head = if STREAMING { to.align_offset(V::BYTES).min(shuffle.row) } else { 0 };
+        let end = (first + piece + head).min(shuffle.row);
+        let readable = shuffle.readable - self.number * shuffle.source_step;
+        let all_registers = (REGISTERS - 1) * shuffle.fewer + V::BYTES;
+        let mut at = first + head;
+        let (mut place, mut phase) = (at / shuffle.period * shuffle.advance, at % shuffle.period);
+        let (more, rest) = (V::BYTES / shuffle.period * shuffle.advance, V::BYTES % shuffle.period);
+        let next = |(at, place, phase): (usize, usize, usize)| match (phase + rest).checked_sub(shuffle.period) {
+            None => (at + V::BYTES, place + more, phase + rest),
+            Some(phase) => (at + V::BYTES, place + more + shuffle.advance, phase),
+        };
+        // Then the fourth vector reads the table from where the first does.
+        let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
+        // SAFETY: byte `at` is `phase` bytes into the period at `place`, less than a period, so the table has
+        // a vector there. Source vectors are read whole while `place + all_registers` is readable, else in
+        // part. Whole vectors end before `end`; streamed ones begin after the aligned `head`.
+        unsafe {
+            if first == 0 && head > 0 {
+                self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);
+            }
+            while at < end {
+                // As many vectors as can be read and written whole for sure: each moves the source vectors
+                // this far at most.
+                let whole = match (readable - place).checked_sub(all_registers) {
+                    Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
+                    None => 0,
+                };
+                if in_threes && whole >= 3 {
+                    let second = next((at, place, phase));
+                    let third = next(second);
+                    let steps = [0, second.1 - place, third.1 - place];
+                    let tables = [phase, second.2, third.2].map(|phase| V::load(shuffle.table.as_ptr().add(phase)));
+                    for _ in 0..whole / 3 {
+                        for (i, (step, table)) in steps.into_iter().zip(tables).enumerate() {
+                            self.vector::<V, REGISTERS, STREAMING>(at + i * V::BYTES, place + step, table);
+                        }
+                        at += 3 * V::BYTES;
+                        place += 3 * V::BYTES / shuffle.period * shuffle.advance;
+                    }
+                    continue;
+                }
+                for _ in 0..whole {
+                    let table = V::load(shuffle.table.as_ptr().add(phase));
+                    self.vector::<V, REGISTERS, STREAMING>(at, place, table);
+                    (at, place, phase) = next((at, place, phase));
+                }
+                if whole == 0 {
+                    let line = self.partial::<V, REGISTERS>(from.add(place), readable - place, phase);
+                    let (to, bytes) = (to.add(at), (end - at).min(V::BYTES));
+                    if STREAMING && bytes == V::BYTES {
+                        line.stream(to)
+                    } else {
+                        line.store_partial(to, bytes)
+                    }
+                    (at, place, phase) = next((at, place, phase));
+                }
+            }
+        }
+    }
+
+    /// Writes the vector at byte `at` of the row, whose first source vector begins at `place`.
+    ///
+    /// # Safety
+    ///
+    /// Vectors are readable at `place` and at each further source vector, and one is writable at `at`,
+    /// aligned if it is streamed.
+    #[inline(always)]
+    unsafe fn vector<V: Vector, const REGISTERS: usize, const STREAMING: bool>(
+        &self,
+        at: usize,
+        place: usize,
+        table: V,
+    ) {
+        let shuffle = self.shuffle;
+        // SAFETY: the caller's promise; a prefetch may go anywhere.
+        unsafe {
+            if let Some(later) = self.later {
+                // Source vectors of several rows move on by less than themselves: they are prefetched one
+                // after the other.
+                let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
+                V::prefetch(later.wrapping_add(place + register * shuffle.distance));
+            }
+            let mut registers = [V::zero(); REGISTERS];
+            for (i, register) in registers.iter_mut().enumerate() {
+                *register = V::load(self.from.add(place + i * shuffle.distance));
+            }
+            let line = V::shuffle(registers, table);
+            let to = self.to.add(at);
+            if STREAMING { line.stream(to) } else { line.store(to) }
+        }
+    }
+
+    /// A vector of the destination whose first source vector begins at `from`, where `readable` bytes are.
+    ///
+    /// # Safety
+    ///
+    /// `readable` bytes are readable at `from`, and `i * shuffle.fewer` fewer at each further source vector
+    /// `i`; `phase` is below the period.
+    #[inline(always)]
+    unsafe fn partial<V: Vector, const REGISTERS: usize>(&self, from: *const u8, readable: usize, phase: usize) -> V {
+        let shuffle = self.shuffle;
+        // SAFETY: no source vector is read further than the caller says; a vector of the table is readable
+        // from any place of a period on.
+        unsafe {
+            let mut registers = [V::zero(); REGISTERS];
+            for (i, register) in registers.iter_mut().enumerate() {
+                let bytes = readable.saturating_sub(i * shuffle.fewer).min(V::BYTES);
+                *register = V::load_partial(from.wrapping_add(i * shuffle.distance), bytes);
+            }
+            V::shuffle(registers, V::load(shuffle.table.as_ptr().add(phase)))
+        }
+    }
+}
