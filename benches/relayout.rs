@@ -1,9 +1,8 @@
 //! The relayout suite: how long each case takes beside a plain copy of as many bytes.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--tuning TEXT] [--peers]
+//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--family NAME] [--peers]
 //! cargo bench --bench relayout -- --memory
-//! cargo bench --bench relayout -- --measured [--csv] [--only GLOB]
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
 //!
@@ -14,8 +13,7 @@
 //! from the means, of relayout_reversed.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
 //! With `--threads`, `run_parallel` is compared with copies that use as many threads.
 //!
-//! `--tuning` gives every plan these settings (see `Tuning`). `--measured` runs the measured mode instead: a
-//! line for each setting it tries, with its time beside that of the plan as it is.
+//! `--family` makes every plan as another family of CPUs would (`Zen 3`: see `CpuFamily`).
 //!
 //! `--memory` compares ordinary and non-temporal stores, by size, into memory that no one has touched and
 //! into memory that was just written: what `DestinationMemory` means.

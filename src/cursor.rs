@@ -1,4 +1,5 @@
-//! Reading text so that every error points at the byte it stopped at.
+//! Reading text so that every error points at the byte it stopped at. Public for tensor-layout-hlo alone,
+//! which reads lines by the same lexer.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,18 +15,18 @@ fn is_blank(c: char) -> bool {
 /// A place in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens
 /// are skipped, as XLA's lexer does.
 #[derive(Clone)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    pub fn new(text: &'a str) -> Self {
         Cursor { text, at: 0 }
     }
 
     /// What is left, without leading blanks and comments. A comment that does not end is left where it is.
-    pub(crate) fn rest(&mut self) -> &'a str {
+    pub fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
             // Nearly always a token is here already.
@@ -48,22 +49,22 @@ impl<'a> Cursor<'a> {
     }
 
     /// The byte the next token starts at.
-    pub(crate) fn position(&mut self) -> usize {
+    pub fn position(&mut self) -> usize {
         self.rest();
         self.at
     }
 
     /// Goes back (or forward) to a byte that [`position`](Self::position) gave.
-    pub(crate) fn move_to(&mut self, position: usize) {
+    pub fn move_to(&mut self, position: usize) {
         self.at = position;
     }
 
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         self.rest().bytes().next()
     }
 
     /// Takes `token` if it comes next.
-    pub(crate) fn eat(&mut self, token: &str) -> bool {
+    pub fn eat(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -72,12 +73,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `token`, or fails with `expected` (which should name the alternatives as well).
-    pub(crate) fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
+    pub fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
         if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
     }
 
     /// The word of letters, digits and `_` that comes next: empty if there is none.
-    pub(crate) fn word(&mut self) -> &'a str {
+    pub fn word(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         self.at += end;
@@ -85,7 +86,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A decimal number below 2^64.
-    pub(crate) fn number(&mut self, expected: &str) -> Result<u64, Error> {
+    pub fn number(&mut self, expected: &str) -> Result<u64, Error> {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let digits = rest.get(..end).unwrap_or("");
@@ -98,7 +99,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A decimal number that XLA keeps in 63 bits: above, it would wrap there.
-    pub(crate) fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
+    pub fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
         let start = self.position();
         let number = self.number(expected)?;
         if i64::try_from(number).is_ok() {
@@ -108,7 +109,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A list of items between separators that are commas, up to `close`, which is taken as well.
-    pub(crate) fn list<T>(
+    pub fn list<T>(
         &mut self,
         close: &str,
         mut item: impl FnMut(&mut Self) -> Result<T, Error>,
@@ -127,12 +128,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may follow.
-    pub(crate) fn end(&mut self, expected: &str) -> Result<(), Error> {
+    pub fn end(&mut self, expected: &str) -> Result<(), Error> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(expected)) }
     }
 
     /// The error that something else was expected where the cursor is.
-    pub(crate) fn error(&mut self, expected: &str) -> Error {
+    pub fn error(&mut self, expected: &str) -> Error {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let found = match rest.chars().next() {
@@ -144,7 +145,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// As [`error`](Self::error), pointing at `position`.
-    pub(crate) fn error_at(&mut self, position: usize, expected: &str) -> Error {
+    pub fn error_at(&mut self, position: usize, expected: &str) -> Error {
         self.move_to(position);
         self.error(expected)
     }

@@ -59,17 +59,10 @@ impl Dims {
     /// ```
     /// let dims = tensor_layout::Dims::from(vec![2, 3]);
     /// assert_eq!(dims.as_slice(), [2, 3]);
-    /// assert_eq!(dims.into_vec(), vec![2, 3]);
     /// ```
     #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.0
-    }
-
-    /// The numbers as a vector.
-    #[must_use]
-    pub fn into_vec(self) -> Vec<u64> {
-        self.0.into_vec()
     }
 }
 
@@ -107,7 +100,7 @@ impl From<Vec<u64>> for Dims {
 
 impl From<Dims> for Vec<u64> {
     fn from(dims: Dims) -> Vec<u64> {
-        dims.into_vec()
+        dims.0.into_vec()
     }
 }
 

@@ -10,12 +10,13 @@ compile_error!(
 extern crate alloc;
 
 mod checked;
-mod cursor;
 mod dims;
 mod error;
 mod typed_sizes;
 
 pub mod bridge;
+#[doc(hidden)]
+pub mod cursor;
 pub mod draw;
 pub mod element;
 pub mod interop;

@@ -8,8 +8,8 @@
 //! use tensor_layout::{ArrayShape, ToIndexMap};
 //!
 //! let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-//! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride()).collect::<Vec<_>>();
-//! assert_eq!(strides(map.components()[1].chain().digits()), [4, 1]);
+//! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride).collect::<Vec<_>>();
+//! assert_eq!(strides(map.components()[1].chain.digits()), [4, 1]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
@@ -17,10 +17,8 @@ pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
 pub use crate::element::plan::{read_bits, write_bits};
 pub use crate::map::plan::{
     BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
-    OffsetBox, PADDING_SEARCH_LIMIT, RowAccess, TileGroup, TileLevel, TileLevels,
+    OffsetBox, PADDING_SEARCH_LIMIT, TileGroup, TileLevel, TileLevels,
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::plan_items::{CopyPass, DescriptorPair};
-pub use crate::strided::plan::{
-    BlockIter, Blocks, ManyBlocks, MemoryOrder, OVERLAP_WORK_LIMIT, Offsets, UniformBlocks,
-};
+pub use crate::strided::plan::{BlockIter, Blocks, ManyBlocks, OVERLAP_WORK_LIMIT, Offsets, UniformBlocks};

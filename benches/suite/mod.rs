@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Relayout, Tuning};
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 pub(crate) const HEADER: &str =
@@ -18,10 +18,8 @@ pub(crate) struct Options {
     only: String,
     rounds: usize,
     pub(crate) threads: usize,
-    /// What plans are tuned to.
-    tuning: Tuning,
-    /// Try the candidates of the measured mode instead.
-    measured: bool,
+    /// Plans as of another family of CPUs.
+    family: CpuFamily,
     /// Compare stores into fresh memory and into memory that was just written.
     memory: bool,
 }
@@ -34,8 +32,7 @@ impl Options {
             only: "*".into(),
             rounds: 0,
             threads: 1,
-            tuning: Tuning::default(),
-            measured: false,
+            family: CpuFamily::of_this_cpu(),
             memory: false,
         };
         let mut arguments = std::env::args().skip(1);
@@ -47,8 +44,11 @@ impl Options {
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
                 "--threads" => options.threads = value().parse().expect("a number of threads"),
-                "--tuning" => options.tuning = value().parse().expect("a tuning"),
-                "--measured" => options.measured = true,
+                "--family" => {
+                    let name = value();
+                    let named = |family: &CpuFamily| family.to_string() == name;
+                    options.family = CpuFamily::ALL.into_iter().find(named).expect("the name of a family");
+                }
                 "--memory" => options.memory = true,
                 "--bench" => {}
                 other => panic!("unknown argument {other}"),
@@ -129,12 +129,11 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
 /// Times a case, prints a line for this crate and for each contestant, and gives this crate's ratio.
 fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
     let threads = Threads::new(options.threads);
-    let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap().with_tuning(options.tuning).unwrap();
+    let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap();
+    let other = options.family != CpuFamily::of_this_cpu();
+    let relayout = if other { relayout.with_cpu_family(options.family) } else { relayout };
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
-    if options.measured {
-        return trials(case, relayout, ours.source.bytes(), ours.destination.bytes_mut());
-    }
     // A slice of a larger buffer counts for what is moved.
     let elements = case.elements();
     let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
@@ -197,17 +196,6 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
         );
     }
     minimum(1) / copy_seconds
-}
-
-/// Prints what each candidate of the measured mode takes, beside the plan as it is, and gives the best of
-/// these ratios.
-fn trials(case: &Case, relayout: Relayout, source: &[u8], destination: &mut [u8]) -> f64 {
-    let trials = relayout.measured(source, destination).unwrap().trials();
-    let seconds = |place: usize| trials[place].1.as_secs_f64();
-    for (place, (tuning, _)) in trials.iter().enumerate() {
-        println!("{},{},\"{tuning}\",{:.3e},{:.3}", case.size, case.name, seconds(place), seconds(place) / seconds(0));
-    }
-    (0..trials.len()).map(seconds).fold(f64::INFINITY, f64::min) / seconds(0)
 }
 
 /// What non-temporal stores take beside ordinary ones, by what the destination was before: never touched (the

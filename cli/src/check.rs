@@ -46,7 +46,7 @@ enum RoleName {
 
 /// The limits of this name. An unknown name is bad usage.
 pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
-    Limits::by_name(name).map_err(|error| Stop::Unusable(error.to_string()))
+    name.parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -72,7 +72,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
     let result = validate(&desc, &Buffer::new(length, arguments.offset, role), limits);
     let (report, mut errors) = match &result {
         Ok(report) => (report, Vec::new()),
-        Err(errors) => (errors.report(), errors.iter().cloned().collect()),
+        Err(errors) => (&*errors.report, errors.to_vec()),
     };
     if let Some(sizes) = &arguments.box_sizes {
         errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
@@ -98,8 +98,8 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
             .with("needed_buffer_bytes", needed)
             .with("gap_bits", u64::try_from(report.gap_bits).ok())
             .with("overwrites_gaps", report.overwrites_gaps)
-            .with("alignment_asked", report.alignment_asked)
-            .with("alignment_had", report.alignment_had)
+            .with("alignment_required", report.alignment_required)
+            .with("alignment_found", report.alignment_found)
             .with("index_width", report.index_width.to_string())
             .with("pieces", report.pieces.map(|pieces| pieces.number()))
             .with(
@@ -144,7 +144,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
 fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Option<u64> {
     let report = match description {
         Ok(report) => report,
-        Err(errors) => errors.report(),
+        Err(errors) => &errors.report,
     };
     report.bound.end.checked_add(offset).filter(|&end| end < u64::MAX)
 }

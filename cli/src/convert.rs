@@ -13,7 +13,7 @@ use crate::input_file::{Bytes, open};
 use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
-use crate::pieces::{PIECE, Pieces};
+use crate::pieces::{Halt, PIECE, Pieces};
 use crate::progress;
 use crate::table::{long_bytes, wrapped};
 
@@ -144,8 +144,8 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
             Err(error) => return output.refuse("", &error),
         };
         let (file, start) = match source(input, &from, &plan)? {
-            Ok(source) => source,
-            Err(sentence) => {
+            Source::Of(file, start) => (file, start),
+            Source::Unfit(sentence) => {
                 output.complain(&format!("{} {sentence}", input.display()))?;
                 return Ok(Verdict::Failed);
             }
@@ -156,13 +156,13 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         new.append(&header)?;
         let source = file.get(start..).unwrap_or(&[]);
         let bar = progress::bar(plan.destination_size_in_bytes());
-        let done = match Pieces::of(&plan, PIECE) {
-            Ok(pieces) => pieces.run(source, &bar, |bytes| new.append(bytes))?,
-            Err(error) => Err(error),
-        };
+        let pieces = Pieces::of(&plan, PIECE).map_err(Halt::Refused);
+        let done = pieces.and_then(|pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
         bar.finish_and_clear();
-        if let Err(error) = done {
-            return output.refuse(&input.to_string_lossy(), &error);
+        match done {
+            Ok(()) => {}
+            Err(Halt::Refused(error)) => return output.refuse(&input.to_string_lossy(), &error),
+            Err(Halt::Stop(stop)) => return Err(stop),
         }
         file.check_unchanged(input)?;
         // Some systems replace no file that is mapped, and this may be the input's own name.
@@ -183,38 +183,45 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The bytes of the input file and where its elements begin, or the rest of a sentence that says why they are
-/// not in the layout.
-fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
+/// What the input file holds.
+enum Source {
+    /// Its bytes, and where the elements begin.
+    Of(Bytes, usize),
+    /// Not the layout: the rest of a sentence that says why.
+    Unfit(String),
+}
+
+fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
     if !is_npy(path) {
         // A buffer of DirectML's is rounded up to 4 bytes.
         let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
         if length != needed && length != rounded {
-            return Ok(Err(format!("has {}, but {} takes {}", long_bytes(length), from.text, long_bytes(needed))));
+            let (length, needed) = (long_bytes(length), long_bytes(needed));
+            return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
         }
-        return Ok(Ok((Bytes::of(file, length, path)?, 0)));
+        return Ok(Source::Of(Bytes::of(file, length, path)?, 0));
     }
     let bytes = Bytes::of(file, length, path)?;
     let (header, start) = match npy::read_header(&bytes) {
         Ok(read) => read,
-        Err(sentence) => return Ok(Err(sentence)),
+        Err(sentence) => return Ok(Source::Unfit(sentence)),
     };
     if let Err(sentence) = header.check(&from.map, &from.text) {
-        return Ok(Err(sentence));
+        return Ok(Source::Unfit(sentence));
     }
     let data = u64::try_from(bytes.len().saturating_sub(start)).unwrap_or(u64::MAX);
     let expected = match header.map() {
         Ok(map) => map.physical_size_in_bytes(),
-        Err(error) => return Ok(Err(format!("is refused: {error}"))),
+        Err(error) => return Ok(Source::Unfit(format!("is refused: {error}"))),
     };
     if data != expected {
-        return Ok(Err(format!(
+        return Ok(Source::Unfit(format!(
             "has {} after its header, but its shape takes {}",
             long_bytes(data),
             long_bytes(expected)
         )));
     }
-    Ok(Ok((bytes, start)))
+    Ok(Source::Of(bytes, start))
 }

@@ -28,6 +28,7 @@ mod whole_number;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use output::{Output, Stop, Verdict};
@@ -80,8 +81,29 @@ enum Command {
     Shader(shader::Arguments),
 }
 
+/// The arguments, or the exit status. A word too many is explained in a sentence before the usage.
+fn arguments() -> Result<Cli, ExitCode> {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') => {
+            let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+            eprintln!(
+                "error: `{word}` is one argument too many. A layout with blanks or brackets needs quotes.\n\n{usage}"
+            );
+            Err(ExitCode::from(2))
+        }
+        _ => error.exit(),
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match arguments() {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
     signals::prepare();
     if let Err(error) = KernelLevel::requested() {
         eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut table =
         Table::new(&[("name", Align::Left), ("axes", Align::Left), ("types", Align::Left), ("memory", Align::Left)]);
     for row in found {
-        table.row(vec![row.name_with_numbers(), row.axes.into(), row.types.into(), row.memory.into()]);
+        table.row(vec![row.to_string(), row.axes.into(), row.types.into(), row.memory.into()]);
     }
     for line in table.lines() {
         output.line(line)?;
@@ -61,12 +61,12 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
 }
 
 fn object(row: &Row) -> Object {
-    let object = Object::default().with("name", row.name_with_numbers());
+    let object = Object::default().with("name", row.to_string());
     cells(row).into_iter().fold(object, |object, (key, cell)| object.with(key, cell))
 }
 
 fn everything(row: &Row) -> String {
     let line = |(key, cell): (&str, String)| format!("\n  {key:<9}{cell}");
     let lines = cells(row).into_iter().filter(|(_, cell)| !cell.is_empty() && cell != "-");
-    row.name_with_numbers() + &lines.map(line).collect::<String>()
+    row.to_string() + &lines.map(line).collect::<String>()
 }

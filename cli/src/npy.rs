@@ -1,5 +1,6 @@
 //! The header of a .npy file: NumPy's format, versions 1 to 3.
 
+use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::header_text::copied_text;
@@ -39,7 +40,7 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
     let descr = header
         .data_type
-        .numpy_descr()
+        .name_in(Naming::Npy)
         .ok_or(Error::UnsupportedDataType { data_type: header.data_type.xla_name(), by: "the .npy format".into() })?;
     let order = if header.fortran_order { "True" } else { "False" };
     let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
@@ -152,7 +153,7 @@ impl<'a> Dictionary<'a> {
         }
         let missing = |key: &str| format!("has no `{key}` in its header");
         let descr = descr.ok_or_else(|| missing("descr"))?;
-        let data_type = DataType::from_numpy_descr(descr).ok_or_else(|| match descr.starts_with('>') {
+        let data_type = DataType::from_name_in(Naming::Npy, descr).ok_or_else(|| match descr.starts_with('>') {
             true => format!(
                 "holds big-endian elements ({descr}); save it with the byte order of {}",
                 descr.replace('>', "<")

@@ -9,6 +9,21 @@ use tensor_layout::relayout::{Piece, Relayout};
 use crate::input_file::zeroed;
 use crate::output::Stop;
 
+/// Why a copy in pieces ended early.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The program ends.
+    Stop(Stop),
+    /// This copy is refused; others go on.
+    Refused(Error),
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Halt {
+        Halt::Stop(stop)
+    }
+}
+
 /// How many bytes of its output a copy has in memory at once, if it can be cut.
 pub(crate) const PIECE: u64 = 64 << 20;
 
@@ -40,7 +55,7 @@ impl Pieces {
         source: &[u8],
         bar: &ProgressBar,
         mut take: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<Result<(), Error>, Stop> {
+    ) -> Result<(), Halt> {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
@@ -52,19 +67,17 @@ impl Pieces {
         bar: &ProgressBar,
         mut prepare: impl FnMut(Range<usize>, &mut [u8]),
         mut take: impl FnMut(Range<usize>, &[u8]) -> Result<(), Stop>,
-    ) -> Result<Result<(), Error>, Stop> {
+    ) -> Result<(), Halt> {
         let mut buffer = zeroed(self.longest)?;
         for piece in &self.pieces {
             let range = piece.destination_range();
             let bytes = buffer.get_mut(..range.len()).unwrap_or_default();
             prepare(range.clone(), bytes);
-            if let Err(error) = piece.run(source, bytes) {
-                return Ok(Err(error));
-            }
+            piece.run(source, bytes).map_err(Halt::Refused)?;
             take(range, bytes)?;
             bar.inc(bytes.len() as u64);
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }
 
@@ -98,7 +111,7 @@ mod tests {
                 joined.extend_from_slice(bytes);
                 Ok(())
             };
-            pieces.run(&source, &ProgressBar::hidden(), take).unwrap().unwrap();
+            pieces.run(&source, &ProgressBar::hidden(), take).unwrap();
             assert!(joined == whole, "{from} -> {to}");
             assert_eq!(longest, pieces.longest());
             let cut = pieces.pieces.len() > 8;

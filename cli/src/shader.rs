@@ -33,6 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    arguments.program.check_target()?;
     if let Some((from, to)) = arguments.program.layouts() {
         return arguments.program.run(from, to, output);
     }

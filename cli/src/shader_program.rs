@@ -24,7 +24,7 @@ pub(crate) struct ProgramArguments {
     form: Option<Form>,
     /// The language: wgsl, hlsl, msl, spirv or glsl. All but the first require a build with naga:
     /// cargo install --path cli --features naga.
-    #[arg(long, visible_alias = "language", value_name = "NAME", requires = "from", default_value = "wgsl")]
+    #[arg(long, visible_alias = "language", value_name = "NAME", default_value = "wgsl")]
     target: Target,
     /// The value of padding: zero, or the bits of one element as 0x...; kept, if left out.
     #[arg(long, requires = "from", value_name = "PATTERN")]
@@ -35,6 +35,22 @@ impl ProgramArguments {
     /// The two layouts, if both are given.
     pub(crate) fn layouts(&self) -> Option<(&str, &str)> {
         self.from.as_deref().zip(self.to.as_deref())
+    }
+
+    /// Index functions are in WGSL, and so is all that a build without naga writes.
+    pub(crate) fn check_target(&self) -> Result<(), Stop> {
+        let target = self.target;
+        if target != Target::Wgsl && self.from.is_none() {
+            return Err(Stop::Unusable(format!(
+                "index functions are written in WGSL alone; --target {target} requires --from and --to"
+            )));
+        }
+        if target != Target::Wgsl && !cfg!(feature = "naga") {
+            return Err(Stop::Unusable(format!(
+                "this build cannot translate WGSL to {target}; install one that can: `cargo install --path cli --features naga`"
+            )));
+        }
+        Ok(())
     }
 
     pub(crate) fn run(&self, from: &str, to: &str, output: &mut Output) -> Result<Verdict, Stop> {
@@ -103,12 +119,8 @@ fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     if target == Target::Wgsl { Ok(pass.wgsl().to_owned()) } else { pass.translated(target) }
 }
 
+/// [`ProgramArguments::check_target`] refuses the other languages.
 #[cfg(not(feature = "naga"))]
-fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
-    if target == Target::Wgsl {
-        return Ok(pass.wgsl().to_owned());
-    }
-    let reason =
-        format!("this build has no translator to {target}; install it with `cargo install --path cli --features naga`");
-    Err(Error::NotExpressible { target: "program in another language than WGSL", reason })
+fn translated(pass: &Pass, _: Target) -> Result<String, Error> {
+    Ok(pass.wgsl().to_owned())
 }

@@ -1,5 +1,7 @@
 //! Aligned columns, wrapped lines, and numbers of bytes as text.
 
+pub(crate) use tensor_layout_hlo::short_bytes;
+
 /// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -66,19 +68,6 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
         lines.push(current);
     }
     lines.join("\n")
-}
-
-/// `96`, `4.0 KiB`, `1.5 GiB`.
-pub(crate) fn short_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let (mut value, mut unit) = (u128::from(bytes) * 10 / 1024, 0);
-    while value >= 10_240 && unit + 1 < UNITS.len() {
-        (value, unit) = (value / 1024, unit + 1);
-    }
-    format!("{}.{} {}", value / 10, value % 10, UNITS.get(unit).copied().unwrap_or(""))
 }
 
 /// `4096 bytes (4.0 KiB)`.

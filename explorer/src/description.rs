@@ -17,7 +17,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
         .map(|line| {
             let reason = line.reason();
             json!({
-                "notation": line.notation.name(),
+                "notation": line.notation.to_string(),
                 "title": line.notation.title(),
                 "text": line.text.ok(),
                 "reason": reason,
@@ -29,7 +29,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
     let min_bytes = u128::from(map.span_elements()).saturating_mul(bits).div_ceil(8).next_multiple_of(4);
     Ok(json!({
         "canonical": layout.to_string(),
-        "notation": layout.notation().name(),
+        "notation": layout.notation().to_string(),
         "data_type": map.data_type().xla_name(),
         "element_bits": map.element_bits(),
         "sizes": list(map.sizes()),

@@ -14,7 +14,7 @@ pub(crate) fn limit_names() -> Value {
 
 pub(crate) fn check(layout: &str, limits: &str, bytes: &str, offset: &str, is_output: bool) -> Result<Value, Error> {
     let layout = read(layout)?;
-    let limits = Limits::by_name(limits)?;
+    let limits = limits.parse::<Limits>()?;
     let (desc, remark) = bound_as(layout.layout())?;
     let offset = number(offset, "an offset in bytes")?.unwrap_or(0);
     let needed = layout.to_index_map()?.physical_size_in_bytes().saturating_add(offset);
@@ -23,7 +23,7 @@ pub(crate) fn check(layout: &str, limits: &str, bytes: &str, offset: &str, is_ou
     let result = validate(&desc, &Buffer::new(bytes, offset, role), &limits);
     let (report, errors): (_, Vec<&Error>) = match &result {
         Ok(report) => (report, Vec::new()),
-        Err(errors) => (errors.report(), errors.iter().collect()),
+        Err(errors) => (&*errors.report, errors.iter().collect()),
     };
     Ok(json!({
         "ok": errors.is_empty(),

@@ -105,9 +105,7 @@ fn index(text: &[u8]) {
     for part in index.parts() {
         assert!(!part.contains(['/', '\\']) && part != ".." && !part.is_empty(), "{part:?} is not a plain name");
     }
-    for (tensor, part) in index.tensors() {
-        assert_eq!(index.part_of(tensor), Some(part));
-    }
+    assert!(index.tensors().all(|(_, part)| index.parts().any(|known| known == part)));
     let model = Model::default();
     for part in index.parts() {
         let _ = index.check_part(part, &model);

@@ -104,9 +104,9 @@ fn dlpack(input: &Input) {
     };
     // SAFETY: both lists are as long as `ndim` says, or null, or not aligned, where that is a rank that can
     // be read.
-    let Ok(desc) = (unsafe { tensor.to_desc(input.flags) }) else { return };
+    let Ok(desc) = (unsafe { tensor.fields(input.flags) }).and_then(|fields| fields.to_desc()) else { return };
     read(&desc);
-    if let Ok(layout) = DlLayout::new(&desc) {
+    if let Ok(layout) = DlLayout::try_from(&desc) {
         let back = layout.fields().to_desc().unwrap();
         assert_eq!(
             (back.sizes(), back.strides(), back.base_offset()),
@@ -173,10 +173,10 @@ fn pjrt(input: &Input, is_tiled: bool) {
     };
     // SAFETY: the member is initialised, and every list is as long as it says, or null, or not aligned, or
     // too long to be read.
-    let Ok(layout) = (unsafe { raw.to_layout(data_type, &sizes) }) else { return };
+    let Ok(layout) = (unsafe { raw.fields() }).and_then(|fields| fields.to_layout(data_type, &sizes)) else { return };
     match layout {
         AnyLayout::Tiled(shape) => {
-            let back = PjrtLayout::tiled(&shape).unwrap();
+            let back = PjrtLayout::try_from(&shape).unwrap();
             assert_eq!(back.fields().to_layout(data_type, &sizes), Ok(AnyLayout::Tiled(shape.clone())));
             if let Ok(map) = shape.to_index_map() {
                 let _ = (map.offset(&vec![0; map.sizes().len()]), map.class());
@@ -184,7 +184,7 @@ fn pjrt(input: &Input, is_tiled: bool) {
         }
         AnyLayout::Strided(desc) => {
             read(&desc);
-            if let Ok(back) = PjrtLayout::strides(&desc) {
+            if let Ok(back) = PjrtLayout::try_from(&desc) {
                 let AnyLayout::Strided(back) = back.fields().to_layout(data_type, &sizes).unwrap() else { panic!() };
                 assert_eq!(back.strides(), desc.strides());
             }
@@ -219,7 +219,7 @@ fn directml(input: &Input) {
         let Ok(tensor) = DirectmlTensor::new(&desc, level) else { continue };
         let lent = tensor.lend();
         // SAFETY: `tensor` owns the lists.
-        let back = unsafe { lent.raw().to_desc() }.unwrap();
+        let back = unsafe { lent.to_desc() }.unwrap();
         assert_eq!((back.sizes(), back.strides()), (desc.sizes(), desc.strides()));
         assert_eq!(back.total_tensor_size_in_bytes(), desc.total_tensor_size_in_bytes());
         assert_eq!((back.flags(), back.base_offset_alignment()), (desc.flags(), desc.base_offset_alignment()));

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::Shape;
-use tensor_layout::hlo::{BufferAssignment, BufferTable, Inlined, Module, Reader, Record};
+use tensor_layout_hlo::{BufferAssignment, BufferTable, Inlined, Module, Reader, Record};
 
 fuzz_target!(|data: &[u8]| {
     let inlined = Inlined::read(data).unwrap();

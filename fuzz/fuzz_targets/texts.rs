@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::notation::{Notated, Notation, ViewStep, cute, onednn, read_list};
-use tensor_layout::relayout::{KernelLevel, Tuning};
+use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::{FeatureLevel, Limits};
@@ -32,34 +32,33 @@ fuzz_target!(|data: &[u8]| {
         14 => drop(read::<LayoutClass>(text)),
         15 => drop(read::<Notation>(text)),
         16 => drop(read::<KernelLevel>(text)),
-        17 => drop(read::<Tuning>(text)),
-        18 => drop(read::<TpuGeneration>(text)),
-        19 => drop(read::<FeatureLevel>(text)),
-        20 => match Limits::by_name(text) {
+        17 => drop(read::<TpuGeneration>(text)),
+        18 => drop(read::<FeatureLevel>(text)),
+        19 => match text.parse::<Limits>() {
             Ok(limits) => assert!(!limits.name.is_empty()),
             Err(error) => refusal(&error, text),
         },
-        21 => match read_list(text, "a size") {
+        20 => match read_list(text, "a size") {
             Ok(list) => {
                 let written: Vec<String> = list.iter().map(u64::to_string).collect();
                 assert_eq!(read_list(&format!("[{}]", written.join(",")), "a size"), Ok(list));
             }
             Err(error) => refusal(&error, text),
         },
-        22 => {
+        21 => {
             let (name, argument) = text.split_once(' ').unwrap_or((text, ""));
             if let Err(error) = ViewStep::read(name, argument) {
                 refusal(&error, text);
             }
         }
-        23 => match cute::layout(DataType::F32, text) {
+        22 => match cute::layout(DataType::F32, text) {
             Ok(map) => {
                 let written = cute::text(&map).unwrap();
                 assert_eq!(cute::layout(DataType::F32, &written), Ok(map), "{written}");
             }
             Err(error) => refusal(&error, text),
         },
-        24 => {
+        23 => {
             let sizes = [2, 35, 9, 9, 3, 1, 4, 7, 5, 2, 6, 3];
             let rank = text.bytes().filter(u8::is_ascii_alphabetic).count().min(sizes.len());
             match onednn::shape(DataType::S8, &sizes[..rank], text) {

@@ -37,7 +37,7 @@ struct Rule {
 fn limits(input: &Input) -> Limits {
     let names = Limits::NAMES;
     let choice = usize::from(input.limits) % (2 * names.len());
-    let mut limits = names.get(choice).map_or_else(Limits::none, |name| Limits::by_name(name).unwrap());
+    let mut limits = names.get(choice).map_or_else(Limits::none, |name| name.parse::<Limits>().unwrap());
     for rule in input.rules {
         let number = u64::from(rule.number) << (rule.shift % 8);
         match rule.name % 32 {
@@ -54,7 +54,7 @@ fn limits(input: &Input) -> Limits {
             10 => limits.max_binding = number,
             11 => limits.offset_alignment = number,
             12 => limits.max_buffer = number,
-            13 => limits.told_strides = rule.number & 1 == 0,
+            13 => limits.takes_strides = rule.number & 1 == 0,
             14 => limits.unit_inner_stride = rule.number & 1 == 0,
             15 => limits.stride_multiple = number,
             16 => limits.max_stride_bytes = number,
@@ -171,7 +171,7 @@ impl Told<'_> {
         }
         match &self.strides {
             Some(strides) => self.check_strides(strides, sizes, limits, data_type),
-            None => assert!(!limits.told_strides || map.strides().is_some()),
+            None => assert!(!limits.takes_strides || map.strides().is_some()),
         }
     }
 

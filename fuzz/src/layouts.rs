@@ -168,8 +168,9 @@ impl Tiled {
         };
         let layout = Layout::new(&tiling.minor_to_major).unwrap();
         let layout = layout.with_tiles(&tiling.tiles.iter().map(tile).collect::<Vec<_>>());
-        let layout = layout.with_tail_padding_alignment(tiling.tail).unwrap();
-        ArrayShape::new(data_type, &tiling.sizes, layout.with_element_bits(self.element_bits(data_type))).unwrap()
+        let mut layout = layout.with_element_bits(self.element_bits(data_type));
+        layout.tail_padding_alignment = tiling.tail;
+        ArrayShape::new(data_type, &tiling.sizes, layout).unwrap()
     }
 
     pub fn side(&self, data_type: DataType, sizes: &[u64], most_places: u64) -> Side {

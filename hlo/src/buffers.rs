@@ -61,7 +61,7 @@ impl BufferRow {
     /// [`memory_space_name`](tensor_layout::tiled::memory_space_name).
     #[must_use]
     pub fn memory_space(&self) -> u64 {
-        self.shape.layout().memory_space()
+        self.shape.layout().memory_space
     }
 
     /// How many times the size of its elements the array takes; 1 for an empty one.
@@ -250,7 +250,7 @@ impl BufferTable {
                     continue;
                 }
             };
-            let total = self.totals.entry(shape.layout().memory_space()).or_default();
+            let total = self.totals.entry(shape.layout().memory_space).or_default();
             total.buffers = total.buffers.saturating_add(1);
             total.logical_bytes = total.logical_bytes.saturating_add(logical_bytes.into());
             total.padded_bytes = total.padded_bytes.saturating_add(padded_bytes.into());

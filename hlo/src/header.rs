@@ -1,7 +1,7 @@
 //! `ModuleHeader`: the first line of a dump.
 
-use crate::cursor::Cursor;
 use tensor_layout::Error;
+use tensor_layout::cursor::Cursor;
 
 use super::attributes;
 

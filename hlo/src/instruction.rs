@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::cursor::Cursor;
 use tensor_layout::Error;
 use tensor_layout::Shape;
+use tensor_layout::cursor::Cursor;
 
 use super::attributes::{self, Attributes};
 use super::header::tuple_index;
@@ -101,7 +101,7 @@ impl Instruction {
         let is_root = cursor.rest().starts_with("ROOT ") && cursor.eat("ROOT");
         let name = read_name(&mut cursor)?.to_owned();
         cursor.expect("=", "`=`")?;
-        let shape = cursor.shape()?;
+        let shape = Shape::read(&mut cursor)?;
         let opcode = read_opcode(&mut cursor)?.to_owned();
         cursor.expect("(", "`(` and the operands")?;
 

@@ -27,8 +27,8 @@
 
 mod attributes;
 mod buffers;
+mod bytes;
 mod checked;
-mod cursor;
 mod header;
 mod inlined;
 mod instruction;
@@ -38,6 +38,7 @@ mod reader;
 mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
+pub use bytes::short_bytes;
 pub use header::{InputOutputAlias, ModuleHeader};
 pub use inlined::Inlined;
 pub use instruction::{Instruction, OperandAlias};

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use crate::cursor::Cursor;
 use tensor_layout::Error;
+use tensor_layout::cursor::Cursor;
 
 use super::attributes::Open;
 use super::header::ModuleHeader;
@@ -84,13 +84,13 @@ pub struct UnreadableLine {
 #[derive(Debug)]
 pub struct Reader<R> {
     lines: Lines<R>,
-    place: Place,
+    place: Section,
     header: Option<ModuleHeader>,
     sources: Sources,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum Section {
     Outside,
     /// In one of the tables in front of the computations.
     Table(SourceTable),
@@ -111,7 +111,7 @@ const EXCERPT: usize = 60;
 impl<R: BufRead> Reader<R> {
     /// A reader at the beginning of a dump.
     pub fn new(input: R) -> Reader<R> {
-        Reader { lines: Lines::new(input), place: Place::Outside, header: None, sources: Sources::default() }
+        Reader { lines: Lines::new(input), place: Section::Outside, header: None, sources: Sources::default() }
     }
 
     /// The bytes of the dump that have been taken so far.
@@ -134,10 +134,10 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn read(&mut self) -> io::Result<Option<Record>> {
-        while self.place != Place::Ended {
+        while self.place != Section::Ended {
             let Some(line) = self.lines.next()? else {
-                let open = matches!(self.place, Place::Computation { .. });
-                self.place = Place::Ended;
+                let open = matches!(self.place, Section::Computation { .. });
+                self.place = Section::Ended;
                 let error = || Cursor::new("").error("`}` at the end of the computation");
                 let end = || {
                     Record::Unreadable(UnreadableLine {
@@ -153,9 +153,9 @@ impl<R: BufRead> Reader<R> {
                 continue;
             }
             let record = match self.place.clone() {
-                Place::Computation { name, entry } => self.in_computation(line, &name, entry)?,
-                Place::Table(table) => self.outside(&line, Some(table)),
-                Place::Outside | Place::Ended => self.outside(&line, None),
+                Section::Computation { name, entry } => self.in_computation(line, &name, entry)?,
+                Section::Table(table) => self.outside(&line, Some(table)),
+                Section::Outside | Section::Ended => self.outside(&line, None),
             };
             if record.is_some() {
                 return Ok(record);
@@ -167,7 +167,7 @@ impl<R: BufRead> Reader<R> {
     fn outside(&mut self, line: &Line, table: Option<SourceTable>) -> Option<Record> {
         let text = line.text.trim();
         if let Some(table) = SourceTable::titled(text) {
-            self.place = Place::Table(table);
+            self.place = Section::Table(table);
             return None;
         }
         if let Some(table) = table
@@ -180,10 +180,10 @@ impl<R: BufRead> Reader<R> {
             self.header.get_or_insert_with(|| ModuleHeader::read(header));
             return None;
         }
-        self.place = Place::Outside;
+        self.place = Section::Outside;
         match computation_head(line) {
             Ok((name, entry)) => {
-                self.place = Place::Computation { name, entry };
+                self.place = Section::Computation { name, entry };
                 None
             }
             Err(error) => Some(unreadable(line, &error)),
@@ -192,7 +192,7 @@ impl<R: BufRead> Reader<R> {
 
     fn in_computation(&mut self, mut line: Line, name: &Arc<str>, entry: bool) -> io::Result<Option<Record>> {
         if line.text.trim_start().starts_with('}') {
-            self.place = Place::Outside;
+            self.place = Section::Outside;
             return Ok(None);
         }
         let error = match self.instruction(&line, name, entry) {
@@ -244,7 +244,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     fn next(&mut self) -> Option<Self::Item> {
         let record = self.read();
         if record.is_err() {
-            self.place = Place::Ended;
+            self.place = Section::Ended;
         }
         record.transpose()
     }

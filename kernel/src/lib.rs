@@ -48,7 +48,7 @@ mod x86_64;
 pub use call::{Call, StreamFence};
 pub use destination::{Destination, WriteOnly, all_written};
 pub use level::{Available, Level};
-pub use machine::{TraitSource, Traits};
+pub use machine::{Model, Traits, Vendor};
 pub use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};
 pub use portable::{bit_rows, width};
 pub use schedule::{Panels, RUN_COLUMNS, Schedule, Stage};

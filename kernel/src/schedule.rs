@@ -27,8 +27,6 @@ pub struct Schedule {
     pub joined_iterations: u16,
     /// How far ahead is prefetched where the hardware prefetcher does not follow, in bytes.
     pub prefetch_distance: u32,
-    /// The same in long rows, which it follows; 0: nothing is.
-    pub prefetch_in_row: u32,
     /// How planes are transposed.
     pub panels: Panels,
 }
@@ -106,7 +104,6 @@ impl Schedule {
         run_piece: 256,
         joined_iterations: 0,
         prefetch_distance: 1 << 13,
-        prefetch_in_row: 0,
         panels: Panels {
             height: 256,
             width: u32::MAX,

@@ -186,7 +186,6 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             run_piece: random.pick(&[256, 1024]),
             joined_iterations: random.pick(&[0, 2, 3, 4, 6]),
             prefetch_distance: random.pick(&[0, 64, 8192]),
-            prefetch_in_row: random.pick(&[0, 2048]),
             panels,
         };
         if schedule.is_for(kernel, level) {

@@ -14,7 +14,7 @@ pub(crate) struct Packing {
 }
 
 /// Where an element is stored.
-struct Place {
+struct WordPlace {
     word: Expr,
     /// How far up in the word it begins.
     shift: Expr,
@@ -50,14 +50,14 @@ impl Packing {
         u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
     }
 
-    fn place(self, code: &mut Code, offset: &Expr) -> Place {
+    fn place(self, code: &mut Code, offset: &Expr) -> WordPlace {
         // As many elements as begin and end with a word: 16 of 6 bits take 3 words.
         let common = self.bits.trailing_zeros();
         let words = self.bits.checked_shr(common).unwrap_or(1);
         let group = 32_u32.checked_shr(common).unwrap_or(1);
         let start = code.bind(if self.is_inside_words() { "shift" } else { "start" }, offset % group * self.bits);
         let word = offset / group * words + &start / 32;
-        Place { word, shift: code.bind("shift", start % 32) }
+        WordPlace { word, shift: code.bind("shift", start % 32) }
     }
 
     /// Does an element at `shift` reach into the next word?
@@ -67,7 +67,7 @@ impl Packing {
 
     /// The bits of the element at an offset.
     pub(crate) fn load(self, code: &mut Code, buffer: &Buffer, offset: &Expr) -> Expr {
-        let Place { word, shift } = self.place(code, offset);
+        let WordPlace { word, shift } = self.place(code, offset);
         if self.is_inside_words() {
             return code.load(buffer, word) >> shift & self.mask();
         }
@@ -84,7 +84,7 @@ impl Packing {
     /// Puts the low bits of `value` where the element is stored, and leaves the other bits of its words as
     /// they are.
     pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
-        let Place { word, shift } = self.place(code, offset);
+        let WordPlace { word, shift } = self.place(code, offset);
         if self.is_word() {
             code.store(buffer, word, value);
             return;

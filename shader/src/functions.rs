@@ -6,7 +6,7 @@ use tensor_layout::Dims;
 use tensor_layout::Error;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 
-use super::code::{Fault, Function, Words, is_reserved};
+use super::code::{Function, Words, is_reserved};
 use super::element::{Packing, Value, load_function, store_function};
 use super::index::{Walk, check_range, index_function, number, offset_function};
 
@@ -345,7 +345,7 @@ impl IndexFunctions {
     /// As [`IndexMap::offset`].
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         let arguments = self.arguments(index)?;
-        let results = self.offset.call(&arguments, vec![]).map_err(refused)?;
+        let results = run(&self.offset, &arguments, vec![]);
         Ok(results.first().copied().unwrap_or(0).into())
     }
 
@@ -366,7 +366,7 @@ impl IndexFunctions {
         };
         let mut arguments: Vec<u32> = self.base.is_none().then_some(0).into_iter().collect();
         arguments.push(number(offset)?);
-        let results = function.call(&arguments, vec![]).map_err(refused)?;
+        let results = run(function, &arguments, vec![]);
         let (exists, index) = results.split_first().unwrap_or((&0, &[]));
         Ok((*exists == 1).then(|| index.iter().copied().map(u64::from).collect()))
     }
@@ -383,11 +383,11 @@ impl IndexFunctions {
             None => &Walk::new(&self.map, axis, self.base)?,
         };
         let (size, from) = (self.map.sizes().get(axis).copied(), index.get(axis).copied());
-        let mut at = walk.start.call(&arguments, vec![]).map_err(refused)?;
+        let mut at = run(&walk.start, &arguments, vec![]);
         let mut offsets = Vec::new();
         for i in from.unwrap_or(0)..size.unwrap_or(0) {
             if Some(i) > from {
-                at = walk.step.call(&at, vec![]).map_err(refused)?;
+                at = run(&walk.step, &at, vec![]);
             }
             offsets.push(at.first().copied().unwrap_or(0).into());
         }
@@ -406,7 +406,7 @@ impl IndexFunctions {
             Some(access) => &access.load,
             None => &load_function(Packing::new(self.map.element_bits())?, "words"),
         };
-        let results = load.call(&[offset], vec![Words::Read(words)]).map_err(refused)?;
+        let results = run(load, &[offset], vec![Words::Read(words)]);
         Ok(results.first().copied().unwrap_or(0))
     }
 
@@ -421,7 +421,7 @@ impl IndexFunctions {
             Some(store) => store,
             None => &store_function(Packing::new(self.map.element_bits())?, "words"),
         };
-        store.call(&[offset, bits], vec![Words::Write(words)]).map_err(refused)?;
+        run(store, &[offset, bits], vec![Words::Write(words)]);
         Ok(())
     }
 
@@ -440,9 +440,10 @@ impl IndexFunctions {
     }
 }
 
-/// Cannot happen for arguments that were checked: the bounds of a layout hold every number on the way.
-fn refused(_: Box<Fault>) -> Error {
-    Error::Overflow { quantity: "a number of the shader", bits: 32 }
+/// The results of a function for arguments that were checked. The bounds of a layout hold every number on the
+/// way, so a fault is one of the function.
+fn run(function: &Function, arguments: &[u32], buffers: Vec<Words<'_>>) -> Vec<u32> {
+    function.call(arguments, buffers).unwrap_or_else(|fault| panic!("an index function of this crate: {fault}"))
 }
 
 fn check_name(name: &str) -> Result<(), Error> {

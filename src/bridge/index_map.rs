@@ -35,13 +35,13 @@ impl ToIndexMap for ArrayShape {
     /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that
     /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
-        if let Some(split) = self.layout().split_configs().first() {
+        if let Some(split) = self.layout().split_configs.first() {
             let reason = format!("SC{split} divides it among several memories, so it is stored in several buffers");
             return Err(Error::NotExpressible { target: "index map", reason });
         }
         let order = self.layout().minor_to_major().iter().rev().copied().collect();
         let tiles: SmallVec<[TileEntries; 2]> = self.layout().tiles().iter().map(entries).collect();
-        let tail = self.layout().tail_padding_alignment();
+        let tail = self.layout().tail_padding_alignment;
         IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)
     }
 }

@@ -181,11 +181,11 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
     for (dim, &size) in map.sizes().iter().enumerate() {
         let component = map.components().iter().find(|component| component.dims() == [dim]);
         let mut extent = size;
-        for digit in component.map_or(&[][..], |component| component.chain().digits()) {
-            sizes.push(extent.div_ceil(digit.divisor()));
-            strides.push(digit.stride());
+        for digit in component.map_or(&[][..], |component| component.chain.digits()) {
+            sizes.push(extent.div_ceil(digit.divisor.get()));
+            strides.push(digit.stride);
             dims.push(dim);
-            extent = digit.divisor();
+            extent = digit.divisor.get();
         }
         if component.is_none() {
             sizes.push(size);
@@ -213,14 +213,14 @@ fn why_not(map: &IndexMap) -> String {
         return format!(
             "dimensions {} are joined by `*` into one of {}, and the tile boundaries at multiples of {} cut none of them cleanly",
             dims.join(", "),
-            fused.extent(),
+            fused.extent,
             boundary(fused)
         );
     }
     let ragged = map.components().iter().find_map(|component| {
-        let digits = component.chain().digits();
+        let digits = component.chain.digits();
         let pair = digits.iter().zip(digits.iter().skip(1));
-        let clash = pair.map(|(a, b)| (a.divisor(), b.divisor())).find(|(a, b)| !a.is_multiple_of(*b));
+        let clash = pair.map(|(a, b)| (a.divisor.get(), b.divisor.get())).find(|(a, b)| !a.is_multiple_of(*b));
         clash.map(|(outer, inner)| (component.dims().first().copied().unwrap_or(0), outer, inner))
     });
     match ragged {
@@ -235,5 +235,5 @@ fn why_not(map: &IndexMap) -> String {
 
 /// The lowest boundary inside a fused component.
 fn boundary(component: &Component) -> u64 {
-    component.chain().digits().iter().rev().nth(1).map_or(1, |digit| digit.divisor())
+    component.chain.digits().iter().rev().nth(1).map_or(1, |digit| digit.divisor.get())
 }

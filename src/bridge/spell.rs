@@ -131,7 +131,7 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
     // XLA reads over the tail alignment of a layout without tiles, so that one comes last.
     let length = |shape: &ArrayShape| {
         let tiles = shape.layout().tiles().len();
-        (tiles == 0 && shape.layout().tail_padding_alignment() > 1, tiles, shape.to_string().len())
+        (tiles == 0 && shape.layout().tail_padding_alignment > 1, tiles, shape.to_string().len())
     };
     let candidates = |wanted: Wanted<'_>| {
         let mut shapes: Vec<ArrayShape> = carried::as_on_a_tpu(&wanted).into_iter().collect();

@@ -20,12 +20,12 @@ pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     let extent = |(dim, &size): (usize, &u64)| {
         let plain = Extent { size, padded: size, tile: 0 };
         let Some(component) = own_component(map, dim) else { return plain };
-        match component.chain().digits() {
+        match component.chain.digits() {
             [top, _, ..] => {
-                let tile = top.divisor();
+                let tile = top.divisor.get();
                 Extent { size, padded: size.checked_next_multiple_of(tile).unwrap_or(size), tile }
             }
-            [only] => Extent { size, padded: room(map, only.stride()).map_or(size, |room| room.max(size)), tile: 0 },
+            [only] => Extent { size, padded: room(map, only.stride).map_or(size, |room| room.max(size)), tile: 0 },
             [] => plain,
         }
     };
@@ -48,8 +48,8 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
 
 /// How many neighbours in memory belong to one tile: 0 if nothing is cut.
 pub(super) fn tile_length(map: &IndexMap) -> u64 {
-    let tops = map.components().iter().filter_map(|component| match component.chain().digits() {
-        [top, _, ..] => Some(top.stride()),
+    let tops = map.components().iter().filter_map(|component| match component.chain.digits() {
+        [top, _, ..] => Some(top.stride),
         _ => None,
     });
     tops.min().unwrap_or(0)
@@ -58,8 +58,8 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
 /// The elements of one row of the memory picture: the largest stride that still fits,
 /// or all of it if there is none.
 pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
-    let digits = map.components().iter().flat_map(|component| component.chain().digits());
+    let digits = map.components().iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);
-    let strides = digits.map(|digit| digit.stride()).filter(fitting).max();
+    let strides = digits.map(|digit| digit.stride).filter(fitting).max();
     strides.or_else(|| Some(map.physical_elements()).filter(fitting)).unwrap_or(most.min(16))
 }

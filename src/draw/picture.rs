@@ -333,7 +333,7 @@ fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {
         match own_component(map, dim) {
-            Some(component) => match component.chain().offset(i) {
+            Some(component) => match component.chain.offset(i) {
                 Ok(moved) => offset = offset.plus(moved),
                 Err(_) => return Spot::Nothing,
             },

@@ -24,22 +24,52 @@ pub enum ElementKind {
     Complex,
 }
 
+/// Whose names of data types.
+///
+/// ```
+/// use tensor_layout::{element::Naming, DataType};
+///
+/// let data_type = DataType::BF16;
+/// assert_eq!(data_type.name_in(Naming::Numpy), Some("bfloat16"));
+/// assert_eq!(data_type.name_in(Naming::Safetensors), Some("BF16"));
+/// // DirectML has no such type, and .npy files have no word of their own for it.
+/// assert_eq!((data_type.name_in(Naming::Directml), data_type.name_in(Naming::Npy)), (None, None));
+/// assert_eq!(DataType::from_name_in(Naming::Npy, "<f2"), Some(DataType::F16));
+/// assert_eq!(DataType::from_name_in(Naming::Npy, ">f2"), None, "the bytes in the other order");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Naming {
+    /// XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`. Every type has one.
+    Xla,
+    /// What follows `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has: `FLOAT32`. It is read with
+    /// and without that prefix.
+    Directml,
+    /// NumPy's dtypes: `float32`. The small floats, `bfloat16` and the sub-byte integers are those that the
+    /// `ml_dtypes` package registers.
+    Numpy,
+    /// The type string of the .npy format and of `__array_interface__`, little endian: `<f4`.
+    Npy,
+    /// The dtype in a safetensors header: `F32`, `BOOL`, `F8_E4M3`.
+    Safetensors,
+}
+
 macro_rules! data_types {
     ($($(#[$doc:meta])* $variant:ident, $kind:ident, $bits:literal, $xla:literal,
         $directml:expr, $numpy:expr, $descr:expr, $safetensors:expr;)*) => {
         /// The type of one tensor element.
         ///
-        /// The variants carry XLA's names; [`DataType::directml_name`] and its siblings translate.
+        /// The variants carry XLA's names; [`DataType::name_in`] translates.
         /// A type knows the bits its value takes; how many bits a *layout* spends on an element
         /// is the layout's business (XLA stores an `s4` in a whole byte unless `E(4)` says otherwise).
         ///
         /// ```
-        /// use tensor_layout::DataType;
+        /// use tensor_layout::{element::Naming, DataType};
         ///
         /// assert_eq!("bf16".parse::<DataType>()?, DataType::BF16);
         /// assert_eq!(DataType::S4.bits(), 4);
-        /// assert_eq!(DataType::S4.directml_name(), Some("INT4"));
-        /// assert_eq!(DataType::F32.numpy_name(), Some("float32"));
+        /// assert_eq!(DataType::S4.name_in(Naming::Directml), Some("INT4"));
+        /// assert_eq!(DataType::F32.name_in(Naming::Numpy), Some("float32"));
         /// # Ok::<(), tensor_layout::Error>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,15 +179,7 @@ impl DataType {
 
     /// The bits XLA spends on an element when the layout has no `E(n)`: the value's own, rounded
     /// up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
-    ///
-    /// ```
-    /// use tensor_layout::DataType;
-    ///
-    /// let s4 = DataType::S4;
-    /// assert_eq!((s4.bits(), s4.xla_storage_bits()), (4, 8));
-    /// ```
-    #[must_use]
-    pub const fn xla_storage_bits(self) -> u32 {
+    pub(crate) const fn xla_storage_bits(self) -> u32 {
         self.row().bits.next_multiple_of(8)
     }
 
@@ -172,26 +194,32 @@ impl DataType {
     /// ```
     /// use tensor_layout::{element::ElementKind, DataType};
     ///
-    /// let data_type = DataType::BF16;
-    /// assert_eq!((data_type.xla_name(), data_type.kind()), ("bf16", ElementKind::Float));
-    /// assert_eq!(DataType::from_xla_name("bf16"), Some(data_type));
-    /// // DirectML has no such type; safetensors has, and .npy files have no word of their own for it.
-    /// assert_eq!((data_type.directml_name(), data_type.directml_value()), (None, None));
-    /// assert_eq!(data_type.safetensors_name(), Some("BF16"));
-    /// assert_eq!(data_type.numpy_descr(), None);
+    /// assert_eq!((DataType::BF16.xla_name(), DataType::BF16.kind()), ("bf16", ElementKind::Float));
     /// ```
     #[must_use]
     pub const fn xla_name(self) -> &'static str {
         self.row().xla
     }
 
-    /// The name after `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has.
+    /// The name that others have for the type, if they have the type.
     #[must_use]
-    pub const fn directml_name(self) -> Option<&'static str> {
-        match self.row().directml {
-            Some((name, _)) => Some(name),
-            None => None,
+    pub fn name_in(self, naming: Naming) -> Option<&'static str> {
+        let row = self.row();
+        match naming {
+            Naming::Xla => Some(row.xla),
+            Naming::Directml => row.directml.map(|(name, _)| name),
+            Naming::Numpy => row.numpy,
+            Naming::Npy => row.descr,
+            Naming::Safetensors => row.safetensors,
         }
+    }
+
+    /// The data type of this name, exactly as it is spelled there.
+    #[must_use]
+    pub fn from_name_in(naming: Naming, name: &str) -> Option<DataType> {
+        let prefix = if naming == Naming::Directml { "DML_TENSOR_DATA_TYPE_" } else { "" };
+        let name = name.strip_prefix(prefix).unwrap_or(name);
+        Self::ALL.iter().copied().find(|data_type| data_type.name_in(naming) == Some(name))
     }
 
     /// The value of the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types DirectML has.
@@ -211,75 +239,11 @@ impl DataType {
     ///
     /// // DML_TENSOR_DATA_TYPE_FLOAT16 is 2.
     /// assert_eq!(DataType::from_directml_value(2), Some(DataType::F16));
-    /// assert_eq!(DataType::from_directml_name("DML_TENSOR_DATA_TYPE_FLOAT16"), Some(DataType::F16));
     /// assert_eq!(DataType::from_directml_value(0), None);
     /// ```
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {
-        Self::find(|row| row.directml.is_some_and(|(_, v)| v == value))
-    }
-
-    /// The NumPy dtype name; the small floats, `bfloat16` and the sub-byte integers are those
-    /// that the `ml_dtypes` package registers.
-    #[must_use]
-    pub const fn numpy_name(self) -> Option<&'static str> {
-        self.row().numpy
-    }
-
-    /// The type string of the .npy format and of `__array_interface__`, little endian: `<f4`.
-    #[must_use]
-    pub const fn numpy_descr(self) -> Option<&'static str> {
-        self.row().descr
-    }
-
-    /// The dtype name in a safetensors header: `F32`, `BOOL`, `F8_E4M3`.
-    #[must_use]
-    pub const fn safetensors_name(self) -> Option<&'static str> {
-        self.row().safetensors
-    }
-
-    /// The data type with this XLA name, exactly as XLA spells it.
-    #[must_use]
-    pub fn from_xla_name(name: &str) -> Option<DataType> {
-        Self::find(|row| row.xla == name)
-    }
-
-    /// The data type with this DirectML name, with or without `DML_TENSOR_DATA_TYPE_`.
-    #[must_use]
-    pub fn from_directml_name(name: &str) -> Option<DataType> {
-        let name = name.strip_prefix("DML_TENSOR_DATA_TYPE_").unwrap_or(name);
-        Self::find(|row| row.directml.is_some_and(|(n, _)| n == name))
-    }
-
-    /// The data type with this NumPy dtype name.
-    ///
-    /// ```
-    /// use tensor_layout::DataType;
-    ///
-    /// assert_eq!(DataType::from_numpy_name("float16"), Some(DataType::F16));
-    /// assert_eq!(DataType::from_numpy_descr("<f2"), Some(DataType::F16));
-    /// assert_eq!(DataType::from_numpy_descr(">f2"), None, "the bytes in the other order");
-    /// assert_eq!(DataType::from_safetensors_name("F16"), Some(DataType::F16));
-    /// ```
-    #[must_use]
-    pub fn from_numpy_name(name: &str) -> Option<DataType> {
-        Self::find(|row| row.numpy == Some(name))
-    }
-
-    /// The data type with this .npy type string; the byte order must be little endian.
-    #[must_use]
-    pub fn from_numpy_descr(descr: &str) -> Option<DataType> {
-        Self::find(|row| row.descr == Some(descr))
-    }
-
-    /// The data type with this safetensors name.
-    #[must_use]
-    pub fn from_safetensors_name(name: &str) -> Option<DataType> {
-        Self::find(|row| row.safetensors == Some(name))
-    }
-
-    fn find(matches: impl Fn(&Row) -> bool) -> Option<DataType> {
-        Self::ALL.iter().copied().find(|data_type| matches(&data_type.row()))
+        Self::ALL.iter().copied().find(|data_type| data_type.directml_value() == Some(value))
     }
 }
 
@@ -306,16 +270,16 @@ impl FromStr for DataType {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     fn from_str(name: &str) -> Result<Self, Error> {
-        Self::from_xla_name(name)
-            .or_else(|| Self::from_directml_name(name))
-            .or_else(|| Self::from_numpy_name(name))
+        let namings = [Naming::Xla, Naming::Directml, Naming::Numpy];
+        let named = namings.into_iter().find_map(|naming| Self::from_name_in(naming, name));
+        named
             .or_else(|| {
                 let all_upper = !name.chars().any(|c| c.is_ascii_lowercase());
-                all_upper.then(|| Self::from_xla_name(&name.to_ascii_lowercase())).flatten()
+                all_upper.then(|| Self::from_name_in(Naming::Xla, &name.to_ascii_lowercase())).flatten()
             })
             .or_else(|| {
                 let bits = name.strip_prefix(['i', 'I'])?;
-                Self::find(|row| row.xla.strip_prefix('s') == Some(bits))
+                Self::ALL.iter().copied().find(|data_type| data_type.xla_name().strip_prefix('s') == Some(bits))
             })
             .ok_or_else(|| Error::unknown_data_type(name.to_owned()))
     }

@@ -16,7 +16,7 @@
 mod bits;
 mod data_type;
 
-pub use data_type::{DataType, ElementKind};
+pub use data_type::{DataType, ElementKind, Naming};
 
 #[cfg(feature = "relayout")]
 pub(crate) use plan::*;

@@ -15,10 +15,10 @@
 //!
 //! let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
 //! let mut data = vec![0_u16; 384];
-//! let layout = DlLayout::new(&desc)?;
+//! let layout = DlLayout::try_from(&desc)?;
 //! let cpu = DlDevice { device_type: 1, device_id: 0 };
 //! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
-//! let raw: &DlTensor = borrowed.get();
+//! let raw: &DlTensor = &borrowed;
 //! assert_eq!((raw.ndim, raw.byte_offset), (4, 0));
 //! println!("{:?}", layout.fields().to_desc()?.strides());
 //! # Ok::<(), tensor_layout::Error>(())
@@ -30,7 +30,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::slice;
+use core::ops::Deref;
 
 use smallvec::SmallVec;
 
@@ -39,136 +39,66 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
-/// `DLDevice`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DlDevice {
-    /// `device_type`: 1 is the CPU, 2 CUDA, 7 Vulkan, 8 Metal, 15 WebGPU.
-    pub device_type: i32,
-    /// `device_id`.
-    pub device_id: i32,
-}
+use super::foreign_list::list;
 
-/// `DLDataType`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DlDataType {
-    /// `code`: a value of `DLDataTypeCode`.
-    pub code: u8,
-    /// `bits` of one lane.
-    pub bits: u8,
-    /// `lanes`: usually 1.
-    pub lanes: u16,
-}
+mod raw;
 
-/// `DLTensor`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct DlTensor {
-    /// `data`.
-    pub data: *mut c_void,
-    /// `device`.
-    pub device: DlDevice,
-    /// `ndim`.
-    pub ndim: i32,
-    /// `dtype`.
-    pub dtype: DlDataType,
-    /// `shape`: `ndim` numbers.
-    pub shape: *mut i64,
-    /// `strides`: `ndim` numbers, in elements; null means packed, before version 1.2.
-    pub strides: *mut i64,
-    /// `byte_offset`: where the first element is, from `data`.
-    pub byte_offset: u64,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    use core::mem::{align_of, offset_of, size_of};
-
-    assert!(size_of::<DlDevice>() == 8 && size_of::<DlDataType>() == 4);
-    assert!(size_of::<DlTensor>() == 48 && align_of::<DlTensor>() == 8);
-    assert!(offset_of!(DlTensor, device) == 8 && offset_of!(DlTensor, ndim) == 16);
-    assert!(offset_of!(DlTensor, dtype) == 20 && offset_of!(DlTensor, shape) == 24);
-    assert!(offset_of!(DlTensor, strides) == 32 && offset_of!(DlTensor, byte_offset) == 40);
-};
+pub use raw::{DlDataType, DlDevice, DlTensor};
 
 /// The most axes that are read.
 const MAX_AXES: i32 = 64;
 
-const SIGNED: u8 = 0;
-const UNSIGNED: u8 = 1;
 const FLOAT: u8 = 2;
-const BFLOAT: u8 = 4;
-const COMPLEX: u8 = 5;
-const BOOL: u8 = 6;
 
-/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) and the 6-bit floats have
-/// no counterpart.
-const TYPES: [(u8, DataType); 31] = [
-    (BOOL, DataType::Pred),
-    (SIGNED, DataType::S1),
-    (SIGNED, DataType::S2),
-    (SIGNED, DataType::S4),
-    (SIGNED, DataType::S8),
-    (SIGNED, DataType::S16),
-    (SIGNED, DataType::S32),
-    (SIGNED, DataType::S64),
-    (UNSIGNED, DataType::U1),
-    (UNSIGNED, DataType::U2),
-    (UNSIGNED, DataType::U4),
-    (UNSIGNED, DataType::U8),
-    (UNSIGNED, DataType::U16),
-    (UNSIGNED, DataType::U32),
-    (UNSIGNED, DataType::U64),
-    (FLOAT, DataType::F16),
-    (FLOAT, DataType::F32),
-    (FLOAT, DataType::F64),
-    (BFLOAT, DataType::BF16),
-    (COMPLEX, DataType::C64),
-    (COMPLEX, DataType::C128),
-    (7, DataType::F8E3M4),
-    (8, DataType::F8E4M3),
-    (9, DataType::F8E4M3B11FNUZ),
-    (10, DataType::F8E4M3FN),
-    (11, DataType::F8E4M3FNUZ),
-    (12, DataType::F8E5M2),
-    (13, DataType::F8E5M2FNUZ),
-    (14, DataType::F8E8M0FNU),
-    (15, DataType::F6E2M3FN),
-    (16, DataType::F6E3M2FN),
-];
-/// The one type left over: 4-bit floats.
-const FLOAT4: (u8, DataType) = (17, DataType::F4E2M1FN);
+/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) has no counterpart.
+const TYPES: &[(u8, &[DataType])] = {
+    use DataType::*;
+    &[
+        (0, &[S1, S2, S4, S8, S16, S32, S64]),
+        (1, &[U1, U2, U4, U8, U16, U32, U64]),
+        (FLOAT, &[F16, F32, F64]),
+        (4, &[BF16]),
+        (5, &[C64, C128]),
+        (6, &[Pred]),
+        (7, &[F8E3M4]),
+        (8, &[F8E4M3]),
+        (9, &[F8E4M3B11FNUZ]),
+        (10, &[F8E4M3FN]),
+        (11, &[F8E4M3FNUZ]),
+        (12, &[F8E5M2]),
+        (13, &[F8E5M2FNUZ]),
+        (14, &[F8E8M0FNU]),
+        (15, &[F6E2M3FN]),
+        (16, &[F6E3M2FN]),
+        (17, &[F4E2M1FN]),
+    ]
+};
 
-impl DlDataType {
-    /// The type of one lane.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownName`], with code and bits.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
-    ///
-    /// assert_eq!(DlDataType { code: 4, bits: 16, lanes: 1 }.data_type()?, DataType::BF16);
-    /// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn data_type(self) -> Result<DataType, Error> {
-        let all = TYPES.iter().chain([&FLOAT4]);
-        let found = all.copied().find(|&(code, data_type)| (code, data_type.bits()) == (self.code, self.bits.into()));
-        let name = || format!("DLPack code {} of {} bits", self.code, self.bits);
-        found.map(|(_, data_type)| data_type).ok_or_else(|| Error::unknown_data_type(name()))
+/// The type of one lane; [`Error::UnknownName`] with code and bits if there is none.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlDataType, DataType};
+///
+/// assert_eq!(DataType::try_from(DlDataType { code: 4, bits: 16, lanes: 1 })?, DataType::BF16);
+/// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl TryFrom<DlDataType> for DataType {
+    type Error = Error;
+
+    fn try_from(DlDataType { code, bits, .. }: DlDataType) -> Result<DataType, Error> {
+        let known = TYPES.iter().filter(|&&(known, _)| known == code).flat_map(|(_, types)| types.iter().copied());
+        let mut fitting = known.filter(|data_type| data_type.bits() == u32::from(bits));
+        fitting.next().ok_or_else(|| Error::unknown_data_type(format!("DLPack code {code} of {bits} bits")))
     }
 }
 
 impl From<DataType> for DlDataType {
     fn from(data_type: DataType) -> DlDataType {
-        let all = TYPES.iter().chain([&FLOAT4]);
-        let code = all.copied().find(|&(_, known)| known == data_type).map_or(FLOAT, |(code, _)| code);
+        let found = TYPES.iter().find(|(_, types)| types.contains(&data_type));
         // No type is wider than 128 bits.
         let bits = u8::try_from(data_type.bits()).unwrap_or(u8::MAX);
-        DlDataType { code, bits, lanes: 1 }
+        DlDataType { code: found.map_or(FLOAT, |&(code, _)| code), bits, lanes: 1 }
     }
 }
 
@@ -241,7 +171,7 @@ impl DlFields<'_> {
     /// ```
     pub fn to_signed(&self) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
-        let data_type = self.dtype.data_type()?;
+        let data_type = DataType::try_from(self.dtype)?;
         let bits = u64::from(data_type.bits());
         if self.is_padded_to_bytes && bits < 8 {
             return Err(refuse(format!("each {data_type} takes a byte of its own, and descriptors pack them")));
@@ -292,10 +222,10 @@ impl DlTensor {
     /// ```
     /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};
     ///
-    /// let layout = DlLayout::new(&"f32[2,3]:[5,1]".parse()?)?;
+    /// let layout = DlLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
     /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
     /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { raw.get().fields(0) }?;
+    /// let fields = unsafe { raw.fields(0) }?;
     /// assert_eq!(fields.to_signed()?.desc.strides(), [5, 1]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -306,45 +236,16 @@ impl DlTensor {
             return Err(Error::OutOfLimits { what, value, min: 0, max });
         }
         let length: usize = checked::narrow(self.ndim, what)?;
-        // SAFETY: at most 64 numbers, and the caller promises that they can be read and do not change.
-        let list = |what, start| unsafe { list(what, start, length) };
+        // SAFETY: the caller promises that they can be read and do not change.
+        let list = |what, start: *mut i64| unsafe { list(what, start.cast_const(), length) };
         let shape = list("the shape of a DLPack tensor", self.shape)?;
-        let strides =
-            if self.strides.is_null() { None } else { Some(list("the strides of a DLPack tensor", self.strides)?) };
+        let strides = match self.strides.is_null() {
+            true => None,
+            false => Some(list("the strides of a DLPack tensor", self.strides)?),
+        };
         let is_padded_to_bytes = flags & 4 != 0;
         Ok(DlFields { dtype: self.dtype, shape, strides, byte_offset: self.byte_offset, is_padded_to_bytes })
     }
-
-    /// The descriptor of a raw structure: that of its [`fields`](Self::fields).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`fields`](Self::fields) and [`DlFields::to_desc`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`fields`](Self::fields), while this function runs.
-    pub unsafe fn to_desc(&self, flags: u64) -> Result<BufferTensorDesc, Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.fields(flags) }?.to_desc()
-    }
-}
-
-/// The `length` numbers at `start`. Without any, the pointer is not looked at.
-///
-/// # Safety
-///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, at most 64 of them, which do not
-/// change.
-unsafe fn list<'a>(what: &'static str, start: *const i64, length: usize) -> Result<&'a [i64], Error> {
-    if length == 0 {
-        return Ok(&[]);
-    }
-    if start.is_null() || !start.is_aligned() {
-        return Err(Error::bad_pointer(what, align_of::<i64>()));
-    }
-    // SAFETY: neither null nor unaligned; the rest is the caller's promise.
-    Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
 /// The lists of a `DLTensor`.
@@ -356,24 +257,22 @@ pub struct DlLayout {
     byte_offset: u64,
 }
 
-impl DlLayout {
-    /// The layout of a descriptor. Strides are always written, as version 1.2 demands.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] past `i64`; [`Error::NotExpressible`] if the first element does not begin on a
-    /// byte.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
-    /// let layout = DlLayout::new(&desc)?;
-    /// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
-    /// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn new(desc: &BufferTensorDesc) -> Result<DlLayout, Error> {
+/// The layout of a descriptor. Strides are always written, as version 1.2 demands. [`Error::Overflow`] past
+/// `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
+/// let layout = DlLayout::try_from(&desc)?;
+/// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
+/// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl TryFrom<&BufferTensorDesc> for DlLayout {
+    type Error = Error;
+
+    fn try_from(desc: &BufferTensorDesc) -> Result<DlLayout, Error> {
         let list = |numbers: &[u64]| -> Result<SmallVec<[i64; 8]>, Error> {
             numbers.iter().map(|&number| checked::narrow(number, OFFSET)).collect()
         };
@@ -389,7 +288,9 @@ impl DlLayout {
             byte_offset: offset_bits / 8,
         })
     }
+}
 
+impl DlLayout {
     /// The fields.
     #[must_use]
     pub fn fields(&self) -> DlFields<'_> {
@@ -426,10 +327,11 @@ pub struct BorrowedDlTensor<'a> {
     lists: PhantomData<&'a DlLayout>,
 }
 
-impl BorrowedDlTensor<'_> {
-    /// The structure to hand to a C function, by pointer.
-    #[must_use]
-    pub fn get(&self) -> &DlTensor {
+/// The structure to hand to a C function, by pointer.
+impl Deref for BorrowedDlTensor<'_> {
+    type Target = DlTensor;
+
+    fn deref(&self) -> &DlTensor {
         &self.tensor
     }
 }

@@ -16,6 +16,8 @@
 pub mod directml;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
+#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+mod foreign_list;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

@@ -2,15 +2,13 @@
 //! offsets of a layout as an array.
 //!
 //! ```
-//! use tensor_layout::interop::ndarray::{array_from_bytes, view_bytes, view_bytes_mut};
+//! use tensor_layout::interop::ndarray::{array_from_bytes, view, view_mut};
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 //!
 //! let columns = BufferTensorDesc::new(DataType::U16, &[2, 3], Some(&[1, 2]))?;
-//! let mut bytes = [1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0];
-//! if bytes.as_ptr().cast::<u16>().is_aligned() {
-//!     view_bytes_mut::<u16>(&columns, &mut bytes)?[[0, 0]] = 7;
-//!     assert_eq!(view_bytes::<u16>(&columns, &bytes)?[[0, 0]], 7);
-//! }
+//! let mut buffer = [1_u16, 4, 2, 5, 3, 6];
+//! view_mut(&columns, &mut buffer)?[[0, 0]] = 7;
+//! assert_eq!(view(&columns, &buffer)?[[0, 0]], 7);
 //! // A tiled layout is not a view: its elements are copied.
 //! let tiled: ArrayShape = "u16[1,3]{1,0:T(2,2)}".parse()?;
 //! let array = array_from_bytes::<u16>(&tiled, &[1, 0, 2, 0, 9, 9, 9, 9, 3, 0, 9, 9, 9, 9, 9, 9])?;
@@ -25,8 +23,8 @@ use alloc::vec::Vec;
 
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, Exact, OFFSET, count, narrow, next_index};
-use crate::error::{DeviceRule, Error};
+use crate::checked::{ELEMENTS, Exact, OFFSET, narrow, next_index};
+use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -90,30 +88,6 @@ pub fn describe_reversed<A: NativeElement, D: Dimension>(
     Ok((describe(&forwards)?, axes))
 }
 
-/// As [`describe_reversed`], as a part of `buffer`: where the elements begin becomes the base offset.
-///
-/// # Errors
-///
-/// As for [`describe_in`].
-///
-/// ```
-/// use ndarray::{s, Array2};
-/// use tensor_layout::interop::ndarray::describe_reversed_in;
-///
-/// let array = Array2::<u16>::zeros((4, 6));
-/// let part = array.slice(s![1..3;-1, 2..]);
-/// let (desc, axes) = describe_reversed_in(&part, array.as_slice().unwrap())?;
-/// assert_eq!((desc.to_string(), axes), ("u16[2,4]:[6,1]+8".into(), vec![0]));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn describe_reversed_in<A: NativeElement, D: Dimension>(
-    array: &ArrayRef<A, D>,
-    buffer: &[A],
-) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
-    let (forwards, axes) = forwards(array.view());
-    Ok((describe_in(&forwards, buffer)?, axes))
-}
-
 /// A view with its reversed axes turned round, and those of them that are longer than 1.
 fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A, D>, Vec<usize>) {
     let steps = view.shape().iter().zip(view.strides()).enumerate();
@@ -174,48 +148,8 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
         .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
 }
 
-/// As [`view`], with some axes running backwards.
-///
-/// # Errors
-///
-/// As for [`view`], and [`Error::AxisOutOfRange`].
-///
-/// ```
-/// use tensor_layout::{interop::ndarray::view_reversed, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::packed(DataType::U8, &[2, 3])?;
-/// assert_eq!(view_reversed(&desc, &[1], b"abcdef")?, ndarray::arr2(&[[b'c', b'b', b'a'], [b'f', b'e', b'd']]).into_dyn());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn view_reversed<'a, A: NativeElement>(
-    desc: &BufferTensorDesc,
-    axes: &[usize],
-    buffer: &'a [A],
-) -> Result<ArrayViewD<'a, A>, Error> {
-    let mut view = view(desc, buffer)?;
-    let rank = desc.sizes().len();
-    for axis in 0..rank {
-        if axes.contains(&axis) {
-            view.invert_axis(Axis(axis));
-        }
-    }
-    match axes.iter().find(|&&axis| axis >= rank) {
-        Some(&axis) => Err(Error::AxisOutOfRange { axis, rank }),
-        None => Ok(view),
-    }
-}
-
-/// As [`view`], over the bytes of a buffer.
-///
-/// # Errors
-///
-/// As for [`view`], and [`DeviceRule::OffsetUnaligned`] if the bytes do
-/// not begin aligned for the element type.
-pub fn view_bytes<'a, A: NativeElement>(desc: &BufferTensorDesc, bytes: &'a [u8]) -> Result<ArrayViewD<'a, A>, Error> {
-    view(desc, bytemuck::try_cast_slice(whole::<A>(bytes)).map_err(|_| unaligned::<A>(bytes))?)
-}
-
-/// A mutable array over a buffer of elements, laid out as `desc` says.
+/// A mutable array over a buffer of elements, laid out as `desc` says. Bytes become elements by
+/// `bytemuck::try_cast_slice_mut`.
 ///
 /// # Errors
 ///
@@ -251,21 +185,6 @@ pub fn view_mut<'a, A: NativeElement>(
         let reason = String::from("no two indices share an element, but ndarray's own quick test cannot tell");
         Error::NotExpressible { target: "mutable array view", reason }
     })
-}
-
-/// As [`view_mut`], over the bytes of a buffer.
-///
-/// # Errors
-///
-/// As for [`view_mut`] and [`view_bytes`].
-pub fn view_bytes_mut<'a, A: NativeElement>(
-    desc: &BufferTensorDesc,
-    bytes: &'a mut [u8],
-) -> Result<ArrayViewMutD<'a, A>, Error> {
-    let error = unaligned::<A>(bytes);
-    let length = whole::<A>(bytes).len();
-    let bytes = bytes.get_mut(..length).unwrap_or_default();
-    view_mut(desc, bytemuck::try_cast_slice_mut(bytes).map_err(|_| error)?)
 }
 
 /// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8
@@ -339,15 +258,4 @@ fn to_usize(numbers: &[u64]) -> Result<Vec<usize>, Error> {
 
 fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
     numbers.iter().map(|&number| narrow(number, ELEMENTS)).collect()
-}
-
-/// The bytes of as many whole elements as there are.
-fn whole<A>(bytes: &[u8]) -> &[u8] {
-    let rest = bytes.len().checked_rem(size_of::<A>()).unwrap_or_default();
-    bytes.get(..bytes.len().minus(rest)).unwrap_or_default()
-}
-
-fn unaligned<A>(bytes: &[u8]) -> Error {
-    let offset = count(bytes.as_ptr().addr());
-    DeviceRule::OffsetUnaligned.by(offset, count(align_of::<A>()))
 }

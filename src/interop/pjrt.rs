@@ -7,21 +7,21 @@
 //! ```
 //! use tensor_layout::interop::pjrt::{BorrowedPjrtLayout, PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
 //! use tensor_layout::interop::pjrt::{PjrtTiledLayout, PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED};
-//! use tensor_layout::{notation::AnyLayout, ArrayShape, DataType};
+//! use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, DataType};
 //!
 //! let shape: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
-//! let layout = PjrtLayout::tiled(&shape)?;
+//! let layout = PjrtLayout::try_from(&shape)?;
 //! let borrowed: BorrowedPjrtLayout<'_> = layout.raw();
-//! let raw: &PjrtMemoryLayout = borrowed.get();
+//! let raw: &PjrtMemoryLayout = &borrowed;
 //! assert_eq!(raw.layout_type, PJRT_LAYOUT_TILED);
 //! let parts: PjrtLayoutUnion = raw.layout;
 //! // SAFETY: the type of the layout says which part of the union is meant, and `layout` owns what it points to.
-//! let (tiled, back): (PjrtTiledLayout, AnyLayout) = unsafe { (parts.tiled, raw.to_layout(DataType::BF16, &[300, 500])?) };
+//! let (tiled, back): (PjrtTiledLayout, AnyLayout) = unsafe { (parts.tiled, raw.fields()?.to_layout(DataType::BF16, &[300, 500])?) };
 //! assert_eq!((tiled.num_tiles, back), (2, AnyLayout::Tiled(shape)));
 //!
 //! // Strides, which are in bytes here.
-//! let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
-//! assert_eq!(layout.raw().get().layout_type, PJRT_LAYOUT_STRIDES);
+//! let layout = PjrtLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
+//! assert_eq!(layout.raw().layout_type, PJRT_LAYOUT_STRIDES);
 //! # fn part(_: PjrtStridesLayout) {}
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
@@ -30,10 +30,8 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::mem::{offset_of, size_of};
-use core::slice;
+use core::ops::Deref;
 
 use smallvec::SmallVec;
 
@@ -44,89 +42,17 @@ use crate::notation::AnyLayout;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
-/// `PJRT_Buffer_MemoryLayout_Tiled`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct PjrtTiledLayout {
-    /// `struct_size`, in bytes.
-    pub struct_size: usize,
-    /// `extension_start`: null if there are none.
-    pub extension_start: *mut c_void,
-    /// `minor_to_major`.
-    pub minor_to_major: *const i64,
-    /// `minor_to_major_size`: how many numbers that are.
-    pub minor_to_major_size: usize,
-    /// `tile_dims`: the entries of all tiles, one tile after the other.
-    pub tile_dims: *const i64,
-    /// `tile_dim_sizes`: how many entries each tile has.
-    pub tile_dim_sizes: *const usize,
-    /// `num_tiles`.
-    pub num_tiles: usize,
-}
+use super::foreign_list::list;
+use raw::{LAYOUT_SIZE, STRIDES_SIZE, TILED_SIZE};
 
-/// `PJRT_Buffer_MemoryLayout_Strides`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct PjrtStridesLayout {
-    /// `struct_size`, in bytes.
-    pub struct_size: usize,
-    /// `extension_start`: null if there are none.
-    pub extension_start: *mut c_void,
-    /// `byte_strides`: they may be negative.
-    pub byte_strides: *const i64,
-    /// `num_byte_strides`: how many numbers that are.
-    pub num_byte_strides: usize,
-}
+mod raw;
 
-/// The unnamed union of `PJRT_Buffer_MemoryLayout`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub union PjrtLayoutUnion {
-    /// `tiled`.
-    pub tiled: PjrtTiledLayout,
-    /// `strides`.
-    pub strides: PjrtStridesLayout,
-}
-
-/// `PJRT_Buffer_MemoryLayout`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct PjrtMemoryLayout {
-    /// `struct_size`, in bytes.
-    pub struct_size: usize,
-    /// `extension_start`: null if there are none.
-    pub extension_start: *mut c_void,
-    /// The layout, of the kind that `layout_type` says.
-    pub layout: PjrtLayoutUnion,
-    /// `type`: [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`].
-    pub layout_type: i32,
-}
-
-/// `PJRT_Buffer_MemoryLayout_Type_Tiled`.
-pub const PJRT_LAYOUT_TILED: i32 = 0;
-/// `PJRT_Buffer_MemoryLayout_Type_Strides`.
-pub const PJRT_LAYOUT_STRIDES: i32 = 1;
-
-/// `PJRT_Buffer_MemoryLayout_STRUCT_SIZE` and its siblings: up to the end of the last field.
-const TILED_SIZE: usize = offset_of!(PjrtTiledLayout, num_tiles) + size_of::<usize>();
-const STRIDES_SIZE: usize = offset_of!(PjrtStridesLayout, num_byte_strides) + size_of::<usize>();
-const LAYOUT_SIZE: usize = offset_of!(PjrtMemoryLayout, layout_type) + size_of::<i32>();
-
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    assert!(size_of::<PjrtTiledLayout>() == 56 && TILED_SIZE == 56);
-    assert!(offset_of!(PjrtTiledLayout, extension_start) == 8 && offset_of!(PjrtTiledLayout, minor_to_major) == 16);
-    assert!(offset_of!(PjrtTiledLayout, minor_to_major_size) == 24 && offset_of!(PjrtTiledLayout, tile_dims) == 32);
-    assert!(offset_of!(PjrtTiledLayout, tile_dim_sizes) == 40 && offset_of!(PjrtTiledLayout, num_tiles) == 48);
-    assert!(size_of::<PjrtStridesLayout>() == 32 && STRIDES_SIZE == 32);
-    assert!(offset_of!(PjrtStridesLayout, byte_strides) == 16);
-    assert!(offset_of!(PjrtStridesLayout, num_byte_strides) == 24);
-    assert!(size_of::<PjrtMemoryLayout>() == 80 && LAYOUT_SIZE == 76);
-    assert!(offset_of!(PjrtMemoryLayout, layout) == 16 && offset_of!(PjrtMemoryLayout, layout_type) == 72);
+pub use raw::{
+    PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout,
 };
 
-/// The most numbers any list of a PJRT layout may have when it is read.
-const MAX_LENGTH: usize = 1 << 16;
+/// What errors call a list.
+const LIST: &str = "a list of a PJRT layout";
 
 /// The lists of a PJRT layout as safe values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,9 +170,9 @@ impl PjrtMemoryLayout {
     /// ```
     /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, BufferTensorDesc};
     ///
-    /// let layout = PjrtLayout::strides(&"f32[2,3]:[5,1]".parse()?)?;
+    /// let layout = PjrtLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
     /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { layout.raw().get().fields() }?;
+    /// let fields = unsafe { layout.raw().fields() }?;
     /// assert_eq!(fields, PjrtFields::Strides(&[20, 4]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -260,14 +186,14 @@ impl PjrtMemoryLayout {
                 // SAFETY: the caller promises that both lists can be read to these lengths and do not change.
                 let (minor_to_major, tile_dim_sizes) = unsafe {
                     (
-                        list(tiled.minor_to_major, tiled.minor_to_major_size)?,
-                        list(tiled.tile_dim_sizes, tiled.num_tiles)?,
+                        list(LIST, tiled.minor_to_major, tiled.minor_to_major_size)?,
+                        list(LIST, tiled.tile_dim_sizes, tiled.num_tiles)?,
                     )
                 };
                 let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
                 // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not
                 // change. A sum that saturates is longer than `list` reads.
-                let tile_dims = unsafe { list(tiled.tile_dims, entries)? };
+                let tile_dims = unsafe { list(LIST, tiled.tile_dims, entries)? };
                 Ok(PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes })
             }
             PJRT_LAYOUT_STRIDES => {
@@ -275,7 +201,7 @@ impl PjrtMemoryLayout {
                 let strides = unsafe { self.layout.strides };
                 check_size("the struct_size of a strided PJRT layout", strides.struct_size, STRIDES_SIZE)?;
                 // SAFETY: the caller promises that the list can be read to this length and does not change.
-                let byte_strides = unsafe { list(strides.byte_strides, strides.num_byte_strides)? };
+                let byte_strides = unsafe { list(LIST, strides.byte_strides, strides.num_byte_strides)? };
                 Ok(PjrtFields::Strides(byte_strides))
             }
             other => {
@@ -283,19 +209,6 @@ impl PjrtMemoryLayout {
                 Err(Error::OutOfLimits { what: "the type of a PJRT layout", value, min: 0, max: 1 })
             }
         }
-    }
-    /// The layout of a raw structure, for an array of this type and these sizes.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`fields`](Self::fields) and [`PjrtFields::to_layout`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`fields`](Self::fields), while this function runs.
-    pub unsafe fn to_layout(&self, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.fields() }?.to_layout(data_type, sizes)
     }
 }
 
@@ -305,27 +218,6 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
     }
     let (value, min) = (checked::narrow(found, what)?, checked::narrow(needed, what)?);
     Err(Error::OutOfLimits { what, value, min, max: u64::MAX })
-}
-
-/// # Safety
-///
-/// If it is neither null nor unaligned nor empty, the list must be valid for reads of `length` numbers, which
-/// do not change as long as the slice lives.
-unsafe fn list<'a, T>(start: *const T, length: usize) -> Result<&'a [T], Error> {
-    if length == 0 {
-        return Ok(&[]);
-    }
-    if start.is_null() || !start.is_aligned() {
-        return Err(Error::bad_pointer("a list of a PJRT layout", align_of::<T>()));
-    }
-    if length > MAX_LENGTH {
-        let what = "the length of a list";
-        let (value, max) = (checked::narrow(length, what)?, checked::narrow(MAX_LENGTH, what)?);
-        return Err(Error::OutOfLimits { what, value, min: 0, max });
-    }
-    // SAFETY: not null, aligned, and `length` is at most `MAX_LENGTH`, so its bytes fit an `isize`; the
-    // caller promises the rest.
-    Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
 /// A PJRT layout with the lists it points to.
@@ -340,23 +232,21 @@ enum Lists {
     Strides(Vec<i64>),
 }
 
-impl PjrtLayout {
-    /// The tiled layout of a shape.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S, SC, M, `#` or `*` of a
-    /// sparse array; [`Error::Overflow`] for a tile size past `i64`.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
-    ///
-    /// let layout = PjrtLayout::tiled(&"f32[7,5]{1,0:T(*,4)}".parse::<ArrayShape>()?)?;
-    /// let PjrtFields::Tiled { tile_dims, .. } = layout.fields() else { panic!() };
-    /// assert_eq!(tile_dims, [i64::MIN, 4]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn tiled(shape: &ArrayShape) -> Result<PjrtLayout, Error> {
+/// The tiled layout of a shape. [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S,
+/// SC, M, `#` or `*` of a sparse array; [`Error::Overflow`] for a tile size past `i64`.
+///
+/// ```
+/// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
+///
+/// let layout = PjrtLayout::try_from(&"f32[7,5]{1,0:T(*,4)}".parse::<ArrayShape>()?)?;
+/// let PjrtFields::Tiled { tile_dims, .. } = layout.fields() else { panic!() };
+/// assert_eq!(tile_dims, [i64::MIN, 4]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl TryFrom<&ArrayShape> for PjrtLayout {
+    type Error = Error;
+
+    fn try_from(shape: &ArrayShape) -> Result<PjrtLayout, Error> {
         let layout = shape.layout();
         let said = Layout::new(layout.minor_to_major())?.with_tiles(layout.tiles());
         if said != *layout {
@@ -373,14 +263,14 @@ impl PjrtLayout {
         let tile_dim_sizes = layout.tiles().iter().map(|tile| tile.entries().len()).collect();
         Ok(PjrtLayout { lists: Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } })
     }
+}
 
-    /// The byte strides of a descriptor.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotExpressible`] for a base offset, and where a stride is not a whole number of bytes;
-    /// [`Error::Overflow`] for one past `i64`.
-    pub fn strides(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
+/// The byte strides of a descriptor. [`Error::NotExpressible`] for a base offset, and where a stride is not a
+/// whole number of bytes; [`Error::Overflow`] for one past `i64`.
+impl TryFrom<&BufferTensorDesc> for PjrtLayout {
+    type Error = Error;
+
+    fn try_from(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
         let refuse = |reason| Err(Error::NotExpressible { target: "PJRT layout", reason });
         if desc.base_offset() != 0 {
             return refuse(format!(
@@ -398,7 +288,9 @@ impl PjrtLayout {
         }
         Ok(PjrtLayout { lists: Lists::Strides(byte_strides) })
     }
+}
 
+impl PjrtLayout {
     /// The lists.
     #[must_use]
     pub fn fields(&self) -> PjrtFields<'_> {
@@ -449,10 +341,11 @@ pub struct BorrowedPjrtLayout<'a> {
     lists: PhantomData<&'a PjrtLayout>,
 }
 
-impl BorrowedPjrtLayout<'_> {
-    /// The structure to hand to a PJRT function, by pointer.
-    #[must_use]
-    pub fn get(&self) -> &PjrtMemoryLayout {
+/// The structure to hand to a PJRT function, by pointer.
+impl Deref for BorrowedPjrtLayout<'_> {
+    type Target = PjrtMemoryLayout;
+
+    fn deref(&self) -> &PjrtMemoryLayout {
         &self.layout
     }
 }

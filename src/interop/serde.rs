@@ -3,14 +3,13 @@
 //!
 //! | what | form |
 //! |---|---|
-//! | what has a text (types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, the `Tuning` of a plan, ...) | that text, as a string |
+//! | what has a text (types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, ...) | that text, as a string |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
 //! | [`Dims`] | a list of numbers |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
 //!
-//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand. What
-//! was measured for it is kept as its `Tuning`.
+//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand.
 //!
 //! ```
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -44,8 +43,6 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
 use crate::notation::Notated;
-#[cfg(feature = "relayout")]
-use crate::relayout::Tuning;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::FeatureLevel;
@@ -106,9 +103,6 @@ by_text!(
     Notated,
     FeatureLevel,
 );
-
-#[cfg(feature = "relayout")]
-by_text!(Tuning);
 
 impl Serialize for Dims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -127,9 +127,9 @@ impl<'a> Atoms<'a> {
             let dims: SmallVec<[Form; 4]> = component.dims().iter().map(|&dim| self.index(dim)).collect();
             let bounds: SmallVec<[u64; 4]> = component.dims().iter().map(|&dim| self.size(dim)).collect();
             let mut rest = self.joined(&dims, &bounds);
-            for digit in component.chain().digits() {
-                let (quotient, remainder) = self.split(&rest, digit.divisor().into())?;
-                sum.add(&quotient, digit.stride().into());
+            for digit in component.chain.digits() {
+                let (quotient, remainder) = self.split(&rest, digit.divisor.get().into())?;
+                sum.add(&quotient, digit.stride.into());
                 rest = remainder;
             }
         }

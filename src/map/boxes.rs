@@ -37,15 +37,17 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// let pass = plan.passes().next().expect("one pass");
 /// assert_eq!((pass.source_elements(), pass.destination_elements(), pass.box_count()), (6, 7, 1));
 /// let copied: CopyBox = pass.boxes().next().expect("one box");
-/// assert_eq!((copied.source(), copied.destination(), copied.elements()), (0, 0, 6));
+/// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
 /// let Loop::Strided { extent, source, destination } = copied.loops()[0] else { panic!("a table") };
 /// assert_eq!((extent, source, destination), (2, 3, 4));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyBox {
-    pub(crate) source: u64,
-    pub(crate) destination: u64,
+    /// Where the first element is read, in elements from the start of the source.
+    pub source: u64,
+    /// Where the first element is written, in elements from the start of the destination.
+    pub destination: u64,
     pub(crate) loops: Loops,
 }
 
@@ -67,18 +69,6 @@ pub(crate) struct BoxGroups {
 }
 
 impl CopyBox {
-    /// Where the first element is read, in elements from the start of the source.
-    #[must_use]
-    pub fn source(&self) -> u64 {
-        self.source
-    }
-
-    /// Where the first element is written, in elements from the start of the destination.
-    #[must_use]
-    pub fn destination(&self) -> u64 {
-        self.destination
-    }
-
     /// The loops from outer to inner: tables first, then by falling stride of the destination. No loops are
     /// one element.
     #[must_use]
@@ -148,7 +138,7 @@ impl BoxGroups {
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // The usual case: every dimension on its own, and both sides list the same ones.
             for (a, b) in first.iter().zip(second) {
-                boxes.add(a.extent(), a.chain(), b.chain(), a.dims().iter().any(|dim| reversed.contains(dim)))?;
+                boxes.add(a.extent, &a.chain, &b.chain, a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
             return Some(boxes.checked(source, destination));
         }
@@ -314,8 +304,8 @@ pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u6
         let component = components.iter().find(|component| component.dims().first() == Some(first))?;
         let (own, after) = rest.split_at_checked(component.dims().len())?;
         width /= own.iter().filter_map(|&dim| sizes.get(dim)).product::<u64>();
-        for digit in component.chain().digits() {
-            digits.push(Digit::new(NonZeroU64::new(digit.divisor() * width)?, digit.stride()));
+        for digit in component.chain.digits() {
+            digits.push(Digit::new(NonZeroU64::new(digit.divisor.get() * width)?, digit.stride));
         }
         rest = after;
     }

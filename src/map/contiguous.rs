@@ -15,29 +15,6 @@ use super::injective::digits_nest;
 /// The most elements whose offsets are looked at one by one, where digits do not tell.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
-/// How the slices along one axis, such as the rows of a matrix, are in the buffer.
-///
-/// ```
-/// use tensor_layout::{plan::RowAccess, ArrayShape, ToIndexMap};
-///
-/// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
-/// let RowAccess { in_one_piece, stride, .. } = rows("f32[16,256]{1,0}")?;
-/// assert_eq!((in_one_piece, stride), (true, Some(256)));
-/// assert!(!rows("f32[16,256]{1,0:T(8,128)}")?.in_one_piece, "a row of 256 is in two tiles");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct RowAccess {
-    /// Does every slice sit in one piece?
-    pub in_one_piece: bool,
-    /// How far it is from each slice to the next, in elements, if that is always the same.
-    pub stride: Option<u64>,
-    /// Every slice begins at a multiple of this many bits: below 8, some begin inside a byte. 0 if the only
-    /// slice begins at 0.
-    pub alignment_in_bits: u64,
-}
-
 impl IndexMap {
     /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
     /// If so, the offsets it takes, in elements.
@@ -73,8 +50,8 @@ impl IndexMap {
             self.levels().is_none() && self.components().iter().all(|component| component.dims().len() == 1);
         if separable {
             let (reach, varying) = self.extremes_by_digits(ranges)?;
-            let repeats = varying.iter().filter_map(|component| component.chain().digits().last());
-            if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride() == 0) {
+            let repeats = varying.iter().filter_map(|component| component.chain.digits().last());
+            if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride == 0) {
                 return Ok(None);
             }
             // Elements that share a place would leave another one free.
@@ -93,7 +70,7 @@ impl IndexMap {
         for component in self.components() {
             let range = component.dims().first().and_then(|&dim| ranges.get(dim));
             let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
-            let digits = component.chain().digits();
+            let digits = component.chain.digits();
             let (least, most) = extremes(digits, &whole_blocks(digits), start, end);
             (low, high) = (checked::add(low, least, OFFSET)?, checked::add(high, most, OFFSET)?);
             if end.minus(start) > 1 {
@@ -149,63 +126,6 @@ impl IndexMap {
             }
         }
     }
-
-    /// How the slices along `axis` are stored: which rows can be handed on as a pointer and a length.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::AxisOutOfRange`], and those of [`contiguous_part`](Self::contiguous_part).
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
-    ///
-    /// let rows = |text: &str| text.parse::<ArrayShape>()?.to_index_map()?.row_access(0);
-    /// assert!(rows("bf16[512,6144]{1,0}")?.in_one_piece);
-    /// // In a tiled buffer a row is scattered, and begins two bytes after the one before it.
-    /// let tiled = rows("bf16[512,6144]{1,0:T(8,128)(2,1)}")?;
-    /// assert_eq!((tiled.in_one_piece, tiled.stride, tiled.alignment_in_bits), (false, None, 16));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn row_access(&self, axis: usize) -> Result<RowAccess, Error> {
-        let rank = self.sizes().len();
-        let Some(&size) = self.sizes().get(axis) else { return Err(Error::AxisOutOfRange { axis, rank }) };
-        let slice = |index: u64| -> Vec<Range<u64>> {
-            let whole = self.sizes().iter().enumerate();
-            whole.map(|(dim, &size)| if dim == axis { index..index.plus(1) } else { 0..size }).collect()
-        };
-        let bits = u64::from(self.element_bits());
-        let own = self.components().iter().find(|component| component.dims() == [axis]);
-        let joined = self.levels().is_some()
-            || self.components().iter().any(|component| component.dims().len() > 1 && component.dims().contains(&axis));
-        if !joined {
-            // All slices look alike; only their first offset differs.
-            let digits = own.map_or(&[][..], |component| component.chain().digits());
-            let strides = digits.iter().map(|digit| digit.stride());
-            let common = strides.fold(self.base(), checked::gcd);
-            let stride = match digits {
-                [] => Some(0),
-                [only] => Some(only.stride()),
-                _ => None,
-            };
-            let in_one_piece = size == 0 || self.contiguous_part(&slice(0))?.is_some();
-            return Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? });
-        }
-        let work = checked::mul(size, self.element_count().divided_by(size), OFFSET)?;
-        if work > SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "whether rows are in one piece", work: SEARCH_LIMIT });
-        }
-        let (mut in_one_piece, mut common, mut starts) = (true, 0, Vec::new());
-        for index in 0..size {
-            in_one_piece &= self.contiguous_part(&slice(index))?.is_some();
-            let first: Dims = (0..rank).map(|dim| if dim == axis { index } else { 0 }).collect();
-            let start = self.offset_inside(&first);
-            starts.push(start);
-            common = checked::gcd(common, start);
-        }
-        let steps = || starts.iter().zip(starts.iter().skip(1)).map(|(a, b)| b.checked_sub(*a));
-        let stride = steps().next().unwrap_or(Some(0)).filter(|&stride| steps().all(|step| step == Some(stride)));
-        Ok(RowAccess { in_one_piece, stride, alignment_in_bits: checked::mul(common, bits, OFFSET)? })
-    }
 }
 
 /// The smallest and the largest value of a chain on `start..end`, which is not empty, given the
@@ -214,7 +134,7 @@ impl IndexMap {
 /// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
-    let (divisor, stride) = (digit.divisor(), digit.stride());
+    let (divisor, stride) = (digit.divisor.get(), digit.stride);
     let last = end.minus(1);
     let split = |number: u64| (number.divided_by(divisor), number.modulo(divisor));
     let ((first_block, from), (last_block, to)) = (split(start), split(last));

@@ -53,27 +53,27 @@ impl Search {
             // Chains of an extent above 1 have a digit of divisor 1.
             return Ok(None);
         };
-        let (p, q) = (high.divisor(), low.divisor());
+        let (p, q) = (high.divisor.get(), low.divisor.get());
         if p < q {
             return self.deviation(b, a, extent);
         }
         if p == q {
             let inside = self.deviation(a_below, b_below, p)?;
-            return Ok(inside.or((high.stride() != low.stride()).then_some(p)));
+            return Ok(inside.or((high.stride != low.stride).then_some(p)));
         }
         if let Some(inside) = self.deviation(a_below, b, p)? {
             return Ok(Some(inside));
         }
         // On the first block both agree, so what `a` holds in the second is `b` from 0, moved by the stride.
         let past_block = extent.min(p.saturating_add(q - checked::gcd(p, q)).saturating_add(1)) - p;
-        Ok(self.shift(b, p, past_block, high.stride().into())?.map(|number| p + number))
+        Ok(self.shift(b, p, past_block, high.stride.into())?.map(|number| p + number))
     }
 
     /// The smallest `u < length` with `f(shift + u) != f(u) + rise`.
     fn shift(&mut self, digits: &[Digit], shift: u64, length: u64, rise: i128) -> Result<Option<u64>, Error> {
         self.step()?;
         let Some((digit, low)) = digits.split_first().filter(|_| length > 0) else { return Ok(None) };
-        let (period, stride) = (digit.divisor(), i128::from(digit.stride()));
+        let (period, stride) = (digit.divisor.get(), i128::from(digit.stride));
         let (blocks, inside) = (shift / period, shift % period);
         let rise = rise - i128::from(blocks) * stride;
         if inside == 0 {
@@ -93,7 +93,7 @@ impl Search {
 
 /// The digits whose divisor is below `extent`: the others are always zero.
 fn below(digits: &[Digit], extent: u64) -> &[Digit] {
-    let place = digits.iter().position(|digit| digit.divisor() < extent).unwrap_or(digits.len());
+    let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
     digits.get(place..).unwrap_or(&[])
 }
 

@@ -18,34 +18,25 @@ use crate::error::Error;
 ///
 /// // Five columns in tiles of two: the number of the tile, 4 places each, and the place in it.
 /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-/// let chain = map.components()[1].chain();
-/// let digits: Vec<(u64, u64)> = chain.digits().iter().map(|digit| (digit.divisor(), digit.stride())).collect();
+/// let chain = &map.components()[1].chain;
+/// let digits: Vec<(u64, u64)> = chain.digits().iter().map(|digit| (digit.divisor.get(), digit.stride)).collect();
 /// assert_eq!(digits, [(2, 4), (1, 1)]);
 /// assert!(chain.is_exact(), "2 is a multiple of 1");
 /// assert_eq!(chain.offset(3)?, 4 + 1);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Digit {
-    divisor: NonZeroU64,
-    stride: u64,
+    /// What one unit of this digit is worth in the number: 1 for the last digit.
+    pub divisor: NonZeroU64,
+    /// How many elements one unit of this digit moves in memory.
+    pub stride: u64,
 }
 
 impl Digit {
     pub(super) fn new(divisor: NonZeroU64, stride: u64) -> Digit {
         Digit { divisor, stride }
-    }
-
-    /// What one unit of this digit is worth in the number: 1 for the last digit.
-    #[must_use]
-    pub fn divisor(self) -> u64 {
-        self.divisor.get()
-    }
-
-    /// How many elements one unit of this digit moves in memory.
-    #[must_use]
-    pub fn stride(self) -> u64 {
-        self.stride
     }
 }
 
@@ -66,7 +57,7 @@ impl core::fmt::Debug for Digit {
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
 ///
 /// let map = "f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?.to_index_map()?;
-/// let chain = map.components()[0].chain();
+/// let chain = &map.components()[0].chain;
 /// assert_eq!(format!("{chain:?}"), "[(4,1), (1,3)]");
 /// assert_eq!(chain.offset(7)?, 1 * 1 + 3 * 3);
 /// # Ok::<(), tensor_layout::Error>(())
@@ -88,9 +79,9 @@ impl Chain {
             return Chain::default();
         }
         let mut minor_first = Digits::new();
-        for digit in digits.rev().filter(|digit| digit.divisor() < extent) {
+        for digit in digits.rev().filter(|digit| digit.divisor.get() < extent) {
             if let Some(below) = minor_first.last() {
-                let (ratio, rest) = (digit.divisor() / below.divisor, digit.divisor() % below.divisor);
+                let (ratio, rest) = (digit.divisor.get() / below.divisor, digit.divisor.get() % below.divisor);
                 // The digit below simply goes on counting: there is no boundary between the two.
                 if rest == 0 && below.stride.checked_mul(ratio) == Some(digit.stride) {
                     continue;
@@ -98,7 +89,7 @@ impl Chain {
             }
             minor_first.push(digit);
         }
-        if minor_first.first().is_none_or(|last| last.divisor() != 1) {
+        if minor_first.first().is_none_or(|last| last.divisor.get() != 1) {
             minor_first.insert(0, Digit::new(NonZeroU64::MIN, 0));
         }
         minor_first.reverse();
@@ -124,12 +115,12 @@ impl Chain {
     ///
     /// // Tiles of 4 rows inside tiles of 6: the inner boundary does not divide the outer.
     /// let map = "f32[20,4]{1,0:T(6,2)(4,1)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert!(!map.components()[0].chain().is_exact());
+    /// assert!(!map.components()[0].chain.is_exact());
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor() % low.divisor == 0)
+        self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor.get() % low.divisor == 0)
     }
 
     /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component) the chain
@@ -167,12 +158,12 @@ impl Chain {
         let (high, low) = self.0.split_at_checked(place)?;
         let mut above = Digits::with_capacity(place + 1);
         for digit in high {
-            if digit.divisor() % width != 0 {
+            if digit.divisor.get() % width != 0 {
                 return None;
             }
-            above.push(Digit::new(NonZeroU64::new(digit.divisor() / width)?, digit.stride));
+            above.push(Digit::new(NonZeroU64::new(digit.divisor.get() / width)?, digit.stride));
         }
-        if above.last().is_none_or(|last| last.divisor() != 1)
+        if above.last().is_none_or(|last| last.divisor.get() != 1)
             && let Some(next) = low.first()
         {
             if width.get() % next.divisor != 0 {
@@ -205,7 +196,7 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
         else {
             break;
         };
-        let largest = reach(rest, inner, above.divisor());
+        let largest = reach(rest, inner, above.divisor.get());
         blocks.iter_mut().skip(place).take(1).for_each(|block| *block = largest);
     }
     blocks

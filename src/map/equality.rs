@@ -15,7 +15,7 @@ use super::levels::unfuse;
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Only sizes and offsets count:
-    /// [`same_layout`](Self::same_layout) compares the types as well.
+    /// [`same_layout`] compares the types as well.
     ///
     /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by
     /// index.
@@ -45,21 +45,7 @@ impl IndexMap {
 
     /// Do both maps put elements of the same type, in the same number of bits, at the same places? The
     /// physical sizes may differ, which `==` compares too.
-    ///
-    /// # Errors
-    ///
-    /// As for [`same_places`](Self::same_places).
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
-    /// let (tiled, plain, other) = (map("f32[4,128]{1,0:T(8,128)}")?, map("f32[4,128]")?, map("f32[4,128]{0,1}")?);
-    /// assert!(tiled.same_layout(&plain)?, "one tile, and more padding after it");
-    /// assert_eq!(plain.first_difference(&other)?, Some(vec![0, 1]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn same_layout(&self, other: &IndexMap) -> Result<bool, Error> {
+    pub(crate) fn same_layout(&self, other: &IndexMap) -> Result<bool, Error> {
         let element = |map: &IndexMap| (map.data_type, map.element_bits);
         if element(self) == element(other) { self.same_places(other) } else { Ok(false) }
     }
@@ -73,6 +59,15 @@ impl IndexMap {
     /// [`Error::TooHard`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all
     /// may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions that
     /// are fused in another order than that of the indices are searched.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
+    /// let (rows, columns) = (map("f32[4,128]{1,0}")?, map("f32[4,128]{0,1}")?);
+    /// assert_eq!(rows.first_difference(&columns)?, Some(vec![0, 1]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn first_difference(&self, other: &IndexMap) -> Result<Option<Vec<u64>>, Error> {
         if self.sizes != other.sizes {
             return Ok(None);
@@ -136,7 +131,7 @@ impl IndexMap {
         let mut index: Dims = sizes.iter().map(|_| 0).collect();
         for _ in 0..EQUALITY_WORK_LIMIT {
             if self.offset_inside(&index) != other.offset_inside(&index) {
-                return Some(index.into_vec());
+                return Some(index.into());
             }
             if !next_index(&mut index, &sizes) {
                 break;
@@ -170,7 +165,6 @@ impl Hash for IndexMap {
 /// Do two layouts, in whatever notation, put elements of the same type at the same places? Physical sizes,
 /// flags and alignment do not matter, nor do strides that are never used.
 ///
-/// This is [`BufferTensorDesc::same_layout`](crate::BufferTensorDesc::same_layout) for layouts of any kind.
 /// Where types do not matter, compare the maps with [`IndexMap::same_places`].
 ///
 /// # Errors

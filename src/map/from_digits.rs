@@ -90,13 +90,13 @@ impl IndexMap {
         }
         for component in self.components() {
             let [dim] = component.dims() else { return None };
-            if !component.chain().is_exact() {
+            if !component.chain.is_exact() {
                 return None;
             }
-            let mut above = component.extent();
-            for digit in component.chain().digits() {
-                dimensions.get_mut(*dim)?.push((above.div_ceil(digit.divisor()), digit.stride()));
-                above = digit.divisor();
+            let mut above = component.extent;
+            for digit in component.chain.digits() {
+                dimensions.get_mut(*dim)?.push((above.div_ceil(digit.divisor.get()), digit.stride));
+                above = digit.divisor.get();
             }
         }
         Some(dimensions)

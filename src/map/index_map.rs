@@ -24,15 +24,17 @@ use super::storage_rule::StorageRule;
 ///
 /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
 /// let columns = &map.components()[1];
-/// assert_eq!((columns.dims(), columns.extent()), (&[1][..], 5));
-/// assert_eq!(columns.chain().offset(3)?, 5);
+/// assert_eq!((columns.dims(), columns.extent), (&[1][..], 5));
+/// assert_eq!(columns.chain.offset(3)?, 5);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 8]>,
-    pub(super) extent: u64,
-    pub(super) chain: Chain,
+    /// How many values the number takes: the product of the sizes of the dimensions.
+    pub extent: u64,
+    /// Where each of them goes.
+    pub chain: Chain,
 }
 
 impl Component {
@@ -40,18 +42,6 @@ impl Component {
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.dims
-    }
-
-    /// How many values the number takes: the product of the sizes of the dimensions.
-    #[must_use]
-    pub fn extent(&self) -> u64 {
-        self.extent
-    }
-
-    /// Where each of them goes.
-    #[must_use]
-    pub fn chain(&self) -> &Chain {
-        &self.chain
     }
 
     /// The number that the indices of the component's dimensions form.
@@ -174,23 +164,15 @@ pub trait ToIndexMap {
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
     /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a
-    /// guaranteed alignment and a total size set by hand. `None` for layouts of other models, even those that
-    /// have strides.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
-    ///
-    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
-    /// assert_eq!(desc.as_descriptor(), Some(&desc));
-    /// assert_eq!("f32[2,3]{1,0}".parse::<ArrayShape>()?.as_descriptor(), None);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// guaranteed alignment and a total size set by hand.
+    #[doc(hidden)]
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }
 
     /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
     /// others do not.
+    #[doc(hidden)]
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
     }
@@ -293,18 +275,8 @@ impl IndexMap {
     }
 
     /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice
-    /// that leaves out elements is, and so is what does not begin at the start of its buffer: see
-    /// [`BufferTensorDesc::is_part`](crate::BufferTensorDesc::is_part).
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let whole = "f32[16,128]".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert!(!whole.is_part() && whole.slice(&[(0..8).into(), (0..128).into()])?.is_part());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn is_part(&self) -> bool {
+    /// that leaves out elements is, and so is what does not begin at the start of its buffer.
+    pub(crate) fn is_part(&self) -> bool {
         self.sliced || self.base != 0
     }
 
@@ -353,7 +325,7 @@ impl IndexMap {
         }
         for component in &self.components {
             let ([dim], [digit]) = (component.dims.as_slice(), component.chain.digits()) else { return None };
-            *strides.get_mut(*dim)? = digit.stride();
+            *strides.get_mut(*dim)? = digit.stride;
         }
         Some(strides)
     }

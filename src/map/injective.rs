@@ -38,8 +38,8 @@ pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component
     for component in components {
         let mut extent = component.extent;
         for digit in component.chain.digits() {
-            digits.push((digit.stride(), extent.div_ceil(digit.divisor())));
-            extent = digit.divisor();
+            digits.push((digit.stride, extent.div_ceil(digit.divisor.get())));
+            extent = digit.divisor.get();
         }
     }
     digits.sort_unstable();

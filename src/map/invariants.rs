@@ -182,19 +182,19 @@ fn broken_chain(chain: &Chain, extent: u64) -> Option<String> {
     let mut above = extent;
     let mut stride_above = None;
     for digit in chain.digits() {
-        let divisor = digit.divisor();
+        let divisor = digit.divisor.get();
         if divisor >= above {
             return Some(format!("2: the divisors of {chain:?} do not descend from {extent}"));
         }
         let ratio = above.checked_div(divisor).filter(|_| above.is_multiple_of(divisor));
         if let (Some(stride), Some(ratio)) = (stride_above, ratio)
-            && digit.stride().checked_mul(ratio) == Some(stride)
+            && digit.stride.checked_mul(ratio) == Some(stride)
         {
             return Some(format!("2: a boundary of {chain:?} can be left out"));
         }
-        (above, stride_above) = (divisor, Some(digit.stride()));
+        (above, stride_above) = (divisor, Some(digit.stride));
     }
-    let ends_with_one = chain.digits().last().is_some_and(|last| last.divisor() == 1);
+    let ends_with_one = chain.digits().last().is_some_and(|last| last.divisor.get() == 1);
     (ends_with_one != (extent > 1)).then(|| format!("2: {chain:?} does not fit an extent of {extent}"))
 }
 

@@ -86,11 +86,16 @@ impl<'a> Search<'a> {
         for (place, component) in components.iter().enumerate() {
             let mut extent = component.extent;
             for digit in component.chain.digits() {
-                let most = extent.minus(1).divided_by(digit.divisor());
-                if digit.stride() > 0 {
-                    unknowns.push(Unknown { component: place, divisor: digit.divisor(), stride: digit.stride(), most });
+                let most = extent.minus(1).divided_by(digit.divisor.get());
+                if digit.stride > 0 {
+                    unknowns.push(Unknown {
+                        component: place,
+                        divisor: digit.divisor.get(),
+                        stride: digit.stride,
+                        most,
+                    });
                 }
-                extent = digit.divisor();
+                extent = digit.divisor.get();
             }
         }
         unknowns.sort_by_key(|unknown| core::cmp::Reverse(unknown.stride));

@@ -20,22 +20,24 @@ pub struct TileGroup {
     /// The sizes of the dimensions that are joined, major to minor: nearly always one.
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// Their product.
-    pub(crate) bound: u64,
+    pub bound: u64,
     /// How many values each of them takes: less than its bound where an earlier tile was larger than what it
     /// cut.
     pub(crate) ranges: SmallVec<[u64; 2]>,
-    /// How many values the joined number takes, counted to its largest.
-    pub(crate) range: u64,
-    pub(crate) tile: NonZeroU64,
+    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier
+    /// tile was larger than what it cut.
+    pub range: u64,
+    /// The size of the tile.
+    pub tile: NonZeroU64,
 }
 
 /// One tile, applied to the dimensions that the tiles before it left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileLevel {
     /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
-    pub(crate) new_axes: usize,
+    pub new_axes: usize,
     /// How many dimensions stay in front of the tiled ones as they are.
-    pub(crate) prefix: usize,
+    pub prefix: usize,
     pub(crate) groups: SmallVec<[TileGroup; 3]>,
 }
 
@@ -45,40 +47,9 @@ impl TileGroup {
     pub fn bounds(&self) -> &[u64] {
         &self.bounds
     }
-
-    /// Their product.
-    #[must_use]
-    pub fn bound(&self) -> u64 {
-        self.bound
-    }
-
-    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier
-    /// tile was larger than what it cut.
-    #[must_use]
-    pub fn range(&self) -> u64 {
-        self.range
-    }
-
-    /// The size of the tile.
-    #[must_use]
-    pub fn tile(&self) -> NonZeroU64 {
-        self.tile
-    }
 }
 
 impl TileLevel {
-    /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
-    #[must_use]
-    pub fn new_axes(&self) -> usize {
-        self.new_axes
-    }
-
-    /// How many dimensions stay in front of the tiled ones as they are.
-    #[must_use]
-    pub fn prefix(&self) -> usize {
-        self.prefix
-    }
-
     /// The tiled dimensions, in groups of one but for a `*`.
     #[must_use]
     pub fn groups(&self) -> &[TileGroup] {
@@ -115,13 +86,13 @@ impl TileLevel {
 /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
 /// assert_eq!(map.class(), LayoutClass::Irreducible);
 /// let tiles: &TileLevels = map.levels().ok_or("digits say it all")?;
-/// assert_eq!((tiles.order(), tiles.elements()), (&[0, 1, 2][..], 108));
+/// assert_eq!((tiles.order(), tiles.elements), (&[0, 1, 2][..], 108));
 /// let last: &TileLevel = &tiles.levels()[1];
-/// assert_eq!((last.new_axes(), last.prefix()), (0, 3));
+/// assert_eq!((last.new_axes, last.prefix), (0, 3));
 /// // The `*`: the places in the first and the second dimension are one number below 6, cut by 2.
 /// let group: &TileGroup = &last.groups()[0];
-/// assert_eq!((group.bounds(), group.bound(), group.range(), group.tile().get()), (&[2, 3][..], 6, 6, 2));
-/// assert_eq!(tiles.bounds(), [3, 3, 1, 3, 2, 2, 1]);
+/// assert_eq!((group.bounds(), group.bound, group.range, group.tile.get()), (&[2, 3][..], 6, 6, 2));
+/// assert_eq!(tiles.bounds, [3, 3, 1, 3, 2, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,10 +102,10 @@ pub struct TileLevels {
     /// The sizes of the dimensions in that order.
     pub(crate) sizes: Dims,
     pub(crate) levels: SmallVec<[TileLevel; 2]>,
-    /// The sizes after the last level; row-major.
-    pub(crate) bounds: Dims,
-    /// The product of `bounds`, without tail padding.
-    pub(crate) elements: u64,
+    /// The sizes after the last level, row-major.
+    pub bounds: Dims,
+    /// The product of the `bounds`: the elements of the buffer without padding at its end.
+    pub elements: u64,
 }
 
 impl TileLevels {
@@ -148,18 +119,6 @@ impl TileLevels {
     #[must_use]
     pub fn levels(&self) -> &[TileLevel] {
         &self.levels
-    }
-
-    /// The sizes after the last level, row-major.
-    #[must_use]
-    pub fn bounds(&self) -> &[u64] {
-        &self.bounds
-    }
-
-    /// The product of the [`bounds`](Self::bounds): the elements of the buffer without padding at its end.
-    #[must_use]
-    pub fn elements(&self) -> u64 {
-        self.elements
     }
 
     /// Applies `tiles` to `sizes`, which are given in the order `order` (major to minor).

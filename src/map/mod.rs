@@ -30,8 +30,8 @@
 //! assert_eq!(map.class().name(), "split");
 //! // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
 //! assert_eq!((map.offset(&[0, 1])?, map.offset(&[1, 0])?, map.offset(&[2, 0])?), (2, 1, 256));
-//! let rows = map.components()[0].chain().digits();
-//! assert_eq!(rows.iter().map(|digit| digit.stride()).collect::<Vec<_>>(), [2048, 256, 1]);
+//! let rows = map.components()[0].chain.digits();
+//! assert_eq!(rows.iter().map(|digit| digit.stride).collect::<Vec<_>>(), [2048, 256, 1]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
@@ -78,7 +78,6 @@ pub(crate) use refine::{Loops, MAX_REFINED};
 /// What [`crate::plan`] offers of this folder.
 pub(crate) mod plan {
     pub use super::boxes::CopyBox;
-    pub use super::contiguous::RowAccess;
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
     pub use super::index_map::Component;

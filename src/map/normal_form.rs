@@ -115,8 +115,8 @@ impl Replay<'_> {
 fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
     for digit in count.digits() {
-        let divisor = digit.divisor().checked_mul(group.tile.get())?;
-        digits.push(Digit::new(NonZeroU64::new(divisor)?, digit.stride()));
+        let divisor = digit.divisor.get().checked_mul(group.tile.get())?;
+        digits.push(Digit::new(NonZeroU64::new(divisor)?, digit.stride));
     }
     digits.extend_from_slice(place.digits());
     Some(Chain::normalised(digits.into_iter(), group.range))

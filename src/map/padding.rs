@@ -25,24 +25,19 @@ use crate::strided::Offsets;
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
 /// let boxes = desc.to_index_map()?.buffer_boxes()?;
 /// let rows = &boxes.elements[0];
-/// assert_eq!((rows.base(), rows.elements(), rows.loops()), (0, 6, &[(2, 5), (3, 1)][..]));
+/// assert_eq!((rows.base, rows.elements(), rows.loops()), (0, 6, &[(2, 5), (3, 1)][..]));
 /// let gaps: Vec<(u64, u64)> = boxes.padding.iter().flat_map(|padding| padding.runs()).collect();
 /// assert_eq!(gaps, [(3, 2)]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OffsetBox {
-    base: u64,
+    /// The first offset, in elements.
+    pub base: u64,
     loops: SmallVec<[(u64, u64); 8]>,
 }
 
 impl OffsetBox {
-    /// The first offset, in elements.
-    #[must_use]
-    pub fn base(&self) -> u64 {
-        self.base
-    }
-
     /// The loops from the largest stride to the smallest: how many steps, and the stride in elements.
     #[must_use]
     pub fn loops(&self) -> &[(u64, u64)] {
@@ -155,7 +150,7 @@ impl IndexMap {
     fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
         let repeats = |dim: usize| {
             self.components().iter().any(|component| {
-                component.dims() == [dim] && component.chain().digits().iter().all(|digit| digit.stride() == 0)
+                component.dims() == [dim] && component.chain.digits().iter().all(|digit| digit.stride == 0)
             })
         };
         let sizes: Dims =
@@ -225,19 +220,19 @@ impl MixedRadix {
         let mut all: SmallVec<[(u64, u64, usize, u64); 8]> = SmallVec::new();
         let mut numbers: SmallVec<[Number; 6]> = SmallVec::new();
         for component in map.components() {
-            let digits = component.chain().digits();
+            let digits = component.chain.digits();
             if let [only] = digits
-                && only.stride() == 0
+                && only.stride == 0
             {
                 continue;
             }
-            let mut above = component.extent();
+            let mut above = component.extent;
             for digit in digits {
-                let largest = above.checked_sub(1)?.checked_div(digit.divisor())?;
-                all.push((digit.stride(), largest, numbers.len(), digit.divisor()));
-                above = digit.divisor();
+                let largest = above.checked_sub(1)?.checked_div(digit.divisor.get())?;
+                all.push((digit.stride, largest, numbers.len(), digit.divisor.get()));
+                above = digit.divisor.get();
             }
-            numbers.push(Number { extent: component.extent(), digits: SmallVec::new() });
+            numbers.push(Number { extent: component.extent, digits: SmallVec::new() });
         }
         all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {

@@ -36,10 +36,11 @@ impl IndexMap {
     /// The digits of all components, the largest stride first. An Irreducible layout has none.
     ///
     /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
-    /// finds the only candidate wherever the [places nest](Self::places_nest). An element is stored there if
-    /// nothing is left, no digit reaches its count, each component's number (the sum of its digits times
-    /// their divisors) is below its extent, and in a ragged chain what the digits below each one are worth
-    /// together is less than its divisor.
+    /// finds the only candidate wherever all places with smaller strides together reach less far than one
+    /// step of each, as in every tiled layout and in strides that do not interleave. An element is stored
+    /// there if nothing is left, no digit reaches its count, each component's number (the sum of its digits
+    /// times their divisors) is below its extent, and in a ragged chain what the digits below each one are
+    /// worth together is less than its divisor.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -55,46 +56,17 @@ impl IndexMap {
     pub fn digit_places(&self) -> Vec<DigitPlace> {
         let mut places = Vec::new();
         for (component, part) in self.components().iter().enumerate() {
-            let mut above = part.extent();
-            for digit in part.chain().digits() {
+            let mut above = part.extent;
+            for digit in part.chain.digits() {
                 // In normal form every divisor is below the extent, and below the divisor before it.
-                let last = above.minus(1).divided_by(digit.divisor());
+                let last = above.minus(1).divided_by(digit.divisor.get());
                 let count = last.plus(1);
-                places.push(DigitPlace { stride: digit.stride(), count, component, divisor: digit.divisor() });
-                above = digit.divisor();
+                places.push(DigitPlace { stride: digit.stride, count, component, divisor: digit.divisor.get() });
+                above = digit.divisor.get();
             }
         }
         places.sort_by_key(|place| Reverse(place.stride));
         places
-    }
-
-    /// Does dividing by the strides of [`digit_places`](Self::digit_places) find the index at an offset? It
-    /// does where all places with smaller strides together reach less far than one step of each.
-    ///
-    /// That is so for every tiled layout with digits and for strides without gaps between their spans; it is
-    /// not for repeated elements, whose indices share an offset, for `f32[3,3]:[2,3]`, whose indices do not,
-    /// and for Irreducible layouts.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
-    ///
-    /// let nests = |text: &str| text.parse::<BufferTensorDesc>()?.to_index_map().map(|map| map.places_nest());
-    /// assert!(nests("f32[2,3]:[5,1]")?);
-    /// assert!(!nests("f32[3,3]:[2,3]")?);
-    /// assert!(!nests("f32[2,3]:[0,1]")?);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn places_nest(&self) -> bool {
-        let mut reach = 0_u64;
-        self.levels().is_none()
-            && self.digit_places().iter().rev().all(|place| {
-                let nests = place.stride > reach;
-                // Cannot saturate: the largest offset, near enough (invariant 1), and a saturated one nests
-                // nowhere.
-                reach = reach.saturating_add(place.stride.saturating_mul(place.count.minus(1)));
-                nests
-            })
     }
 }
 

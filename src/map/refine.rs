@@ -127,11 +127,11 @@ fn refine_inside(
         // Both are empty for an extent of 0 or 1 only.
         return if extent > 0 { segments.push(outside) } else { Some(()) };
     };
-    let boundary = first.divisor().max(second.divisor());
-    if !boundary.is_multiple_of(first.divisor()) || !boundary.is_multiple_of(second.divisor()) {
+    let boundary = first.divisor.get().max(second.divisor.get());
+    if !boundary.is_multiple_of(first.divisor.get()) || !boundary.is_multiple_of(second.divisor.get()) {
         return clash(extent, source, destination, outside, segments);
     }
-    let step = (first.stride() * (boundary / first.divisor()), second.stride() * (boundary / second.divisor()));
+    let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
     let (whole, rest) = (extent / boundary, extent % boundary);
     // What is left of the last block, if it is cut: its loops are those outside.
     let last = (rest > 0).then(|| Segment {
@@ -149,7 +149,7 @@ fn refine_inside(
 
 /// The digits whose divisor is below `extent`: the others are always zero.
 fn below(digits: &[Digit], extent: u64) -> &[Digit] {
-    let place = digits.iter().position(|digit| digit.divisor() < extent).unwrap_or(digits.len());
+    let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
     digits.get(place..).unwrap_or(&[])
 }
 
@@ -206,14 +206,15 @@ struct Cluster {
 impl Cluster {
     fn new(source: &[Digit], destination: &[Digit]) -> Cluster {
         let mut chains = [source, destination];
-        let top = source.first().into_iter().chain(destination.first()).map(|digit| digit.divisor()).max().unwrap_or(1);
+        let top =
+            source.first().into_iter().chain(destination.first()).map(|digit| digit.divisor.get()).max().unwrap_or(1);
         let (mut divisor, mut multiple) = (top, Some(top));
         let mut changed = true;
         while changed {
             changed = false;
             for chain in &mut chains {
                 while let Some((digit, rest)) = chain.split_first() {
-                    let boundary = digit.divisor();
+                    let boundary = digit.divisor.get();
                     if boundary < divisor && divisor.is_multiple_of(boundary) {
                         break;
                     }

@@ -15,7 +15,7 @@ use super::refine::{Loop, Segment};
 ///
 /// It is where the digits are independent of each other and every block is full: then all digits count down.
 pub(super) fn counts_down(chain: &Chain, extent: u64) -> bool {
-    chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor()))
+    chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
 }
 
 /// The segment with its source walked backwards, whose last value is `last`.

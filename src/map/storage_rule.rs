@@ -2,14 +2,7 @@
 
 /// What a layout demands of its buffer, besides the places of its elements. Most demand nothing; a layout
 /// with a name may.
-///
-/// ```
-/// use tensor_layout::{BufferTensorDesc, ToIndexMap, map::StorageRule};
-///
-/// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
-/// assert_eq!(desc.storage_rule(), StorageRule { alignment: 1, zero_padding: false });
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StorageRule {
     /// What the start of the buffer must be a multiple of, in bytes.

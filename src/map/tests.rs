@@ -75,7 +75,7 @@ fn pairs_of_divisors() -> impl Iterator<Item = (u64, u64)> {
 /// part.
 fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
     let (chain, walked) = (chain(digits, extent), values(digits, extent));
-    let divisors: Vec<u64> = chain.digits().iter().map(|digit| digit.divisor()).collect();
+    let divisors: Vec<u64> = chain.digits().iter().map(|digit| digit.divisor.get()).collect();
     assert!(divisors.iter().zip(divisors.iter().skip(1)).all(|(high, low)| high > low));
     assert!(divisors.first().is_none_or(|&top| top < extent) && divisors.last().is_none_or(|&last| last == 1));
     assert!(walked.iter().zip(0..).all(|(&value, number)| chain.at(number) == value), "{digits:?} on 0..{extent}");
@@ -151,7 +151,7 @@ fn a_chain_is_cut_where_it_separates() {
                 }
             }
             // Two digits separate by chance nowhere: what separates as far as the pattern repeats is cut.
-            let top = chain.digits().first().map_or(1, |digit| digit.divisor());
+            let top = chain.digits().first().map_or(1, |digit| digit.divisor.get());
             if is_exact && cut.is_none() {
                 assert!(!separates(&chain, width, 2 * top * width), "{digits:?} on 0..{extent} at {width}");
             }

@@ -287,8 +287,8 @@ impl IndexMap {
             }
             width = width.divided_by(component.extent);
             for digit in component.chain.digits() {
-                let divisor = checked::mul(digit.divisor(), width, OFFSET)?;
-                digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride())));
+                let divisor = checked::mul(digit.divisor.get(), width, OFFSET)?;
+                digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride)));
             }
         }
         Ok(Chain::normalised(digits.into_iter(), self.element_count()))
@@ -377,10 +377,10 @@ fn first_difference(a: &[u64], b: &[u64]) -> usize {
 /// stored inside of and the width reaches out of.
 fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
-    let divisor = digit.divisor();
+    let divisor = digit.divisor.get();
     let (block, inside) = (start.divided_by(divisor), start.modulo(divisor));
     // Cannot saturate: invariant 1.
-    let moved = block.times(digit.stride());
+    let moved = block.times(digit.stride);
     if inside == 0 {
         return Ok((digits, moved));
     }

@@ -108,7 +108,7 @@ fn same_layout(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Opt
         return Ok(None);
     }
     let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
-    let [part] = layout.parts() else { return Ok(None) };
+    let [part] = layout.parts.as_slice() else { return Ok(None) };
     let end = map.physical_elements();
     let ends_alike = part.map.physical_elements() == end || map.span_elements() == end;
     Ok((ends_alike && part.map.same_layout(map)?).then_some(layout))

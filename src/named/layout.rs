@@ -18,7 +18,7 @@ use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
 
 use super::expression::refused;
-use super::memory::{Part, Rule};
+use super::memory::{LayoutPart, Rule};
 use super::table::{Row, find};
 
 /// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
@@ -30,7 +30,7 @@ use super::table::{Row, find};
 /// use tensor_layout::{named::NamedLayout, ToIndexMap};
 ///
 /// let layout: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse()?;
-/// assert_eq!(layout.shape().unwrap().to_string(), "f8e4m3fn[200,10]{1,0:T(128,4)(32,4)(4,1,1,4)}");
+/// assert_eq!(layout.shape.as_ref().unwrap().to_string(), "f8e4m3fn[200,10]{1,0:T(128,4)(32,4)(4,1,1,4)}");
 /// let map = layout.to_index_map()?;
 /// assert_eq!((map.offset(&[130, 5])?, map.physical_size_in_bytes()), (2081, 3072));
 ///
@@ -39,14 +39,18 @@ use super::table::{Row, find};
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct NamedLayout {
-    row: &'static Row,
+    /// The row of the table.
+    pub row: &'static Row,
     numbers: Vec<u64>,
     data_type: DataType,
     sizes: Vec<u64>,
-    shape: Option<ArrayShape>,
+    /// The layout as XLA's tiles, where these say it.
+    pub shape: Option<ArrayShape>,
     desc: Option<BufferTensorDesc>,
-    parts: Vec<Part>,
+    /// The parts, which hold each index once: one, unless no single map says the layout.
+    pub parts: Vec<LayoutPart>,
 }
 
 impl NamedLayout {
@@ -96,7 +100,7 @@ impl NamedLayout {
             NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), shape, desc, parts };
         if row.tiles == "-" {
             layout.parts = rule.parts()?;
-            if let [Part { map, .. }] = layout.parts.as_slice()
+            if let [LayoutPart { map, .. }] = layout.parts.as_slice()
                 && map.class() == LayoutClass::Affine
                 && !map.is_part()
                 && map.physical_elements() == map.span_elements()
@@ -108,33 +112,15 @@ impl NamedLayout {
         } else {
             let shape = rule.shape()?;
             let (slices, map) = (vec![Slice::ALL; sizes.len()], shape.to_index_map()?);
-            (layout.shape, layout.parts) = (Some(shape), vec![Part { slices, map }]);
+            (layout.shape, layout.parts) = (Some(shape), vec![LayoutPart { slices, map }]);
         }
         Ok(layout)
-    }
-
-    /// The row of the table.
-    #[must_use]
-    pub fn row(&self) -> &'static Row {
-        self.row
     }
 
     /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`.
     #[must_use]
     pub fn name(&self) -> String {
         with_numbers(&self.row.name, &self.numbers)
-    }
-
-    /// The layout as XLA's tiles, where these say it.
-    #[must_use]
-    pub fn shape(&self) -> Option<&ArrayShape> {
-        self.shape.as_ref()
-    }
-
-    /// The parts, which hold each index once: one, unless no single map says the layout.
-    #[must_use]
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
     }
 }
 
@@ -180,7 +166,7 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     match numbers.as_ref().map(fitting) {
         Some(fitting) if !fitting.is_empty() => Ok((fitting, numbers.unwrap_or_default())),
         _ => {
-            let takes: Vec<String> = rows.iter().map(|row| row.name_with_numbers()).collect();
+            let takes: Vec<String> = rows.iter().map(|row| row.to_string()).collect();
             Err(wrong(name.len(), format!("the numbers that it takes: {}", takes.join(" or "))))
         }
     }

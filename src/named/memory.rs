@@ -1,4 +1,4 @@
-//! `Part`: the maps of a rule of digits, `[N/32]{[K/4][n%32][k%4] + 128}`.
+//! `LayoutPart`: the maps of a rule of digits, `[N/32]{[K/4][n%32][k%4] + 128}`.
 
 use alloc::format;
 use alloc::vec;
@@ -23,13 +23,13 @@ use super::table::Row;
 /// use tensor_layout::named::NamedLayout;
 ///
 /// let layout: NamedLayout = "sglang.packed_vnni2:bf16[48,32]".parse()?;
-/// let [blocks, rest] = layout.parts() else { panic!("32 rows, and 16 in a narrower block") };
+/// let [blocks, rest] = layout.parts.as_slice() else { panic!("32 rows, and 16 in a narrower block") };
 /// assert_eq!((rest.slices[0].start, rest.map.sizes(), rest.map.base()), (32, &[16, 32][..], 1024));
 /// assert_eq!(blocks.map.sizes(), [32, 32]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Part {
+pub struct LayoutPart {
     /// Which indices: one slice for each axis, as [`IndexMap::slice`] takes them.
     pub slices: Vec<Slice>,
     /// Where they are stored in the buffer of the whole.
@@ -66,7 +66,7 @@ struct Digits {
 
 impl Rule<'_> {
     /// Evaluates the rule.
-    pub(super) fn parts(mut self) -> Result<Vec<Part>, Error> {
+    pub(super) fn parts(mut self) -> Result<Vec<LayoutPart>, Error> {
         let (text, ends) = match self.row.memory.strip_suffix(" ends") {
             Some(text) => (text, true),
             None => (self.row.memory, false),
@@ -80,7 +80,7 @@ impl Rule<'_> {
         let size = self.sizes.get(axis).copied().unwrap_or(0);
         let mut parts = Vec::new();
         for (text, range) in [(first, 0..start), (second, start..size)] {
-            let before = parts.last().map_or(0, |part: &Part| part.map.physical_elements());
+            let before = parts.last().map_or(0, |part: &LayoutPart| part.map.physical_elements());
             let length = range.end.saturating_sub(range.start);
             if let Some(size) = self.sizes.get_mut(axis) {
                 *size = length;
@@ -98,14 +98,14 @@ impl Rule<'_> {
     }
 
     /// The parts of a rule without `then`, `before` elements into the buffer.
-    fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<Part>, Error> {
+    fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<LayoutPart>, Error> {
         let mut digits = self.digits(text)?;
         digits.base = checked::add(digits.base, before, OFFSET)?;
         digits.elements = checked::add(digits.elements, before, PHYSICAL)?;
         let rotation = digits.list.iter().find_map(|digit| Some((digit.clone(), digit.minus?)));
         let Some((turned, minus)) = rotation else {
             let map = self.map(&digits, &self.sizes, ends)?;
-            return Ok(vec![Part { slices: slices.to_vec(), map }]);
+            return Ok(vec![LayoutPart { slices: slices.to_vec(), map }]);
         };
         // One part for each remainder of the two axes: there the turned digit is one number.
         let mut parts = Vec::new();
@@ -133,7 +133,7 @@ impl Rule<'_> {
                 part.push(digit);
             }
             let part = Digits { list: part, base, elements: digits.elements, is_record: true };
-            parts.push(Part { slices, map: self.map(&part, &sizes, ends)? });
+            parts.push(LayoutPart { slices, map: self.map(&part, &sizes, ends)? });
         }
         Ok(parts)
     }

@@ -32,5 +32,5 @@ mod tests;
 
 pub use known::{KnownAs, known_as};
 pub use layout::{NamedLayout, full_name};
-pub use memory::Part;
+pub use memory::LayoutPart;
 pub use table::{Row, rows};

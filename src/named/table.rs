@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use std::sync::OnceLock;
 
 use crate::element::DataType;
@@ -96,18 +97,22 @@ fn parse(table: &'static str) -> Vec<Row> {
     rows
 }
 
-impl Row {
+impl fmt::Display for Row {
     /// The name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
-    #[must_use]
-    pub fn name_with_numbers(&self) -> String {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |(word, values): &(&str, Vec<u64>)| {
             let values: Vec<String> = values.iter().map(u64::to_string).collect();
             if word.is_empty() { values.join(",") } else { format!("{word}={}", values.join(",")) }
         };
         let numbers: Vec<String> = self.numbers.iter().map(number).collect();
-        if numbers.is_empty() { self.name.clone() } else { format!("{}<{}>", self.name, numbers.join(";")) }
+        match numbers.is_empty() {
+            true => f.pad(&self.name),
+            false => f.pad(&format!("{}<{}>", self.name, numbers.join(";"))),
+        }
     }
+}
 
+impl Row {
     /// The axes with a name.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.axes.split(',').filter(|axis| *axis != "..")

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::dims::Dims;
 
-use super::memory::{Part, Rule};
+use super::memory::{LayoutPart, Rule};
 use super::{NamedLayout, rows};
 
 /// Every index of these sizes.
@@ -45,9 +45,9 @@ fn digits_and_tiles_say_the_same() {
                     continue;
                 }
                 let parts = Rule { row, values, data_type, sizes: sizes.clone() }.parts().unwrap();
-                let [Part { map, .. }] = parts.as_slice() else { panic!("{name}: {} parts", parts.len()) };
+                let [LayoutPart { map, .. }] = parts.as_slice() else { panic!("{name}: {} parts", parts.len()) };
                 let tiled = NamedLayout::of_row(row, data_type, &sizes, &numbers).unwrap();
-                let tiled = &tiled.parts()[0].map;
+                let tiled = &tiled.parts[0].map;
                 assert_eq!(map.physical_elements(), tiled.physical_elements(), "{name} {sizes:?} {numbers:?}");
                 assert_eq!(map.is_part(), tiled.is_part(), "{name}");
                 for index in indices(&sizes) {

@@ -89,7 +89,7 @@ impl TryFrom<NamedLayout> for Notated {
     type Error = Error;
 
     fn try_from(named: NamedLayout) -> Result<Notated, Error> {
-        let layout = match (named.shape(), named.as_descriptor()) {
+        let layout = match (&named.shape, named.as_descriptor()) {
             (Some(shape), _) => shape.into(),
             (None, Some(desc)) => desc.into(),
             (None, None) => named.to_index_map()?.into(),

@@ -12,7 +12,7 @@ use core::fmt::Write;
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
@@ -26,7 +26,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "DirectML tensor", reason });
     let (data_type, rank) = (strided.data_type, strided.sizes.len());
     let name = data_type
-        .directml_name()
+        .name_in(Naming::Directml)
         .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML".into() })?;
     let bits = strided.element_bits;
     if bits != data_type.bits() {
@@ -135,7 +135,7 @@ fn read_member(cursor: &mut Cursor<'_>, key: &str, key_at: usize, members: &mut 
     }
     let twice = match key {
         "DataType" => {
-            let found = DataType::from_directml_name(read_string(cursor)?);
+            let found = DataType::from_name_in(Naming::Directml, read_string(cursor)?);
             let data_type = found.ok_or_else(|| cursor.error_at(at, "a data type of DirectML such as FLOAT32"))?;
             members.data_type.replace(data_type).is_some()
         }

@@ -290,5 +290,5 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
         _ => "ABCDEFGH",
     };
     let text: String = order.iter().filter_map(|&axis| letters.chars().nth(axis)).collect();
-    AxisOrder::new(&text).map_err(|error| error.to_string())
+    text.parse().map_err(|error: Error| error.to_string())
 }

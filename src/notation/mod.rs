@@ -44,7 +44,7 @@ use alloc::vec::Vec;
 
 pub use lines::{Line, all, text_in};
 pub use list::read_list;
-pub use spelling::text_of;
+use spelling::text_of;
 pub use view_step::ViewStep;
 
 use core::fmt;
@@ -97,31 +97,15 @@ impl Notation {
         Notation::Named,
     ];
 
-    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
+    /// The name in words: `sizes and strides`. The short name is what is printed and read.
     ///
     /// ```
     /// use tensor_layout::notation::Notation;
     ///
-    /// assert_eq!((Notation::OneDnn.name(), Notation::OneDnn.title()), ("onednn", "oneDNN tag"));
+    /// assert_eq!((Notation::OneDnn.to_string().as_str(), Notation::OneDnn.title()), ("onednn", "oneDNN tag"));
     /// assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Notation::Xla => "xla",
-            Notation::Strides => "strides",
-            Notation::AxisOrder => "axis_order",
-            Notation::OneDnn => "onednn",
-            Notation::CuTe => "cute",
-            Notation::Numpy => "numpy",
-            Notation::DirectMl => "directml",
-            #[cfg(feature = "named")]
-            Notation::Named => "named",
-        }
-    }
-
-    /// The name in words: `sizes and strides`.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -139,19 +123,29 @@ impl Notation {
 }
 
 impl fmt::Display for Notation {
-    /// The [name](Notation::name).
+    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(match self {
+            Notation::Xla => "xla",
+            Notation::Strides => "strides",
+            Notation::AxisOrder => "axis_order",
+            Notation::OneDnn => "onednn",
+            Notation::CuTe => "cute",
+            Notation::Numpy => "numpy",
+            Notation::DirectMl => "directml",
+            #[cfg(feature = "named")]
+            Notation::Named => "named",
+        })
     }
 }
 
 impl FromStr for Notation {
     type Err = Error;
 
-    /// Reads a [name](Notation::name); `order` says `axis_order` as well.
+    /// Reads what `Display` writes; `order` says `axis_order` as well.
     fn from_str(name: &str) -> Result<Self, Error> {
         let long = if name == "order" { "axis_order" } else { name };
-        Notation::ALL.iter().copied().find(|notation| notation.name() == long).ok_or_else(|| Error::Parse {
+        Notation::ALL.iter().copied().find(|notation| notation.to_string() == long).ok_or_else(|| Error::Parse {
             text: name.to_owned(),
             column: 1,
             expected: "a notation: xla, strides, order, onednn, cute, numpy, directml or named".into(),

@@ -8,7 +8,7 @@
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
@@ -26,7 +26,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let refuse = |reason: String| Error::NotExpressible { target: "NumPy array", reason };
     let data_type = strided.data_type;
     let name = data_type
-        .numpy_name()
+        .name_in(Naming::Numpy)
         .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "NumPy".into() })?;
     let bits = strided.element_bits;
     if bits != data_type.xla_storage_bits() {
@@ -154,7 +154,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
             (name.rsplit_once('.').map_or(name, |(_, name)| name), name.len())
         }
     };
-    let found = DataType::from_numpy_name(name).or_else(|| DataType::from_numpy_descr(name));
+    let found = DataType::from_name_in(Naming::Numpy, name).or_else(|| DataType::from_name_in(Naming::Npy, name));
     let data_type = found.ok_or_else(|| cursor.error_at(start, "a dtype such as float32, bfloat16 or '<f4'"))?;
     cursor.move_to(start.plus(taken));
     Ok(data_type)

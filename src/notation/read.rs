@@ -4,7 +4,7 @@ use alloc::borrow::ToOwned;
 use core::str::FromStr;
 
 use crate::cursor::Cursor;
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::Error;
 #[cfg(feature = "named")]
 use crate::named::NamedLayout;
@@ -37,7 +37,9 @@ impl FromStr for Notated {
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::Numpy });
         }
-        if let Some(data_type) = DataType::from_xla_name(cursor.word()).filter(|_| cursor.peek() == Some(b'(')) {
+        if let Some(data_type) =
+            DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'('))
+        {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
             cursor.end("nothing more")?;
             return Ok(Notated { layout, spelling: Spelling::CuTe });
@@ -65,7 +67,7 @@ fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Res
     let word = cursor.word();
     cursor.move_to(start);
     let has_blocks = word.contains(|c: char| c.is_ascii_digit());
-    if has_blocks || AxisOrder::new(word).is_err() {
+    if has_blocks || word.parse::<AxisOrder>().is_err() {
         match onednn::read_tag(cursor, data_type, sizes) {
             Ok(shape) => {
                 cursor.end("nothing more")?;

@@ -56,9 +56,9 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     for component in map.components() {
         let (name, number) = number_of(component, index, map.sizes());
         // Cannot fail: the number is inside its extent.
-        let Ok(offset) = component.chain().offset(number) else { continue };
-        let (digits, worth) = digits_of(component.chain(), number);
-        steps.push(match component.chain().digits() {
+        let Ok(offset) = component.chain.offset(number) else { continue };
+        let (digits, worth) = digits_of(&component.chain, number);
+        steps.push(match component.chain.digits() {
             [_] => format!("{name}: {worth} = {offset}"),
             _ => format!("{name} = {digits}: {worth} = {offset}"),
         });
@@ -82,10 +82,10 @@ fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u6
 fn digits_of(chain: &Chain, number: u64) -> (String, String) {
     let (mut by_divisor, mut by_stride, mut rest) = (Vec::new(), Vec::new(), number);
     for digit in chain.digits() {
-        let value = rest.divided_by(digit.divisor());
-        rest = rest.modulo(digit.divisor());
-        by_divisor.push(format!("{value}*{}", digit.divisor()));
-        by_stride.push(format!("{value}*{}", digit.stride()));
+        let value = rest.divided_by(digit.divisor.get());
+        rest = rest.modulo(digit.divisor.get());
+        by_divisor.push(format!("{value}*{}", digit.divisor.get()));
+        by_stride.push(format!("{value}*{}", digit.stride));
     }
     (by_divisor.join(" + "), by_stride.join(" + "))
 }

@@ -109,9 +109,14 @@ impl AnyLayout {
     /// [`Error::NotExpressible`] if no notation can say it.
     ///
     /// ```
-    /// use tensor_layout::{notation::AnyLayout, BufferTensorDesc};
+    /// use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
     ///
     /// assert_eq!(AnyLayout::from("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?).to_text()?, "f32[2,3]:[5,1]");
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let text = |map| AnyLayout::from(map).to_text();
+    /// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
+    /// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
+    /// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn to_text(&self) -> Result<String, Error> {

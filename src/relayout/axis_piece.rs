@@ -125,7 +125,7 @@ impl Relayout {
             if backwards { size.saturating_sub(range.end)..size.saturating_sub(range.start) } else { range.clone() };
         let (source, destination) =
             (self.source.slice(&slices(read))?, self.destination.slice(&slices(range.clone()))?);
-        let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.at_level(self.level);
+        let relayout = Relayout::reversing(&source, &destination, &self.reversed)?.planned_with(self.knobs);
         Ok(AxisPiece { range, relayout })
     }
 }
@@ -139,8 +139,8 @@ const MOST_PARTS: usize = 1 << 16;
 /// How many indices of an axis share a tile: 1 if it is not cut.
 fn tile(map: &IndexMap, axis: usize) -> u64 {
     let own = map.components().iter().find(|component| component.dims() == [axis]);
-    match own.map(|component| component.chain().digits()) {
-        Some([top, _, ..]) => top.divisor(),
+    match own.map(|component| component.chain.digits()) {
+        Some([top, _, ..]) => top.divisor.get(),
         _ => 1,
     }
 }

@@ -2,7 +2,7 @@
 
 use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainLoop, PlainNest, WriteOnly};
 
-use super::plan::machine::Machine;
+use super::plan::machine::Knobs;
 
 use crate::element::DataType;
 use crate::error::Error;
@@ -174,8 +174,7 @@ fn run(
             if is_plain(&nest, MOST_PLAIN_RUNS) {
                 nest.run(from, to);
             } else {
-                let knobs = &Machine::this().knobs;
-                once::run(&nest, knobs, from, to);
+                once::run(&nest, Knobs::of_this_cpu(), from, to);
             }
             true
         }

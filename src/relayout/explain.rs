@@ -16,14 +16,14 @@ use super::plan::subbyte::{Inner, SubByteBox};
 use super::plan::together::Together;
 use super::plan::width::{WidthBox, WidthPart, WidthRows};
 use super::relayout::Relayout;
-use super::tuning::Trial;
+use machine::machine_in_words;
 use numbers::{Size, counted};
 use schedule::schedule_in_words;
 use strided_copy::nest::{
     Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, RowPitch, Stride, WidthChange,
 };
-use strided_copy::{TraitSource, Traits};
 
+mod machine;
 mod numbers;
 mod schedule;
 
@@ -36,8 +36,7 @@ const THREADS: usize = 8;
 impl Relayout {
     /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory
     /// traffic and how it is stored, what is done with padding, how the copy is cut into pieces for several
-    /// threads, what the machine is and which knobs the plan was made with, and what was measured to find its
-    /// tuning, if anything was. The words may change.
+    /// threads, and which machine it was planned for. The words may change.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
@@ -55,15 +54,13 @@ impl Relayout {
                 self.program_in_words(&mut text, &stages.last);
             }
         }
-        line(&mut text, format_args!("kernels: {}", self.level.get()));
+        line(&mut text, format_args!("kernels: {}", self.knobs.level.get()));
         if let Err(error) = KernelLevel::requested() {
             line(&mut text, format_args!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
         }
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
-        line(&mut text, format_args!("machine: {}", machine_in_words(&self.machine.traits)));
-        line(&mut text, format_args!("knobs: {}", self.knobs_in_words()));
-        self.tuning_in_words(&mut text);
+        line(&mut text, format_args!("machine: {}", machine_in_words(&self.knobs)));
         text
     }
 
@@ -88,10 +85,10 @@ impl Relayout {
         let all = Size(traffic.read.saturating_add(traffic.written));
         line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
         let from = Size(program.knobs.streaming_from);
-        let why = match (program.streaming, self.tuning.streaming()) {
-            (_, Some(_)) => "as set by the caller".into(),
-            (true, None) => format!("as {from} or more are read and written"),
-            (false, None) => format!("as less than {from} are read and written"),
+        let why = match (program.streaming, program.knobs.streaming_from) {
+            (_, 0 | u64::MAX) => "as set by the caller".into(),
+            (true, _) => format!("as {from} or more are read and written"),
+            (false, _) => format!("as less than {from} are read and written"),
         };
         let stores = if program.streaming { "non-temporal" } else { "through the cache" };
         line(text, format_args!("  stores: {stores}, {why}"));
@@ -134,40 +131,6 @@ impl Relayout {
         }
     }
 
-    /// The knobs that the passes are planned with, each with its source.
-    fn knobs_in_words(&self) -> String {
-        let named = self.tuning.applied_to(&self.machine.knobs).named(&self.machine.traits);
-        let mut words = String::new();
-        for (place, (name, value, source)) in named.into_iter().enumerate() {
-            let separator = if place == 0 { "" } else { ", " };
-            // Numbers of lines and rows are not bytes.
-            let value = match name {
-                "L1 ways" | "panel rows" => value.to_string(),
-                "panels into" => format!("L{value}"),
-                "staged from" if value == 0 => "by pitches".to_owned(),
-                "staged from" => format!("{value} units a register"),
-                "staged in the cache" => if value > 1 { "all blocks" } else { "blocks of half lines" }.to_owned(),
-                "order in L2" => if value > 0 { "permuted" } else { "ascending" }.to_owned(),
-                _ if value == 0 || value == u64::MAX => "off".into(),
-                _ => Size(value).to_string(),
-            };
-            let _ = write!(words, "{separator}{name} {value} ({source})");
-        }
-        words
-    }
-
-    fn tuning_in_words(&self, text: &mut String) {
-        let tuning = self.tuning;
-        if self.trials.is_empty() {
-            return line(text, format_args!("tuning: {tuning}"));
-        }
-        let tried = counted(self.trials.len(), "plan", "plans");
-        line(text, format_args!("tuning: {tuning}, the fastest of {tried} measured"));
-        for Trial { tuning, time } in &self.trials {
-            line(text, format_args!("  {tuning}: {time:.2?}"));
-        }
-    }
-
     fn pieces_in_words(&self) -> String {
         if let Passes::Staged(_) = self.passes {
             return "one: a copy of several passes is not cut".into();
@@ -187,18 +150,6 @@ impl Relayout {
 /// Writing to a `String` does not fail.
 fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
     let _ = writeln!(text, "{arguments}");
-}
-
-/// The caches of the machine.
-fn machine_in_words(traits: &Traits) -> String {
-    let Traits { l1, l1_ways, l2, l2_inclusive, line, source } = *traits;
-    let (l1, l2) = (Size::of(l1), Size::of(l2));
-    let said = match source {
-        TraitSource::Cpuid => "by CPUID",
-        TraitSource::Assumed => "assumed",
-    };
-    let inclusive = if l2_inclusive { " (inclusive)" } else { "" };
-    format!("L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}{inclusive}, lines of {line} bytes ({said})")
 }
 
 /// A box, or several.

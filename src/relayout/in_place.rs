@@ -17,7 +17,6 @@ use super::exec::elements::each_element;
 use super::exec::program::run_alone;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
-use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
@@ -246,7 +245,7 @@ impl SquareBlocks {
         let gather = |from, [columns, rows]: [u64; 2]| block(from, 0, [(columns, step, rows), (rows, pitch, 1)]);
         let scatter = |to, [columns, rows]: [u64; 2]| block(0, to, [(columns, rows, pitch), (rows, 1, step)]);
         let [upper, lower] = &mut self.scratch;
-        let knobs = &Knobs { level: relayout.level, ..relayout.machine.knobs };
+        let knobs = &relayout.knobs;
         let bytes: usize =
             checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
         for (scratch, copy) in

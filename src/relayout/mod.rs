@@ -29,6 +29,7 @@ mod relayout;
 
 mod axis_piece;
 mod copy;
+mod cpu_family;
 mod descriptor_pairs;
 mod destination_memory;
 mod exec;
@@ -36,7 +37,6 @@ mod explain;
 mod in_order;
 mod in_place;
 mod level;
-mod measured;
 mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -44,11 +44,11 @@ mod passes;
 mod piece;
 mod plan;
 mod plans;
-mod tuning;
 mod write_only;
 
 pub use axis_piece::AxisPiece;
 pub use copy::{Strided, copy, copy_strided};
+pub use cpu_family::CpuFamily;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
@@ -56,7 +56,6 @@ pub use piece::Piece;
 pub use plans::{Plans, Settings};
 pub use relayout::Relayout;
 pub use strided_copy::WriteOnly;
-pub use tuning::Tuning;
 
 /// What [`crate::plan`] offers of this folder.
 pub(crate) mod plan_items {

@@ -106,7 +106,7 @@ impl Relayout {
     /// let boxes: Vec<_> = passes[0].boxes().collect();
     /// // 128 columns of both rows of tiles, and the ragged edge of 72.
     /// assert_eq!((passes.len(), boxes.len()), (1, 2));
-    /// assert_eq!((boxes[1].source(), boxes[1].destination(), boxes[1].elements()), (128, 1024, 16 * 72));
+    /// assert_eq!((boxes[1].source, boxes[1].destination, boxes[1].elements()), (128, 1024, 16 * 72));
     /// assert_eq!(boxes[1].loops()[0], Loop::Strided { extent: 2, source: 1600, destination: 2048 });
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

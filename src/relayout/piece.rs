@@ -171,7 +171,7 @@ impl Relayout {
         let total = range.end.saturating_sub(range.start);
         let components = self.destination.components().iter();
         let mut steps: Vec<u64> =
-            components.flat_map(|component| component.chain().digits().iter().map(|digit| digit.stride())).collect();
+            components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
         steps.sort_by_key(|&step| Reverse(step));
         let base = self.destination.base();
         let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);
@@ -285,7 +285,7 @@ impl Piece {
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
     ///
     /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
-    /// let padded = rows.clone().with_strides(&[20, 1])?;
+    /// let padded = BufferTensorDesc::new(DataType::F32, &[8, 16], Some(&[20, 1]))?;
     /// let pieces = Relayout::new(&rows, &padded)?.partition(2)?;
     /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
     /// # Ok::<(), tensor_layout::Error>(())

@@ -7,19 +7,19 @@ use crate::error::{ArgumentRule, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
+use super::cpu_family::CpuFamily;
 use super::destination_memory::DestinationMemory;
 use super::exec;
-use super::plan::machine::{Machine, STREAMING_FROM};
 use strided_copy::{Available, Destination};
 
 use super::level::KernelLevel;
 use super::padding::Padding;
-use super::plan::cost::REUSED_STREAMING_FROM;
+use super::plan::cost::{REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::fill::{Fill, has_padding};
+use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::plain::Plain;
 use super::plan::width::Widths;
-use super::tuning::{Trial, Tuning};
 
 /// A planned copy of every element from one layout to another.
 ///
@@ -58,11 +58,8 @@ pub struct Relayout {
     pub(super) passes: Passes,
     /// The whole copy where it is small and sets no padding: `run` looks no further.
     pub(super) plain: Option<Plain>,
-    pub(super) level: Available,
-    pub(super) machine: &'static Machine,
-    pub(super) tuning: Tuning,
-    /// What was measured to find the tuning.
-    pub(super) trials: Vec<Trial>,
+    /// What it was planned with.
+    pub(super) knobs: Knobs,
     /// What a buffer must hold for every element to be inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
@@ -75,7 +72,7 @@ pub struct Relayout {
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone unless
     /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
-    /// ([`storage_rule`](ToIndexMap::storage_rule)).
+    /// (a [named layout](crate::named) may).
     ///
     /// # Errors
     ///
@@ -140,8 +137,8 @@ impl Relayout {
         let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
-        let machine = Machine::this();
-        let passes = Passes::new(&source, &destination, &reversed, &machine.knobs)?;
+        let knobs = *Knobs::of_this_cpu();
+        let passes = Passes::new(&source, &destination, &reversed, &knobs)?;
         let plain = match &passes {
             Passes::Direct(program) => Plain::new(program),
             Passes::Staged(_) => None,
@@ -155,10 +152,7 @@ impl Relayout {
             fill: Fill::Nothing,
             passes,
             plain,
-            level: KernelLevel::available_in_use(),
-            machine,
-            tuning: Tuning::default(),
-            trials: Vec::new(),
+            knobs,
             source_needs,
             destination_needs,
             destination_size,
@@ -174,7 +168,7 @@ impl Relayout {
     /// # Errors
     ///
     /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a
-    /// [part](IndexMap::is_part) of a larger buffer and has gaps: the rows of a cache between those of a
+    /// part of a larger buffer and has gaps: the rows of a cache between those of a
     /// slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
     ///
     /// ```
@@ -229,9 +223,17 @@ impl Relayout {
     }
 
     pub(super) fn at_level(self, level: Available) -> Relayout {
-        let mut passes = self.passes;
-        passes.for_each(|program| program.schedule(program.streaming, level));
-        Relayout { passes, level, plain: None, ..self }
+        let knobs = Knobs { level, ..self.knobs };
+        self.planned_with(knobs)
+    }
+
+    /// The same copy as a CPU of this family would plan it, for tests and measurements: its rules, and the
+    /// caches of its server CPUs. The kernels stay those of this CPU.
+    #[must_use]
+    pub fn with_cpu_family(self, family: CpuFamily) -> Relayout {
+        let Knobs { level, streaming_from, .. } = self.knobs;
+        let knobs = Knobs { level, streaming_from, ..Knobs::of_family(family) };
+        self.planned_with(knobs)
     }
 
     /// The same copy into memory of which more is known. Into memory that is
@@ -239,24 +241,34 @@ impl Relayout {
     /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
     #[must_use]
     pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
-        let from = match memory {
-            DestinationMemory::Unknown => self.machine.knobs.streaming_from,
-            DestinationMemory::Fresh => STREAMING_FROM,
+        let streaming_from = match memory {
+            DestinationMemory::Unknown | DestinationMemory::Fresh => STREAMING_FROM,
             DestinationMemory::Reused => REUSED_STREAMING_FROM,
         };
-        let mut passes = self.passes;
-        passes.for_each(|program| program.schedule(program.traffic.moved() >= from, program.knobs.level));
-        Relayout { passes, memory, ..self }
+        // What is small enough for a plain loop nest is never streamed.
+        let (plain, knobs) = (self.plain.clone(), Knobs { streaming_from, ..self.knobs });
+        Relayout { memory, plain, ..self.planned_with(knobs) }
     }
 
     /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left
     /// to itself, a copy goes by what is said of its [destination](Self::with_destination).
     #[must_use]
     pub fn with_streaming(self, streaming: bool) -> Relayout {
-        let tuning = self.tuning.with_streaming(streaming);
-        // The layouts were planned before, so they can be planned again.
-        let planned = self.clone().with_tuning(tuning).unwrap_or(self);
-        Relayout { plain: None, ..planned }
+        // What is large enough to go past the cache prefetches, too.
+        let knobs = match streaming {
+            true => Knobs { streaming_from: 0, prefetch_from: 0, ..self.knobs },
+            false => Knobs { streaming_from: u64::MAX, ..self.knobs },
+        };
+        self.planned_with(knobs)
+    }
+
+    /// The same copy, planned again; kernels run it, however small it is.
+    pub(super) fn planned_with(self, knobs: Knobs) -> Relayout {
+        match Passes::new(&self.source, &self.destination, &self.reversed, &knobs) {
+            Ok(passes) => Relayout { passes, knobs, plain: None, ..self },
+            // The layouts were planned before, so they can be planned again.
+            Err(_) => self,
+        }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it

@@ -3,33 +3,14 @@
 #[cfg(feature = "software")]
 mod streamed;
 
-use super::plan::machine::Knobs;
-use super::plan::machine::Machine;
-use strided_copy::{TraitSource, Traits};
-
+use super::cpu_family::CpuFamily;
 use super::level::KernelLevel;
 use super::relayout::Relayout;
 use crate::notation::Notated;
 
+/// Which kernels stage their blocks depends on the family of the CPU: those of the others run here, too.
 #[test]
-fn a_machine_is_one_that_can_be() {
-    let Machine { traits, .. } = Machine::this();
-    assert!((8 << 10..=1 << 20).contains(&traits.l1) && (2..=64).contains(&traits.l1_ways), "{traits:?}");
-    assert!(traits.l2 >= traits.l1 && traits.line.is_power_of_two(), "{traits:?}");
-}
-
-/// Which kernels stage their blocks depends on the machine: those of the other kinds run here, too.
-#[test]
-fn every_kind_of_machine_copies_the_same_bytes() {
-    let traits =
-        Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
-    let machines = [
-        Traits::ASSUMED,
-        traits,
-        Traits { l2_inclusive: false, ..traits },
-        Traits { l1: 4 << 10, l1_ways: 1, l2: 8 << 10, ..traits },
-    ]
-    .map(|traits| &*Box::leak(Box::new(Machine { traits, knobs: Knobs::new(&traits) })));
+fn every_family_copies_the_same_bytes() {
     for (from, to) in [
         // Rows that share a set of the L1 cache on either side, of units of each size, with edges.
         ("u8[67,4096]{1,0}", "u8[67,4096]{0,1}"),
@@ -67,19 +48,20 @@ fn every_kind_of_machine_copies_the_same_bytes() {
             bytes
         };
         let expected = bytes(&plan.clone().with_kernel_level(KernelLevel::Portable));
-        for machine in machines {
-            for tuning in ["default", "stores=non-temporal,prefetch=2048", "stores=ordinary,prefetch=2048"] {
-                let plan = Relayout { machine, ..plan.clone() }.with_tuning(tuning.parse().unwrap()).unwrap();
-                for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
-                    let plan = plan.clone().with_kernel_level(level);
-                    assert!(bytes(&plan) == expected, "{}", plan.explain());
-                }
-                #[cfg(feature = "software")]
-                for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
-                    let level = strided_copy::Available::up_to(level);
-                    let plan = plan.clone().at_level(level);
-                    assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
-                }
+        for (family, stores) in
+            CpuFamily::ALL.iter().flat_map(|&family| [None, Some(true), Some(false)].map(|past| (family, past)))
+        {
+            let plan = plan.clone().with_cpu_family(family);
+            let plan = match stores {
+                Some(past) => plan.with_streaming(past),
+                None => plan,
+            };
+            assert!(bytes(&plan) == expected, "{}", plan.explain());
+            #[cfg(feature = "software")]
+            for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
+                let level = strided_copy::Available::up_to(level);
+                let plan = plan.clone().at_level(level);
+                assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
             }
         }
     }

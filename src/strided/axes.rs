@@ -27,7 +27,6 @@ const LOGICAL: &[u8] = b"GNOCIDHW";
 /// use tensor_layout::AxisOrder;
 ///
 /// assert_eq!(AxisOrder::NHWC.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
-/// assert_eq!("hwio".parse::<AxisOrder>()?.logical(), "OIHW");
 /// assert_eq!("ba".parse::<AxisOrder>()?.strides(&[2, 3])?.as_slice(), [1, 2]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -54,27 +53,6 @@ impl AxisOrder {
 
     const fn fixed(letters: [u8; Self::MAX_RANK], axes: [u8; Self::MAX_RANK]) -> AxisOrder {
         AxisOrder { letters, axes }
-    }
-
-    /// The order in memory named by `letters`, slowest axis first, in upper or lower case.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated, there are more than
-    /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
-    /// nor to a run a, b, c, ...
-    ///
-    /// ```
-    /// use tensor_layout::AxisOrder;
-    ///
-    /// // The axis that is outermost in memory first.
-    /// let order = AxisOrder::new("nhwc")?;
-    /// assert_eq!((order, order.rank()), (AxisOrder::NHWC, 4));
-    /// assert_eq!(order.axes().collect::<Vec<_>>(), [0, 2, 3, 1]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn new(letters: &str) -> Result<AxisOrder, Error> {
-        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), &reason))
     }
 
     /// The order that these letters name, or what is wrong with them.
@@ -118,14 +96,6 @@ impl AxisOrder {
     /// The logical axis numbers in memory order, slowest first: 0, 2, 3, 1 for NHWC.
     pub fn axes(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
         self.axes.iter().take(self.rank()).map(|&axis| usize::from(axis))
-    }
-
-    /// The letters in the order sizes are given in: `NCHW` for NHWC, `OIHW` for HWIO.
-    #[must_use]
-    pub fn logical(&self) -> String {
-        let mut pairs: SmallVec<[(usize, u8); 8]> = self.axes().zip(self.letters).collect();
-        pairs.sort_unstable();
-        pairs.iter().map(|&(_, letter)| char::from(letter)).collect()
     }
 
     /// The packed strides, in elements, for `sizes` in logical order.
@@ -188,8 +158,25 @@ pub(super) fn packed_strides(
 impl FromStr for AxisOrder {
     type Err = Error;
 
+    /// The order in memory named by `letters`, slowest axis first, in upper or lower case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated, there are more than
+    /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
+    /// nor to a run a, b, c, ...
+    ///
+    /// ```
+    /// use tensor_layout::AxisOrder;
+    ///
+    /// // The axis that is outermost in memory first.
+    /// let order = "nhwc".parse::<AxisOrder>()?;
+    /// assert_eq!((order, order.rank()), (AxisOrder::NHWC, 4));
+    /// assert_eq!(order.axes().collect::<Vec<_>>(), [0, 2, 3, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     fn from_str(letters: &str) -> Result<Self, Error> {
-        Self::new(letters)
+        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), &reason))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::{ArgumentRule, Error};
 
 use super::axes::AxisOrder;
 use super::axis_list::AxisList;
-use super::size::{extent, size_in_bytes};
+use super::size::{Extent, extent, size_in_bytes};
 
 #[cfg(feature = "relayout")]
 mod identity;
@@ -51,8 +51,12 @@ pub enum TensorFlags {
 /// 5. The promised alignment is 0, or a power of two and no less than an element.
 ///
 /// Two descriptors are equal if they describe the same elements at the same places: the stride of an axis of
-/// size 1 is never used, so it does not count. A [part](Self::is_part) of a larger buffer equals no tensor
-/// that has its buffer to itself.
+/// size 1 is never used, so it does not count.
+///
+/// A slice that leaves out elements is a part of a larger buffer, with all views made of it, and so is what
+/// begins after the start of its buffer: what is between its elements may be others'. It equals no tensor
+/// that has its buffer to itself, its text has a base offset (be it `+0`), and
+/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill its gaps.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -117,19 +121,7 @@ impl BufferTensorDesc {
             return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
         }
         let elements = if empty { 0 } else { next };
-        Ok(BufferTensorDesc {
-            axes,
-            base_offset: 0,
-            elements,
-            span_elements: checked_end(data_type, 0, elements)?,
-            larger_total: 0,
-            base_offset_alignment: 0,
-            data_type,
-            flags: TensorFlags::None,
-            explicit_strides: false,
-            sliced: false,
-        }
-        .checked())
+        Self::whole(data_type, axes, Extent { elements, span: elements }, false)
     }
 
     /// Packed in the memory order `order`; `sizes` are in its logical order.
@@ -201,12 +193,17 @@ impl BufferTensorDesc {
     #[inline]
     fn build(data_type: DataType, sizes: &[u64], strides: &[u64], explicit_strides: bool) -> Result<Self, Error> {
         let extent = extent(sizes, strides)?;
-        let span_elements = checked_end(data_type, 0, extent.span)?;
+        Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides)
+    }
+
+    /// A tensor that has its buffer to itself. The extent must be that of the axes.
+    #[inline]
+    fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Result<Self, Error> {
         Ok(BufferTensorDesc {
-            axes: AxisList::new(sizes, strides),
+            axes,
             base_offset: 0,
             elements: extent.elements,
-            span_elements,
+            span_elements: checked_end(data_type, 0, extent.span)?,
             larger_total: 0,
             base_offset_alignment: 0,
             data_type,
@@ -217,69 +214,31 @@ impl BufferTensorDesc {
         .checked())
     }
 
-    /// Another descriptor of the same buffer: flags, alignment and a total set by hand stay.
+    /// Another descriptor of the same buffer, which must not reach past the end of this one: flags, alignment
+    /// and a total set by hand stay.
     #[inline]
     pub(super) fn build_view(&self, data_type: DataType, axes: AxisList, base_offset: u64) -> Result<Self, Error> {
         let extent = extent(axes.sizes(), axes.strides())?;
         let span_elements = checked_end(data_type, base_offset, extent.span)?;
-        let mut view = BufferTensorDesc {
-            axes,
-            base_offset,
-            elements: extent.elements,
-            span_elements,
-            larger_total: self.larger_total,
-            base_offset_alignment: self.base_offset_alignment,
-            data_type,
-            flags: self.flags,
-            explicit_strides: true,
-            sliced: self.sliced,
-        };
-        if self.larger_total != 0 && self.larger_total <= view.min_size_in_bytes() {
-            view.larger_total = 0;
-        }
+        let (elements, explicit_strides) = (extent.elements, true);
+        let view =
+            BufferTensorDesc { axes, base_offset, elements, span_elements, data_type, explicit_strides, ..*self };
         if data_type != self.data_type {
             return view.with_base_offset_alignment(self.base_offset_alignment);
         }
         Ok(view.checked())
     }
 
-    /// The same bytes as elements of another type of the same width: nothing that was checked changes.
-    pub(super) fn with_type_of_same_width(self, data_type: DataType) -> Self {
-        BufferTensorDesc { data_type, ..self }.checked()
-    }
-
     /// The same elements in the same buffer under other axes. Their number and the largest offset must be the
     /// same: then nothing that was checked changes.
     #[inline]
     pub(super) fn with_axes(&self, axes: AxisList) -> Self {
-        BufferTensorDesc {
-            axes,
-            base_offset: self.base_offset,
-            elements: self.elements,
-            span_elements: self.span_elements,
-            larger_total: self.larger_total,
-            base_offset_alignment: self.base_offset_alignment,
-            data_type: self.data_type,
-            flags: self.flags,
-            explicit_strides: true,
-            sliced: self.sliced,
-        }
-        .checked()
+        BufferTensorDesc { axes, explicit_strides: true, ..*self }.checked()
     }
 
-    /// The same tensor as a [part](Self::is_part) of a larger buffer, as a slice is: for descriptors of parts
+    /// The same tensor as a part of a larger buffer, as a slice is: for descriptors of parts
     /// that were put together by hand and begin at the start of the buffer.
-    ///
-    /// ```
-    /// use tensor_layout::BufferTensorDesc;
-    ///
-    /// // Every fourth row of a cache: the rows between belong to others.
-    /// let rows: BufferTensorDesc = "f32[2,8]:[32,1]".parse()?;
-    /// assert!(!rows.is_part() && rows.as_part().is_part());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn as_part(self) -> Self {
+    pub(crate) fn as_part(self) -> Self {
         BufferTensorDesc { sliced: true, ..self }
     }
 

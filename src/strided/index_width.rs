@@ -11,10 +11,12 @@ use super::desc::BufferTensorDesc;
 /// The narrowest integer type that holds every element offset of a tensor.
 ///
 /// ```
-/// use tensor_layout::strided::IndexWidth;
+/// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
 ///
-/// assert_eq!(IndexWidth::for_elements(1 << 20), IndexWidth::I32);
-/// assert_eq!(IndexWidth::for_elements(3 << 30).name(), "u32");
+/// let width = |size| BufferTensorDesc::packed(DataType::U8, &[size]).map(|desc| desc.index_width());
+/// assert_eq!(width(1 << 20)?, IndexWidth::I32);
+/// assert_eq!(width(3 << 30)?.to_string(), "u32");
+/// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IndexWidth {
@@ -31,8 +33,7 @@ impl IndexWidth {
     pub const ALL: [IndexWidth; 3] = [IndexWidth::I32, IndexWidth::U32, IndexWidth::U64];
 
     /// `i32`, `u32` or `u64`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             IndexWidth::I32 => "i32",
             IndexWidth::U32 => "u32",
@@ -41,8 +42,7 @@ impl IndexWidth {
     }
 
     /// The type for the offsets `0..elements`.
-    #[must_use]
-    pub fn for_elements(elements: u64) -> IndexWidth {
+    pub(crate) fn for_elements(elements: u64) -> IndexWidth {
         let last = elements.saturating_sub(1);
         if i32::try_from(last).is_ok() {
             IndexWidth::I32

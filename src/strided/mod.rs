@@ -48,13 +48,13 @@ pub use overlap::Overlap;
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
-pub use view::{Side, broadcast_sizes, coalesce_all, concat};
+pub use view::{Side, broadcast_sizes, concat};
 
 pub(crate) use plan::*;
 
 /// What [`crate::plan`] offers of this folder.
 pub(crate) mod plan {
-    pub use super::access::{BlockIter, Blocks, ManyBlocks, MemoryOrder, Offsets, UniformBlocks};
+    pub use super::access::{BlockIter, Blocks, ManyBlocks, Offsets, UniformBlocks};
     pub use super::overlap::OVERLAP_WORK_LIMIT;
 }
 

@@ -32,18 +32,7 @@ impl BufferTensorDesc {
 
     /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
     /// one.
-    ///
-    /// ```
-    /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
-    ///
-    /// // The even and the odd places of one buffer.
-    /// let every_other = BufferTensorDesc::new(DataType::F32, &[8], Some(&[2]))?;
-    /// assert_eq!(every_other.overlap_with_at(0, &every_other, 4), Overlap::No);
-    /// assert!(matches!(every_other.overlap_with_at(0, &every_other, 8), Overlap::Yes { .. }));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
+    pub(crate) fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
         if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;
         }
@@ -210,5 +199,5 @@ fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &
         }
     }
     let offset = a.offset(&first).unwrap_or(a.base_offset());
-    Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
+    Overlap::Yes { first: first.into(), second: second.into(), offset }
 }

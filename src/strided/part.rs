@@ -10,19 +10,7 @@ impl BufferTensorDesc {
     /// It matters where a tensor is written:
     /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
     /// In text, a part has a base offset, be it `+0`.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let cache = BufferTensorDesc::packed(DataType::F16, &[8, 128, 64])?;
-    /// let token = cache.slice_axis(1, 0..1)?;
-    /// assert!(token.is_part() && !cache.is_part() && !cache.slice_axis(1, ..)?.is_part());
-    /// assert_eq!(token.to_string(), "f16[8,1,64]:[8192,64,1]+0");
-    /// assert_eq!(token.to_string().parse(), Ok(token));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn is_part(&self) -> bool {
+    pub(crate) fn is_part(&self) -> bool {
         self.sliced || self.base_offset() != 0
     }
 }

@@ -36,8 +36,10 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if the layout orders another number of dimensions, [`Error::Overflow`]
-    /// if the elements cannot be counted in 64 bits.
+    /// [`Error::RankMismatch`] if the layout orders another number of dimensions;
+    /// [`ArgumentRule::ZeroTailAlignment`](crate::ArgumentRule::ZeroTailAlignment), [`Error::OutOfLimits`] or
+    /// [`Error::UnsupportedDataType`] if a part of it is none that XLA has; [`Error::Overflow`] if the
+    /// elements cannot be counted in 64 bits.
     ///
     /// ```
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
@@ -49,7 +51,7 @@ impl ArrayShape {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
-        check_rank(&layout, sizes.len())?;
+        let layout = layout.checked(sizes.len())?;
         checked::product(sizes, ELEMENTS)?;
         let dynamic = SmallVec::from_elem(false, sizes.len());
         Ok(ArrayShape { data_type, sizes: Dims::from_slice(sizes), dynamic, layout })
@@ -68,10 +70,9 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if the layout orders another number of dimensions.
+    /// As for [`new`](Self::new).
     pub fn with_layout(self, layout: Layout) -> Result<ArrayShape, Error> {
-        check_rank(&layout, self.rank())?;
-        Ok(ArrayShape { layout, ..self })
+        Ok(ArrayShape { layout: layout.checked(self.rank())?, ..self })
     }
 
     /// The same shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
@@ -159,7 +160,7 @@ impl ArrayShape {
     /// The bits one element takes in memory: `E(n)`, or the data type's width in whole bytes.
     #[must_use]
     pub fn element_bits(&self) -> u32 {
-        self.layout.element_bits().unwrap_or(self.data_type.xla_storage_bits())
+        self.layout.element_bits.unwrap_or(self.data_type.xla_storage_bits())
     }
 
     /// The number of indices: the product of the sizes.
@@ -168,12 +169,4 @@ impl ArrayShape {
         // Cannot saturate: `new` has checked it.
         checked::element_count(&self.sizes)
     }
-}
-
-fn check_rank(layout: &Layout, expected: usize) -> Result<(), Error> {
-    let found = layout.minor_to_major().len();
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::RankMismatch { what: "dimensions in minor_to_major", expected, found })
 }

@@ -36,17 +36,17 @@ impl ArrayShape {
     /// ```
     pub fn physical_elements(&self) -> Result<u64, Error> {
         let mut bounds = self.physical_sizes();
-        for split in self.layout().split_configs() {
-            let bound = usize::try_from(split.dimension()).ok().and_then(|dimension| bounds.get_mut(dimension));
+        for split in &self.layout().split_configs {
+            let bound = usize::try_from(split.dimension).ok().and_then(|dimension| bounds.get_mut(dimension));
             if let Some(bound) = bound {
-                *bound = largest_part(*bound, split.indices());
+                *bound = largest_part(*bound, &split.indices);
             }
         }
         for tile in self.layout().tiles() {
             bounds = expand(&bounds, tile)?;
         }
         let elements = checked::product(&bounds, PHYSICAL)?;
-        checked::round_up(elements, self.layout().tail_padding_alignment(), PHYSICAL)
+        checked::round_up(elements, self.layout().tail_padding_alignment, PHYSICAL)
     }
 
     /// The sizes in the order they are in memory, major to minor.

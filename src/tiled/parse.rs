@@ -54,37 +54,18 @@ impl FromStr for Shape {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
-        let shape = read_shape(&mut cursor)?;
+        let shape = Shape::read(&mut cursor)?;
         cursor.end("nothing more")?;
         Ok(shape)
     }
 }
 
 impl Shape {
-    /// Reads the shape that a text begins with, and returns the text after it and after blanks: for
-    /// readers of lines that hold more.
-    ///
-    /// # Errors
-    ///
-    /// As those of reading a whole text, at the column where something else was expected.
-    ///
-    /// ```
-    /// use tensor_layout::Shape;
-    ///
-    /// let (shape, rest) = Shape::parse_prefix("(f32[8]{0}, token[]) parameter(0)")?;
-    /// assert_eq!((shape.to_string().as_str(), rest), ("(f32[8]{0}, token[])", "parameter(0)"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn parse_prefix(text: &str) -> Result<(Shape, &str), Error> {
-        let mut cursor = Cursor::new(text);
-        let shape = read_shape(&mut cursor)?;
-        Ok((shape, cursor.rest()))
+    /// Reads a shape where the cursor is, for lines that hold more: tensor-layout-hlo's.
+    #[doc(hidden)]
+    pub fn read(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
+        read_nested(cursor, 0)
     }
-}
-
-/// Any shape.
-fn read_shape(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
-    read_nested(cursor, 0)
 }
 
 fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
@@ -114,7 +95,7 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
             let (data_type, extents) = read_type_and_extents(cursor)?;
             let layout = read_optional_layout(cursor, extents.len())?;
             if extents.contains(&Extent::Unbounded) {
-                return UnboundedArray::new(data_type, &extents, layout).map(Shape::Unbounded);
+                return Ok(Shape::Unbounded(UnboundedArray { data_type, extents, layout }));
             }
             bounded(data_type, &extents, layout).map(Shape::Array)
         }

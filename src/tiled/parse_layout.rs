@@ -24,7 +24,7 @@ use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 use crate::typed_sizes::{MAX_RANK, read_type};
 
-use super::layout::{Layout, SplitConfig, Tile, TileSize};
+use super::layout::{Layout, MAX_MEMORY_SPACE, SplitConfig, Tile, TileSize};
 
 /// The most entries all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;
@@ -93,13 +93,13 @@ fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Err
         layout = layout.with_tiles(&read_tiles(cursor)?);
     }
     if let Some((start, alignment)) = read_attribute(cursor, "L")? {
-        layout = layout
-            .with_tail_padding_alignment(alignment)
-            .map_err(|_| cursor.error_at(start, "a tail alignment of at least 1"))?;
+        if alignment == 0 {
+            return Err(cursor.error_at(start, "a tail alignment of at least 1"));
+        }
+        layout.tail_padding_alignment = alignment;
     }
-    let index_type = read_unsigned_type(cursor, "#")?;
-    let pointer_type = read_unsigned_type(cursor, "*")?;
-    layout = layout.with_index_type(index_type)?.with_pointer_type(pointer_type)?;
+    layout.index_type = read_unsigned_type(cursor, "#")?;
+    layout.pointer_type = read_unsigned_type(cursor, "*")?;
     if let Some((start, bits)) = read_attribute(cursor, "E")? {
         let bits = u32::try_from(bits).map_err(|_| cursor.error_at(start, "a number of bits below 2^32"))?;
         layout = layout.with_element_bits(bits);
@@ -107,14 +107,16 @@ fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Err
     if !cursor.rest().starts_with("SC")
         && let Some((start, space)) = read_attribute(cursor, "S")?
     {
-        let refused = |_| cursor.error_at(start, "a memory space of at most 127");
-        layout = layout.with_memory_space(space).map_err(refused)?;
+        if space > MAX_MEMORY_SPACE {
+            return Err(cursor.error_at(start, &format!("a memory space of at most {MAX_MEMORY_SPACE}")));
+        }
+        layout.memory_space = space;
     }
     if cursor.eat("SC") {
-        layout = layout.with_split_configs(&read_splits(cursor)?);
+        layout.split_configs = read_splits(cursor)?;
     }
     if let Some((_, bytes)) = read_attribute(cursor, "M")? {
-        layout = layout.with_metadata_prefix_bytes(bytes);
+        layout.metadata_prefix_bytes = bytes;
     }
     Ok(layout)
 }
@@ -184,7 +186,7 @@ fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
         return Err(cursor.error_at(start, "at least one index, in ascending order"));
     }
-    Ok(SplitConfig::new(dimension, &indices))
+    Ok(SplitConfig { dimension, indices })
 }
 
 /// The tiles after `T`.

@@ -35,8 +35,8 @@ impl Display for Tile {
 
 impl Display for SplitConfig {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "({}:", self.dimension())?;
-        comma_separated(f, self.indices())?;
+        write!(f, "({}:", self.dimension)?;
+        comma_separated(f, &self.indices)?;
         f.write_str(")")
     }
 }
@@ -45,13 +45,13 @@ impl Layout {
     /// Is every part but the order at its default, so that there is nothing after a colon?
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
-            && self.tail_padding_alignment() == 1
-            && self.index_type().is_none()
-            && self.pointer_type().is_none()
-            && self.element_bits().is_none()
-            && self.memory_space() == 0
-            && self.split_configs().is_empty()
-            && self.metadata_prefix_bytes() == 0
+            && self.tail_padding_alignment == 1
+            && self.index_type.is_none()
+            && self.pointer_type.is_none()
+            && self.element_bits.is_none()
+            && self.memory_space == 0
+            && self.split_configs.is_empty()
+            && self.metadata_prefix_bytes == 0
     }
 }
 
@@ -66,27 +66,27 @@ impl Display for Layout {
             f.write_str("T")?;
             self.tiles().iter().try_for_each(|tile| tile.fmt(f))?;
         }
-        if self.tail_padding_alignment() != 1 {
-            write!(f, "L({})", self.tail_padding_alignment())?;
+        if self.tail_padding_alignment != 1 {
+            write!(f, "L({})", self.tail_padding_alignment)?;
         }
-        if let Some(index_type) = self.index_type() {
+        if let Some(index_type) = self.index_type {
             write!(f, "#({index_type})")?;
         }
-        if let Some(pointer_type) = self.pointer_type() {
+        if let Some(pointer_type) = self.pointer_type {
             write!(f, "*({pointer_type})")?;
         }
-        if let Some(bits) = self.element_bits() {
+        if let Some(bits) = self.element_bits {
             write!(f, "E({bits})")?;
         }
-        if self.memory_space() != 0 {
-            write!(f, "S({})", self.memory_space())?;
+        if self.memory_space != 0 {
+            write!(f, "S({})", self.memory_space)?;
         }
-        if !self.split_configs().is_empty() {
+        if !self.split_configs.is_empty() {
             f.write_str("SC")?;
-            self.split_configs().iter().try_for_each(|split| split.fmt(f))?;
+            self.split_configs.iter().try_for_each(|split| split.fmt(f))?;
         }
-        if self.metadata_prefix_bytes() != 0 {
-            write!(f, "M({})", self.metadata_prefix_bytes())?;
+        if self.metadata_prefix_bytes != 0 {
+            write!(f, "M({})", self.metadata_prefix_bytes)?;
         }
         f.write_str("}")
     }
@@ -119,10 +119,10 @@ impl Display for ArrayShape {
 
 impl Display for UnboundedArray {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.data_type())?;
-        comma_separated(f, self.extents())?;
+        write!(f, "{}[", self.data_type)?;
+        comma_separated(f, &self.extents)?;
         f.write_str("]")?;
-        write_layout(f, self.layout())
+        write_layout(f, &self.layout)
     }
 }
 

@@ -3,8 +3,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
-
 use crate::checked;
 use crate::element::DataType;
 use crate::error::Error;
@@ -114,9 +112,9 @@ impl From<ArrayShape> for Shape {
 /// use tensor_layout::tiled::{Extent, Layout, UnboundedArray};
 /// use tensor_layout::{DataType, Shape};
 ///
-/// let shape = UnboundedArray::new(DataType::F32, &[Extent::Unbounded, Extent::Static(8)], Layout::row_major(2))?;
+/// let extents = vec![Extent::Unbounded, Extent::Static(8)];
+/// let shape = UnboundedArray { data_type: DataType::F32, extents, layout: Layout::row_major(2) };
 /// assert_eq!(shape.to_string(), "f32[?,8]{1,0}");
-/// assert_eq!((shape.data_type(), shape.extents().len(), shape.layout()), (DataType::F32, 2, &Layout::row_major(2)));
 /// assert_eq!("f32[?,8]{1,0}".parse::<Shape>()?, Shape::Unbounded(shape));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -144,56 +142,18 @@ impl Extent {
 /// offsets, so it is a type of its own beside [`ArrayShape`].
 ///
 /// ```
-/// use tensor_layout::{tiled::UnboundedArray, DataType};
+/// use tensor_layout::tiled::{Extent, UnboundedArray};
 ///
 /// let shape: UnboundedArray = "f32[?,<=16]".parse()?;
-/// assert_eq!(shape.data_type(), DataType::F32);
+/// assert_eq!(shape.extents, [Extent::Unbounded, Extent::Bounded(16)]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnboundedArray {
-    data_type: DataType,
-    extents: SmallVec<[Extent; 8]>,
-    layout: Layout,
-}
-
-impl UnboundedArray {
-    /// An array of these extents in this layout.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RankMismatch`] if the layout orders another number of dimensions.
-    pub fn new(data_type: DataType, extents: &[Extent], layout: Layout) -> Result<UnboundedArray, Error> {
-        let (expected, found) = (extents.len(), layout.minor_to_major().len());
-        if expected != found {
-            return Err(Error::RankMismatch { what: "dimensions in minor_to_major", expected, found });
-        }
-        Ok(UnboundedArray { data_type, extents: SmallVec::from_slice(extents), layout })
-    }
-
     /// The type of an element.
-    #[must_use]
-    pub fn data_type(&self) -> DataType {
-        self.data_type
-    }
-
+    pub data_type: DataType,
     /// The sizes and bounds, where there are any.
-    ///
-    /// ```
-    /// use tensor_layout::tiled::{Extent, UnboundedArray};
-    ///
-    /// let shape: UnboundedArray = "f32[?,<=16]".parse()?;
-    /// assert_eq!(shape.extents(), [Extent::Unbounded, Extent::Bounded(16)]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn extents(&self) -> &[Extent] {
-        &self.extents
-    }
-
+    pub extents: Vec<Extent>,
     /// The layout.
-    #[must_use]
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
+    pub layout: Layout,
 }

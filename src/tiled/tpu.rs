@@ -129,7 +129,8 @@ impl ArrayShape {
     pub fn with_tpu_tiles(self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
         let rule = TileRule::of(self.data_type(), generation)?;
         let order = self.layout().minor_to_major();
-        let mut layout = Layout::new(order)?.with_memory_space(self.layout().memory_space())?;
+        let mut layout = Layout::new(order)?;
+        layout.memory_space = self.layout().memory_space;
         if rule.bits < 8 {
             layout = layout.with_element_bits(rule.bits);
         }

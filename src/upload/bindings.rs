@@ -92,7 +92,7 @@ pub fn validate_bindings(
             Ok(report) if clashes.is_empty() => Ok(report),
             Ok(report) => Err(Errors::new(clashes, report)),
             Err(errors) => {
-                let report = errors.report().clone();
+                let report = *errors.report.clone();
                 Err(Errors::new(errors.into_iter().chain(clashes).collect(), report))
             }
         });
@@ -165,7 +165,7 @@ fn too_hard() -> Error {
 fn report_of(result: &Result<UploadReport, Errors>) -> &UploadReport {
     match result {
         Ok(report) => report,
-        Err(errors) => errors.report(),
+        Err(errors) => &errors.report,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `FeatureLevel`: which DirectML a device speaks.
 
 use alloc::format;
+use alloc::string::ToString;
 use core::fmt;
 use core::str::FromStr;
 
@@ -13,7 +14,8 @@ use crate::error::Error;
 /// use tensor_layout::upload::FeatureLevel;
 ///
 /// let level: FeatureLevel = "5.0".parse()?;
-/// assert_eq!((level, level.value()), (FeatureLevel::V5_0, 0x5000));
+/// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
+/// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
 /// assert!(level < FeatureLevel::LATEST);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -52,33 +54,8 @@ pub enum FeatureLevel {
     V6_4,
 }
 
-/// The types of level 1.0, in the order of their values.
-const TYPES_1_0: &[DataType] = &[
-    DataType::F32,
-    DataType::F16,
-    DataType::U32,
-    DataType::U16,
-    DataType::U8,
-    DataType::S32,
-    DataType::S16,
-    DataType::S8,
-];
-
-const TYPES_3_0: &[DataType] = &[
-    DataType::F32,
-    DataType::F16,
-    DataType::U32,
-    DataType::U16,
-    DataType::U8,
-    DataType::S32,
-    DataType::S16,
-    DataType::S8,
-    DataType::F64,
-    DataType::U64,
-    DataType::S64,
-];
-
-const TYPES_6_3: &[DataType] = &[
+/// The types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.
+const TYPES: &[DataType] = &[
     DataType::F32,
     DataType::F16,
     DataType::U32,
@@ -117,10 +94,56 @@ impl FeatureLevel {
     /// The newest level: DirectML gets no further ones (it is in sustained engineering).
     pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
 
-    /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
-    #[must_use]
-    pub const fn value(self) -> u32 {
-        match self {
+    /// The smallest and the largest rank: 4 to 5 before level 3.0
+    /// (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8 from there on (`..._MAX1`). Single operators
+    /// may take fewer.
+    pub(super) fn ranks(self) -> (usize, usize) {
+        if self < FeatureLevel::V3_0 { (4, 5) } else { (1, 8) }
+    }
+
+    /// The data types a tensor may have (DirectML feature level history). Single operators may
+    /// take fewer.
+    pub(super) fn data_types(self) -> &'static [DataType] {
+        let count = match self {
+            level if level < FeatureLevel::V3_0 => 8,
+            level if level < FeatureLevel::V6_3 => 11,
+            _ => TYPES.len(),
+        };
+        TYPES.get(..count).unwrap_or_default()
+    }
+}
+
+/// What [`Limits`](super::Limits) are called, in the order of [`FeatureLevel::ALL`].
+const NAMES: [&str; 15] = [
+    "DirectML 1.0",
+    "DirectML 2.0",
+    "DirectML 2.1",
+    "DirectML 3.0",
+    "DirectML 3.1",
+    "DirectML 4.0",
+    "DirectML 4.1",
+    "DirectML 5.0",
+    "DirectML 5.1",
+    "DirectML 5.2",
+    "DirectML 6.0",
+    "DirectML 6.1",
+    "DirectML 6.2",
+    "DirectML 6.3",
+    "DirectML 6.4",
+];
+
+impl FeatureLevel {
+    /// Of a table: a check that passes allocates nothing.
+    pub(super) fn limits_name(self) -> &'static str {
+        let place = Self::ALL.iter().position(|&level| level == self);
+        place.and_then(|place| NAMES.get(place)).copied().unwrap_or("DirectML")
+    }
+}
+
+/// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
+impl From<FeatureLevel> for u32 {
+    fn from(level: FeatureLevel) -> u32 {
+        match level {
             FeatureLevel::V1_0 => 0x1000,
             FeatureLevel::V2_0 => 0x2000,
             FeatureLevel::V2_1 => 0x2100,
@@ -138,72 +161,22 @@ impl FeatureLevel {
             FeatureLevel::V6_4 => 0x6400,
         }
     }
+}
 
-    /// The level with this value of `DML_FEATURE_LEVEL`.
-    ///
-    /// ```
-    /// use tensor_layout::{upload::FeatureLevel, DataType};
-    ///
-    /// let level = FeatureLevel::from_value(0x5000).unwrap();
-    /// assert_eq!((level, level.value(), level.ranks()), (FeatureLevel::V5_0, 0x5000, (1, 8)));
-    /// assert!(level.data_types().contains(&DataType::F64) && !level.data_types().contains(&DataType::S4));
-    /// ```
-    #[must_use]
-    pub fn from_value(value: u32) -> Option<FeatureLevel> {
-        Self::ALL.iter().copied().find(|level| level.value() == value)
-    }
+/// The level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
+impl TryFrom<u32> for FeatureLevel {
+    type Error = Error;
 
-    /// The smallest and the largest rank: 4 to 5 before level 3.0
-    /// (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8 from there on (`..._MAX1`). Single operators
-    /// may take fewer.
-    #[must_use]
-    pub fn ranks(self) -> (usize, usize) {
-        if self < FeatureLevel::V3_0 { (4, 5) } else { (1, 8) }
-    }
-
-    /// The data types a tensor may have (DirectML feature level history). Single operators may
-    /// take fewer.
-    #[must_use]
-    pub fn data_types(self) -> &'static [DataType] {
-        if self < FeatureLevel::V3_0 {
-            TYPES_1_0
-        } else if self < FeatureLevel::V6_3 {
-            TYPES_3_0
-        } else {
-            TYPES_6_3
-        }
-    }
-
-    /// The name [`Limits`](super::Limits) go by: `DirectML 5.0`.
-    pub(super) const fn limits_name(self) -> &'static str {
-        match self {
-            FeatureLevel::V1_0 => "DirectML 1.0",
-            FeatureLevel::V2_0 => "DirectML 2.0",
-            FeatureLevel::V2_1 => "DirectML 2.1",
-            FeatureLevel::V3_0 => "DirectML 3.0",
-            FeatureLevel::V3_1 => "DirectML 3.1",
-            FeatureLevel::V4_0 => "DirectML 4.0",
-            FeatureLevel::V4_1 => "DirectML 4.1",
-            FeatureLevel::V5_0 => "DirectML 5.0",
-            FeatureLevel::V5_1 => "DirectML 5.1",
-            FeatureLevel::V5_2 => "DirectML 5.2",
-            FeatureLevel::V6_0 => "DirectML 6.0",
-            FeatureLevel::V6_1 => "DirectML 6.1",
-            FeatureLevel::V6_2 => "DirectML 6.2",
-            FeatureLevel::V6_3 => "DirectML 6.3",
-            FeatureLevel::V6_4 => "DirectML 6.4",
-        }
-    }
-
-    fn number(self) -> &'static str {
-        self.limits_name().strip_prefix("DirectML ").unwrap_or_default()
+    fn try_from(value: u32) -> Result<FeatureLevel, Error> {
+        let found = Self::ALL.iter().copied().find(|&level| u32::from(level) == value);
+        found.ok_or_else(|| Error::unknown_limits(format!("directml:{value:#x}")))
     }
 }
 
 impl fmt::Display for FeatureLevel {
     /// `5.0`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.number())
+        f.pad(self.limits_name().trim_start_matches("DirectML "))
     }
 }
 
@@ -213,7 +186,7 @@ impl FromStr for FeatureLevel {
     /// Reads `5.0`, and `5_0` as the header spells it.
     fn from_str(text: &str) -> Result<Self, Error> {
         let dotted = text.replace('_', ".");
-        let found = Self::ALL.iter().copied().find(|level| level.number() == dotted);
+        let found = Self::ALL.iter().copied().find(|level| level.to_string() == dotted);
         found.ok_or_else(|| Error::unknown_limits(format!("directml:{text}")))
     }
 }

@@ -67,7 +67,7 @@ pub struct Limits {
     pub max_copy: u64,
     /// The device is given sizes and strides, and nothing else: a layout without strides (tiles) is refused.
     /// Elsewhere a shader does the indexing, and a tensor is this many bytes.
-    pub told_strides: bool,
+    pub takes_strides: bool,
     /// The last axis must have stride 1. This and the rules on strides below are for devices that are given
     /// them.
     pub unit_inner_stride: bool,
@@ -114,7 +114,7 @@ pub struct Limits {
 /// ```
 /// use tensor_layout::{upload::{Limits, TypeLimits}, DataType};
 ///
-/// let rules: TypeLimits = Limits::by_name("metal-tensor")?.stricter_types.unwrap();
+/// let rules: TypeLimits = "metal-tensor".parse::<Limits>()?.stricter_types.unwrap();
 /// assert!(rules.data_types.contains(&DataType::S4) && !rules.data_types.contains(&DataType::S8));
 /// assert_eq!((rules.inner_size_multiple, rules.stride_multiple), (32, 128));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -137,7 +137,7 @@ pub struct TypeLimits {
 /// use tensor_layout::upload::{BoxLimits, Limits};
 ///
 /// let rules = BoxLimits { max_size: 256, row_multiple: 16, max_row: 64 };
-/// assert_eq!(Limits::by_name("cuda-tensor-map:64")?.box_limits, Some(rules));
+/// assert_eq!("cuda-tensor-map:64".parse::<Limits>()?.box_limits, Some(rules));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl Limits {
             offset_alignment: 1,
             max_buffer: u64::MAX,
             max_copy: u64::MAX,
-            told_strides: false,
+            takes_strides: false,
             unit_inner_stride: false,
             stride_multiple: 1,
             max_stride_bytes: u64::MAX,
@@ -224,7 +224,7 @@ impl Limits {
             max_size: U32_MAX,
             max_stride: U32_MAX,
             max_elements: U32_MAX,
-            told_strides: true,
+            takes_strides: true,
             base_offset_in_binding: true,
             writes_padding: true,
             ..Self::d3d12()

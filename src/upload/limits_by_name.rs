@@ -1,6 +1,7 @@
-//! `Limits::by_name`: named sets, for command lines and files.
+//! Named sets of limits, for command lines and files.
 
 use alloc::borrow::ToOwned;
+use core::str::FromStr;
 
 use crate::error::Error;
 
@@ -8,7 +9,7 @@ use super::limits::Limits;
 use super::tensor_limits::{MetalUsage, Swizzle};
 
 impl Limits {
-    /// The names [`by_name`](Self::by_name) knows.
+    /// The names that are read.
     pub const NAMES: &'static [&'static str] = &[
         "directml",
         "d3d12",
@@ -24,23 +25,24 @@ impl Limits {
         "cuda-tensor-map:128",
         "webnn",
     ];
+}
 
-    /// The limits called `name`: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
+impl FromStr for Limits {
+    type Err = Error;
+
+    /// The limits of this name: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
     /// `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
-    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName), whose sentence lists the names.
+    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn`, or `none`. The sentence
+    /// of [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
     ///
     /// ```
     /// use tensor_layout::upload::Limits;
     ///
-    /// assert_eq!(Limits::by_name("directml:2.1")?.max_rank, 5);
-    /// assert_eq!(Limits::by_name("opengl").unwrap_err().code(), "unknown_limits");
+    /// assert_eq!("directml:2.1".parse::<Limits>()?.max_rank, 5);
+    /// assert_eq!("opengl".parse::<Limits>().unwrap_err().code(), "unknown_limits");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn by_name(name: &str) -> Result<Limits, Error> {
+    fn from_str(name: &str) -> Result<Limits, Error> {
         match name {
             "directml" => Ok(Self::directml()),
             "d3d12" => Ok(Self::d3d12()),

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::checked::{self, BYTES, Exact, narrow};
+use crate::checked::{self, BYTES, Exact};
 use crate::error::{DeviceRule, Error};
-use crate::map::{OffsetBox, ToIndexMap};
+use crate::map::ToIndexMap;
 
 use super::limits::Limits;
-use super::multiples::{byte_of, common_multiple};
+use super::multiples::common_multiple;
 use super::tensor::Tensor;
 use super::validate::check_unplaced;
 
@@ -30,49 +30,6 @@ pub struct PackedBuffer {
     pub offsets: Vec<u64>,
     /// The length of the buffer, in bytes.
     pub len: u64,
-    /// Padding that must hold zeros: the bytes before it, boxes of elements, and the bits of one.
-    zeros: Vec<(u64, OffsetBox, u32)>,
-}
-
-impl PackedBuffer {
-    /// Writes the zeros that layouts demand of their padding, such as the block scales of NVIDIA; every other
-    /// byte stays. (A copy with [`Padding::Zero`](crate::relayout::Padding::Zero) writes them as well.)
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferTooShort`].
-    ///
-    /// ```
-    /// # #[cfg(feature = "named")] {
-    /// use tensor_layout::named::NamedLayout;
-    /// use tensor_layout::upload::{pack_buffer, Limits};
-    ///
-    /// let scales: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[100,3]".parse()?;
-    /// let packed = pack_buffer([&scales, &scales], &Limits::none())?;
-    /// let mut buffer = vec![0xff; packed.len as usize];
-    /// packed.write_zeros(&mut buffer)?;
-    /// assert_eq!(buffer.iter().filter(|&&byte| byte == 0).count(), 2 * (128 * 4 - 100 * 3));
-    /// # }
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn write_zeros(&self, buffer: &mut [u8]) -> Result<(), Error> {
-        let found = narrow(buffer.len(), BYTES)?;
-        if found < self.len {
-            return Err(Error::BufferTooShort { what: "buffer", needed: self.len, found });
-        }
-        for (start, padding, bits) in &self.zeros {
-            for (first, run) in padding.runs() {
-                // The layout is inside of the buffer, so that nothing saturates.
-                let end = first.saturating_add(run);
-                let bytes = |elements: u64| start.saturating_add(byte_of(elements, *bits).unwrap_or(u64::MAX));
-                let range = narrow::<usize>(bytes(first), BYTES)?..narrow(bytes(end), BYTES)?;
-                if let Some(bytes) = buffer.get_mut(range) {
-                    bytes.fill(0);
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Places tensors one after the other in one buffer, each aligned as the device and its descriptor
@@ -101,7 +58,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
     layouts: impl IntoIterator<Item = &'a L>,
     limits: &Limits,
 ) -> Result<PackedBuffer, Error> {
-    let mut packed = PackedBuffer { offsets: Vec::new(), len: 0, zeros: Vec::new() };
+    let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
     for layout in layouts {
         let tensor = Tensor::of(layout)?;
         let (report, _) = check_unplaced(&tensor, limits);
@@ -112,12 +69,10 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
         // Where the device requires no alignment, elements still begin at multiples of their size.
-        let alignment = common_multiple(report.alignment_asked, tensor.element_bytes())?;
+        let alignment = common_multiple(report.alignment_required, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
         packed.offsets.push(start.minus(base_bytes));
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
-        let zeros = tensor.zeros()?.into_iter();
-        packed.zeros.extend(zeros.map(|padding| (start.saturating_sub(base_bytes), padding, tensor.element_bits())));
     }
     if packed.len > limits.max_buffer {
         return Err(DeviceRule::BufferLimit.by(packed.len, limits.max_buffer));

@@ -65,14 +65,14 @@ pub struct UploadReport {
     /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Then a slice must not be an output here.
     pub overwrites_gaps: bool,
     /// Must the padding between and after the elements hold zeros? A
-    /// [named layout](crate::ToIndexMap::storage_rule) may demand it.
+    /// [named layout](crate::named) may demand it.
     pub zero_padding: bool,
     /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the
     /// device demands and of the alignment that the descriptor guarantees.
-    pub alignment_asked: u64,
+    pub alignment_required: u64,
     /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
     /// which is a multiple of all.
-    pub alignment_had: Option<u64>,
+    pub alignment_found: Option<u64>,
     /// The narrowest integer that holds every element offset of the tensor, counted from the
     /// start of the binding.
     pub index_width: IndexWidth,
@@ -101,8 +101,8 @@ impl UploadReport {
             gap_bits: 0,
             overwrites_gaps: false,
             zero_padding: false,
-            alignment_asked: 1,
-            alignment_had: None,
+            alignment_required: 1,
+            alignment_found: None,
             index_width: IndexWidth::for_elements(0),
             pieces: None,
             copies: None,
@@ -132,31 +132,6 @@ impl UploadReport {
         }
         Ok(self.padding.end.minus(self.padding.start))
     }
-
-    /// As [`check_source`](Self::check_source), for a source that must hold this tensor and nothing else: one
-    /// that is too long is as suspicious as one that is too short.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferTooShort`], or [`Error::OutOfLimits`] if there are bytes left over.
-    ///
-    /// ```
-    /// use tensor_layout::upload::{self, Buffer, Limits, Role};
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-    /// let report = upload::validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
-    /// assert_eq!(report.check_exact_source(6)?, 2);
-    /// assert_eq!(report.check_exact_source(8).unwrap_err().code(), "out_of_limits");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn check_exact_source(&self, len: u64) -> Result<u64, Error> {
-        if len > self.cpu_bytes {
-            let what = "the length of the CPU slice in bytes";
-            return Err(Error::OutOfLimits { what, value: len, min: self.cpu_bytes, max: self.cpu_bytes });
-        }
-        self.check_source(len)
-    }
 }
 
 impl fmt::Display for UploadReport {
@@ -171,15 +146,18 @@ impl fmt::Display for UploadReport {
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
         writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
         writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
-        writeln!(f, "padding to zero  {:?}", self.padding)?;
+        match self.padding.is_empty() {
+            true => writeln!(f, "padding to zero  none")?,
+            false => writeln!(f, "padding to zero  {:?}", self.padding)?,
+        }
         if self.gap_bits > 0 {
             let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
             let (bits, other) = (self.gap_bits, "which belong to other tensors if this one is a slice");
             writeln!(f, "gaps             {bits} bits, {other}: {kept}")?;
         }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
-        let found = self.alignment_had.map_or_else(|| "any".to_owned(), |found| found.to_string());
-        writeln!(f, "alignment        required {}, found {found}", self.alignment_asked)?;
+        let found = self.alignment_found.map_or_else(|| "any".to_owned(), |found| found.to_string());
+        writeln!(f, "alignment        required {}, found {found}", self.alignment_required)?;
         write!(f, "index width      {}", self.index_width)?;
         if let Some(pieces) = &self.pieces {
             write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
@@ -192,7 +170,7 @@ impl fmt::Display for UploadReport {
 }
 
 /// Everything that is wrong with a tensor in its buffer; at least one error. The numbers are still
-/// there, in [`Errors::report`].
+/// there, in [`Errors::report`](field@Errors::report).
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Role};
@@ -202,14 +180,18 @@ impl fmt::Display for UploadReport {
 /// let errors = validate(&desc, &Buffer::new(200, 4, Role::Input), &Limits::d3d12()).unwrap_err();
 /// assert_eq!(errors.codes(), ["offset_unaligned", "binding_outside_buffer"]);
 /// assert_eq!(errors.iter().count(), 2);
-/// assert_eq!(errors.report().bound, 4..260); // every number that could be found
+/// assert_eq!(errors.report.bound, 4..260); // every number that could be found
 /// println!("{errors}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Errors {
     errors: Vec<Error>,
-    report: Box<UploadReport>,
+    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or
+    /// `SC(..)`), of which there is nothing to check. A bound range that does not fit 64 bits ends at the
+    /// largest number.
+    pub report: Box<UploadReport>,
 }
 
 impl Errors {
@@ -217,23 +199,19 @@ impl Errors {
         Errors { errors, report: Box::new(report) }
     }
 
-    /// The errors, in the order of the checks.
-    pub fn iter(&self) -> core::slice::Iter<'_, Error> {
-        self.errors.iter()
-    }
-
     /// The stable word of every error: see [`Error::code`].
     #[must_use]
     pub fn codes(&self) -> Vec<&'static str> {
         self.errors.iter().map(Error::code).collect()
     }
+}
 
-    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or
-    /// `SC(..)`), of which there is nothing to check. A bound range that does not fit 64 bits ends at the
-    /// largest number.
-    #[must_use]
-    pub fn report(&self) -> &UploadReport {
-        &self.report
+/// The errors, in the order of the checks.
+impl core::ops::Deref for Errors {
+    type Target = [Error];
+
+    fn deref(&self) -> &[Error] {
+        &self.errors
     }
 }
 

@@ -25,7 +25,7 @@ use super::validate::validate_description;
 ///
 /// let columns: BufferTensorDesc = "u8[2,3]:[1,2]".parse()?;
 /// let found: Suggestion = suggest(&columns, &Limits::webnn()).unwrap();
-/// assert!(found.needs_copy());
+/// assert_ne!(found.source, found.desc);
 /// let mut rows = [0; 6];
 /// found.relayout()?.run(b"adbecf", &mut rows)?;
 /// assert_eq!(&rows, b"abcdef");
@@ -47,12 +47,6 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// Do elements have to move?
-    #[must_use]
-    pub fn needs_copy(&self) -> bool {
-        self.source != self.desc
-    }
-
     /// The copy that takes the tensor from `source` to `desc`.
     ///
     /// # Errors
@@ -82,7 +76,7 @@ impl Suggestion {
 ///
 /// // Rows of 30 bytes: a tensor map wants multiples of 16.
 /// let rows = BufferTensorDesc::packed(DataType::F16, &[100, 15])?;
-/// let padded = suggest(&rows, &Limits::by_name("cuda-tensor-map")?).unwrap();
+/// let padded = suggest(&rows, &"cuda-tensor-map".parse::<Limits>()?).unwrap();
 /// assert_eq!(padded.desc.strides(), [16, 1]);
 /// assert_eq!((padded.source_bytes, padded.bytes), (3000, 3198));
 ///
@@ -91,13 +85,13 @@ impl Suggestion {
 ///
 /// // The channels of an image are contiguous, where Metal requires the last axis to be.
 /// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
-/// let planes = suggest(&image, &Limits::by_name("metal-tensor")?).unwrap();
+/// let planes = suggest(&image, &"metal-tensor".parse::<Limits>()?).unwrap();
 /// assert_eq!(planes.desc.strides(), [3072, 1024, 32, 1]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, Errors> {
     let first = validate_description(desc, limits);
-    let source_bytes = first.as_ref().unwrap_or_else(Errors::report).total_bytes;
+    let source_bytes = first.as_ref().unwrap_or_else(|errors| &errors.report).total_bytes;
     let found = |source: BufferTensorDesc, desc: BufferTensorDesc, report: &UploadReport| {
         let conflict = channel_conflict(&desc);
         Suggestion { source, desc, source_bytes, bytes: report.total_bytes, conflict }
@@ -117,7 +111,7 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
                 Ok(report) => return Ok(found(source, candidate, &report)),
                 Err(errors) => refused = errors,
             },
-            Err(error) => refused = Errors::new(vec![error], refused.report().clone()),
+            Err(error) => refused = Errors::new(vec![error], *refused.report.clone()),
         }
     }
     Err(refused)

@@ -1,11 +1,9 @@
 //! `Tensor`: what the checks ask of a layout, whichever model it comes from.
 
-use alloc::vec::Vec;
-
 use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, OffsetBox, StorageRule, ToIndexMap};
+use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
 
 use super::limits::Limits;
@@ -122,14 +120,6 @@ impl<'a> Tensor<'a> {
             Tensor::Strided(desc) => desc.base_offset_alignment().into(),
             Tensor::Mapped(_, rule) if rule.alignment > 1 => rule.alignment,
             Tensor::Mapped(..) => 0,
-        }
-    }
-
-    /// The boxes of padding that must hold zeros.
-    pub(super) fn zeros(&self) -> Result<Vec<OffsetBox>, Error> {
-        match self {
-            Tensor::Mapped(map, rule) if rule.zero_padding => Ok(map.buffer_boxes()?.padding),
-            _ => Ok(Vec::new()),
         }
     }
 

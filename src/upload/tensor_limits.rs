@@ -219,7 +219,7 @@ impl Limits {
     fn told_in_order() -> Limits {
         Limits {
             zero_sizes: false,
-            told_strides: true,
+            takes_strides: true,
             unit_inner_stride: true,
             ordered_strides: true,
             whole_elements: true,

@@ -46,7 +46,7 @@ impl Buffer {
 /// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
 /// one.
 ///
-/// A device that is given sizes and strides ([`Limits::told_strides`]) takes every layout that has them. The
+/// A device that is given sizes and strides ([`Limits::takes_strides`]) takes every layout that has them. The
 /// others are bound as bytes, which a shader indexes; then the padding of tiles is part of the binding.
 ///
 /// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
@@ -69,16 +69,16 @@ impl Buffer {
 ///
 /// let desc = BufferTensorDesc::new(DataType::BF16, &[2, 3], Some(&[0, 1]))?;
 /// let buffer = Buffer::new(16, 12, Role::Output);
-/// let errors = upload::validate(&desc, &buffer, &Limits::by_name("directml:2.0")?).unwrap_err();
+/// let errors = upload::validate(&desc, &buffer, &"directml:2.0".parse::<Limits>()?).unwrap_err();
 /// assert_eq!(
 ///     errors.codes(),
 ///     ["unsupported_data_type", "rank_limit", "offset_unaligned", "binding_outside_buffer", "overlapping_destination"],
 /// );
-/// assert_eq!(errors.report().bound, 12..20);
+/// assert_eq!(errors.report.bound, 12..20);
 ///
 /// // A base offset moves the bound range; `calc_buffer_tensor_size` and DirectML's structure do not count it.
 /// let rows = BufferTensorDesc::packed(DataType::F32, &[4, 4])?.slice_axis(0, 1..3)?;
-/// let report = upload::validate(&rows, &Buffer::new(64, 0, Role::Input), &Limits::by_name("directml")?).unwrap();
+/// let report = upload::validate(&rows, &Buffer::new(64, 0, Role::Input), &"directml".parse::<Limits>()?).unwrap();
 /// assert_eq!((report.bound, rows.base_offset()), (16..48, 4));
 /// assert_eq!(calc_buffer_tensor_size(DataType::F32, rows.sizes(), Some(rows.strides()))?, 32);
 ///
@@ -179,7 +179,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
     }
     match tensor.strides() {
         Some(strides) => check_strides(tensor, &strides, limits, errors),
-        None if limits.told_strides => errors.push(tensor.has_no_strides()),
+        None if limits.takes_strides => errors.push(tensor.has_no_strides()),
         None => {}
     }
 }
@@ -210,9 +210,9 @@ fn check_binding(
     }
     let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
     let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
-    let alignment_asked = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
-    if buffer.is_some() && !start.is_multiple_of(alignment_asked) {
-        errors.push(DeviceRule::OffsetUnaligned.by(start, alignment_asked));
+    let alignment_required = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
+    if buffer.is_some() && !start.is_multiple_of(alignment_required) {
+        errors.push(DeviceRule::OffsetUnaligned.by(start, alignment_required));
     }
     if limits.zero_offset && start > 0 {
         errors.push(DeviceRule::OffsetNotZero.by(start, 0));
@@ -244,8 +244,8 @@ fn check_binding(
         gap_bits: 0,
         overwrites_gaps: false,
         zero_padding: tensor.zero_padding(),
-        alignment_asked,
-        alignment_had: 1_u64.checked_shl(start.trailing_zeros()),
+        alignment_required,
+        alignment_found: 1_u64.checked_shl(start.trailing_zeros()),
         index_width: IndexWidth::for_elements(region.elements),
         pieces,
         copies: Pieces::new(0..exact_bytes, limits.max_copy, multiple).ok(),

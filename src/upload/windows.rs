@@ -18,7 +18,7 @@ use super::validate::piece_alignment;
 /// use tensor_layout::upload::{Limits, Window, Windows};
 ///
 /// let window: Window = Windows::new(280..1000, 32, &Limits::webgpu())?.next().unwrap();
-/// assert_eq!((window.bound.clone(), window.bytes.clone(), window.base()), (256..1000, 280..1000, 24));
+/// assert_eq!((window.bound.clone(), window.bytes.clone(), window.base), (256..1000, 280..1000, 24));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,16 +27,10 @@ pub struct Window {
     /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is
     /// a multiple of what it asks.
     pub bound: Range<u64>,
-    /// The bytes of the range that this window is for, no others: those from [`base`](Self::base) on.
+    /// The bytes of the range that this window is for, no others.
     pub bytes: Range<u64>,
-}
-
-impl Window {
     /// How many bytes are in front of those the window is for: what a shader adds to its offsets.
-    #[must_use]
-    pub fn base(&self) -> u64 {
-        self.bytes.start.minus(self.bound.start)
-    }
+    pub base: u64,
 }
 
 /// A range of bytes in bindings that a device accepts.
@@ -60,8 +54,8 @@ impl Window {
 /// let windows = Windows::new(280..4280, 32, &limits)?;
 /// assert_eq!((windows.number(), windows.start(), windows.step()), (2, 256, 2048));
 /// let windows: Vec<_> = windows.collect();
-/// assert_eq!((windows[0].bound.clone(), windows[0].base()), (256..2304, 24));
-/// assert_eq!((windows[1].bound.clone(), windows[1].base()), (2304..4280, 0));
+/// assert_eq!((windows[0].bound.clone(), windows[0].base), (256..2304, 24));
+/// assert_eq!((windows[1].bound.clone(), windows[1].base), (2304..4280, 0));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +152,8 @@ impl Iterator for Windows {
         let length = bytes.end.minus(self.start).checked_next_multiple_of(self.size_multiple)?;
         let bound = self.start..self.start.checked_add(length)?;
         (self.start, self.next) = (limit, bytes.end);
-        Some(Window { bound, bytes })
+        let base = bytes.start.minus(bound.start);
+        Some(Window { bound, bytes, base })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::guarded::{End, Guarded};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout, WriteOnly};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 fn levels() -> impl Iterator<Item = KernelLevel> {
@@ -396,9 +396,9 @@ fn edges_of_planes() {
     }
 }
 
-/// Large planes, whose panels are staged and drained or joined, by every tuning.
+/// Large planes, whose panels are staged and drained or joined, as every family of CPUs plans them.
 #[test]
-fn planes_that_are_tuned() {
+fn planes_of_every_family() {
     let mut buffers = Buffers::new(1 << 20);
     for (data_type, columns, rows, pitch) in [
         (DataType::U8, 70, 1100, 1152_u64),
@@ -423,16 +423,14 @@ fn planes_that_are_tuned() {
             (desc([columns + 1, 1], 1), desc([1, pitch], 3)),
             (desc([1, pitch], 3), desc([columns + 1, 1], 1)),
         ] {
-            for tuning in [
-                "stores=non-temporal,staged=256",
-                "stores=non-temporal,prefetch=512,staged=512,joined=128",
-                "stores=non-temporal,prefetch=2048,staged=1024",
-                "stores=ordinary,prefetch=77,panels=l1",
-                "order=permuted",
-            ] {
-                let relayout = Relayout::new(&from.map, &to.map).unwrap().with_tuning(tuning.parse().unwrap()).unwrap();
-                let name = format!("{data_type}[{rows},{columns}] with {tuning}");
-                buffers.check(&name, (&from, &to), &relayout, &from, Padding::Keep);
+            let relayout = Relayout::new(&from.map, &to.map).unwrap();
+            for family in CpuFamily::ALL {
+                for past in [true, false] {
+                    let relayout = relayout.clone().with_cpu_family(family).with_streaming(past);
+                    let stores = if past { "non-temporal" } else { "ordinary" };
+                    let name = format!("{data_type}[{rows},{columns}] as on {family}, {stores} stores");
+                    buffers.check(&name, (&from, &to), &relayout, &from, Padding::Keep);
+                }
             }
         }
     }

@@ -26,12 +26,13 @@ fn public_types_are_send_and_sync() {
     shared::<Shape>();
     shared::<TensorFlags>();
     shared::<element::ElementKind>();
+    shared::<element::Naming>();
+    shared::<tensor_layout::cursor::Cursor<'_>>();
     shared::<plan::BlockIter>();
     shared::<plan::Blocks>();
     shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
     shared::<plan::ManyBlocks>();
-    shared::<plan::MemoryOrder>();
     shared::<plan::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
@@ -58,7 +59,6 @@ fn public_types_are_send_and_sync() {
     shared::<plan::TileGroup>();
     shared::<plan::TileLevel>();
     shared::<plan::TileLevels>();
-    shared::<plan::RowAccess>();
     shared::<bridge::Lowering>();
     shared::<bridge::Raised>();
     shared::<bridge::Split>();
@@ -69,7 +69,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
-    shared::<relayout::Tuning>();
+    shared::<relayout::CpuFamily>();
     shared::<relayout::WriteOnly<'_>>();
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Plans>();
@@ -163,7 +163,7 @@ fn named_layouts_are_shared() {
     use tensor_layout::named;
     shared::<named::KnownAs>();
     shared::<named::NamedLayout>();
-    shared::<named::Part>();
+    shared::<named::LayoutPart>();
     shared::<named::Row>();
 }
 

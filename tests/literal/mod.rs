@@ -26,7 +26,7 @@ pub(crate) fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
         array = apply(array, tile);
     }
     let mut flat: Vec<_> = array.iter().copied().collect();
-    let tail = shape.layout().tail_padding_alignment() as usize;
+    let tail = shape.layout().tail_padding_alignment as usize;
     flat.resize(flat.len().next_multiple_of(tail), None);
     flat
 }
@@ -135,7 +135,8 @@ pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> imp
     });
     let tail = prop_oneof![5 => Just(1_u64), 1 => 2..=9_u64];
     (order, prop::collection::vec(tile, 0..=3), tail).prop_map(move |(order, tiles, tail)| {
-        let layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_tail_padding_alignment(tail).unwrap();
+        let mut layout = Layout::new(&order).unwrap().with_tiles(&tiles);
+        layout.tail_padding_alignment = tail;
         ArrayShape::new(data_type, &sizes, layout).unwrap()
     })
 }

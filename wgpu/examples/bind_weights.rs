@@ -4,6 +4,7 @@
 //! `cargo run --example bind_weights`
 
 use safetensors::SafeTensors;
+use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, notation::Notated};
 use tensor_layout_wgpu::{BufferOptions, TensorBuffer, required_limits};
 
@@ -27,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for name in ["conv1.weight", "conv1.bias", "dense.weight", "dense.bias"] {
         let tensor = model.tensor(name)?;
         let sizes: Vec<u64> = tensor.shape().iter().map(|&size| u64::try_from(size)).collect::<Result<_, _>>()?;
-        let data_type = DataType::from_safetensors_name(&tensor.dtype().to_string()).ok_or("an unknown type")?;
+        let data_type =
+            DataType::from_name_in(Naming::Safetensors, &tensor.dtype().to_string()).ok_or("an unknown type")?;
         let packed = BufferTensorDesc::packed(data_type, &sizes)?;
         // Filters with their outputs innermost, matrices in tiles, all else as it is in the file.
         let order = [(4, ":HWIO"), (2, "{1,0:T(8,128)}")].into_iter().find(|order| order.0 == sizes.len());

@@ -121,7 +121,7 @@ impl TensorBuffer {
         // descriptor.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
-            Err(errors) => errors.report().bound.end,
+            Err(errors) => errors.report.bound.end,
         };
         let report = validate(described, &Buffer::new(size, 0, options.role), &limits)?;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -42,7 +42,7 @@ impl Description {
     pub(super) fn of(layout: Notated) -> Result<Description, Error> {
         let map = match (layout.to_index_map(), layout.layout()) {
             (Ok(map), _) => map,
-            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs().is_empty() => {
+            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
                 return Ok(Description {
                     map: Err(error),
                     data_type: shape.data_type(),
@@ -108,7 +108,7 @@ impl Description {
         let object = Object::default();
         let object = if let Some(input) = input { object.with("input", input) } else { object };
         object
-            .with("notation", self.layout.notation().name())
+            .with("notation", self.layout.notation().to_string())
             .with("canonical", self.layout.to_string())
             .with("data_type", self.data_type.xla_name())
             .with("sizes", self.sizes.as_slice())
@@ -138,7 +138,7 @@ impl Description {
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();
-            (line.notation.name().to_owned(), json!({ "text": line.text.ok(), "reason": reason }))
+            (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
         let lines = self.layout.lines().into_iter().filter(|line| line.notation != Notation::Named);
         Value::Object(lines.map(entry).collect())

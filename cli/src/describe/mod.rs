@@ -98,7 +98,10 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
 fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Result<String, Error> {
     let one_notation = |written: String| {
         let object = || {
-            Object::default().with("input", text).with("as", only.map(Notation::name)).with("text", written.as_str())
+            Object::default()
+                .with("input", text)
+                .with("as", only.map(|only| only.to_string()))
+                .with("text", written.as_str())
         };
         if json { object().to_string() } else { written.clone() }
     };

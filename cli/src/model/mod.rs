@@ -25,7 +25,7 @@ use crate::progress;
 
 use checkpoint::{Checkpoint, PartFile, Share};
 use plan::Plan;
-use report::{Findings, Part, Report, Written, printable};
+use report::{FileReport, Findings, Report, Written, printable};
 use rule::Rule;
 use rules::{Exception, Rules};
 use shards::{NewShards, Progress};
@@ -154,7 +154,7 @@ fn lay_out(
     let unwritten = unwritten(&plans, &done).filter(|_| arguments.out.is_some());
     let (mut parts, mut files, mut headers) = (Vec::new(), Vec::new(), Vec::new());
     for (((file, model), plans), done) in pairs.iter().zip(done) {
-        parts.push(Part { file: &file.name, model, plans, answers: done.answers });
+        parts.push(FileReport { file: &file.name, model, plans, answers: done.answers });
         files.extend(done.file);
         headers.extend(done.header.map(|header| (file.name.as_str(), header)));
     }

@@ -17,7 +17,7 @@ use super::trial::Plans;
 use super::trip::Answer;
 
 /// A file of the model: a plan for each of its tensors, or the reason why there is none, and the result.
-pub(super) struct Part<'m> {
+pub(super) struct FileReport<'m> {
     pub(super) file: &'m str,
     pub(super) model: &'m Model<'m>,
     pub(super) plans: &'m Plans<'m>,
@@ -32,8 +32,8 @@ struct Row<'m> {
     answer: &'m Answer,
 }
 
-fn rows<'r>(parts: &'r [Part<'r>]) -> Vec<Row<'r>> {
-    let of_part = |part: &'r Part<'r>| {
+fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
+    let of_part = |part: &'r FileReport<'r>| {
         let pairs = part.model.tensors().iter().zip(part.plans).zip(&part.answers);
         pairs.map(|((tensor, plan), answer)| Row { file: part.file, tensor, plan, answer })
     };
@@ -168,7 +168,7 @@ impl Totals {
 
 impl Report<'_> {
     /// The findings as JSON: an object for each tensor, and one for all.
-    pub(super) fn objects(&self, parts: &[Part<'_>]) -> Findings {
+    pub(super) fn objects(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(&rows);
@@ -210,7 +210,7 @@ impl Report<'_> {
     }
 
     /// The findings for people: a table, and a sentence for each tensor that is refused.
-    pub(super) fn table(&self, parts: &[Part<'_>]) -> Findings {
+    pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
         let mut columns = vec![("tensor", Align::Left), ("type", Align::Left), ("sizes", Align::Left)];

@@ -137,10 +137,10 @@ impl NewShards {
         }
         let bytes = open(&path).and_then(|(file, length)| Bytes::of(file, length, &path));
         let bytes = bytes.map_err(|_| format!("{name} cannot be read"))?;
-        if !bytes.starts_with(header.as_bytes()) {
+        if !bytes.starts_with(&header.bytes) {
             return Err(format!("{name} has other tensors, other layouts or other metadata"));
         }
-        if u64::try_from(bytes.len()) != Ok(header.file_size_in_bytes()) {
+        if u64::try_from(bytes.len()) != Ok(header.file_size_in_bytes) {
             return Err(format!("{name} is too short"));
         }
         Ok(())

@@ -10,7 +10,7 @@ use tensor_layout::interop::safetensors::{Header, Model};
 use crate::input_file::{Bytes, open};
 use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
-use crate::pieces::PIECE;
+use crate::pieces::{Halt, PIECE};
 
 use super::plan::Plan;
 use super::report::printable;
@@ -38,8 +38,8 @@ pub(super) fn into_a_file(
     bar: &ProgressBar,
 ) -> Result<(Vec<Answer>, Option<WrittenFile>), Stop> {
     let mut file = NewFile::create(path)?;
-    file.append(header.as_bytes())?;
-    for plan in header.order().filter_map(|place| plans.get(place)) {
+    file.append(&header.bytes)?;
+    for plan in header.order.iter().filter_map(|&place| plans.get(place)) {
         write(plan, &mut file, bar)?;
     }
     let file = file.close()?;
@@ -63,23 +63,28 @@ fn try_out(plan: &Plan<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
     };
     let stored = plan.tensor.bytes();
     let mut scratch = Scratch::new(plan.bytes(), PIECE)?;
-    match trip.lay_out(stored, bar, |bytes| scratch.append(bytes))? {
+    match trip.lay_out(stored, bar, |bytes| scratch.append(bytes)) {
         Ok(()) => trip.compare(&scratch.read_back()?, stored, bar),
-        Err(error) => Ok(Answer::Refused(error)),
+        Err(Halt::Refused(error)) => Ok(Answer::Refused(error)),
+        Err(Halt::Stop(stop)) => Err(stop),
     }
 }
 
 fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), Stop> {
     let name = printable(plan.tensor.name());
     bar.set_message(name.clone());
-    let done = match plan.trip() {
-        Ok(trip) => trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes))?.map_err(Answer::Refused),
-        Err(answer) => Err(answer),
+    let answer = match plan.trip() {
+        Ok(trip) => match trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes)) {
+            Ok(()) => return Ok(()),
+            Err(Halt::Refused(error)) => Answer::Refused(error),
+            Err(Halt::Stop(stop)) => return Err(stop),
+        },
+        Err(answer) => answer,
     };
-    let why = match done {
-        Err(Answer::Refused(error)) => format!(": {error}"),
-        Err(Answer::NotTried(needed)) => format!(", which would take {needed}"),
-        Ok(()) | Err(Answer::Tried { .. }) => return Ok(()),
+    let why = match answer {
+        Answer::Refused(error) => format!(": {error}"),
+        Answer::NotTried(needed) => format!(", which would take {needed}"),
+        Answer::Tried { .. } => return Ok(()),
     };
     Err(Stop::Unusable(format!("nothing was written: `{name}` could not be laid out{why}")))
 }

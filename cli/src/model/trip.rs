@@ -7,7 +7,7 @@ use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap};
 
 use crate::output::Stop;
-use crate::pieces::Pieces;
+use crate::pieces::{Halt, Pieces};
 
 /// The result of converting a tensor and converting it back.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Trip {
         stored: &[u8],
         bar: &ProgressBar,
         append: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<Result<(), Error>, Stop> {
+    ) -> Result<(), Halt> {
         self.there.run(stored, bar, append)
     }
 
@@ -96,11 +96,12 @@ impl Trip {
                 different = different.saturating_add(bits.into());
             }
             Ok(())
-        })?;
-        Ok(match done {
-            Ok(()) => Answer::Tried { identical: compared == stored.len() && different == self.padding_bits },
-            Err(error) => Answer::Refused(error),
-        })
+        });
+        match done {
+            Ok(()) => Ok(Answer::Tried { identical: compared == stored.len() && different == self.padding_bits }),
+            Err(Halt::Refused(error)) => Ok(Answer::Refused(error)),
+            Err(Halt::Stop(stop)) => Err(stop),
+        }
     }
 }
 
@@ -125,7 +126,7 @@ mod tests {
             laid_out.extend_from_slice(bytes);
             Ok(())
         };
-        trip.lay_out(&source, &bar, append).unwrap().unwrap();
+        trip.lay_out(&source, &bar, append).unwrap();
         assert_eq!(laid_out.len(), 72 * 128 * 2);
         assert_eq!(laid_out.iter().filter(|&&byte| byte == 0xa5).count(), source.len());
         assert_eq!(laid_out.iter().filter(|&&byte| byte == 0).count(), laid_out.len() - source.len());
@@ -163,7 +164,7 @@ mod tests {
                 laid_out.extend_from_slice(bytes);
                 Ok(())
             };
-            trip.lay_out(&source, &bar, append).unwrap().unwrap();
+            trip.lay_out(&source, &bar, append).unwrap();
             let word = |source: &[u8]| trip.compare(&laid_out, source, &bar).unwrap().word();
             assert_eq!(word(&source), "identical", "{stored:?}");
             // As many bytes are found wrong as hold a bit of an element.

@@ -265,6 +265,14 @@ fn bad_usage_is_2() {
     assert_eq!(run(&["--help"]).status, 0);
 }
 
+#[test]
+fn an_argument_too_many_is_explained() {
+    let run = run(&["check", "f32[2]", "f32[3]", "--limits", "directml"]);
+    let expected =
+        "error: `f32[3]` is one argument too many. A layout with blanks or brackets needs quotes.\n\nUsage: ";
+    assert_eq!((run.status, run.stderr.starts_with(expected)), (2, true), "{}", run.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_does_not_panic() {

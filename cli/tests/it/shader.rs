@@ -134,11 +134,18 @@ fn another_language_needs_a_build_with_naga() {
     let layouts = ["shader", "--from", "f32[64,64]{1,0}", "--to", "f32[64,64]{0,1}"];
     for option in ["--target", "--language"] {
         let run = run(&[&layouts[..], &[option, "hlsl"]].concat());
-        assert_eq!(run.status, 1, "{run:?}");
-        assert!(
-            run.stderr.contains("no translator to hlsl")
-                && run.stderr.contains("`cargo install --path cli --features naga`")
+        assert_eq!(run.status, 2, "{run:?}");
+        assert_eq!(
+            run.stderr,
+            "error: this build cannot translate WGSL to hlsl; install one that can: `cargo install --path cli --features naga`\n"
         );
     }
     assert_eq!(run(&[&layouts[..], &["--language", "wgsl"]].concat()).status, 0);
+}
+
+#[test]
+fn index_functions_are_in_wgsl() {
+    let run = run(&["shader", "f32[64,64]", "--target", "hlsl"]);
+    let expected = "error: index functions are written in WGSL alone; --target hlsl requires --from and --to\n";
+    assert_eq!((run.status, run.stderr.as_str()), (2, expected));
 }

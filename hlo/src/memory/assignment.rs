@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use crate::cursor::Cursor;
 use crate::lines::Lines;
 use tensor_layout::Error;
+use tensor_layout::cursor::Cursor;
 
 use super::report::MemoryTotal;
 

@@ -10,13 +10,13 @@ use super::intern::Interner;
 /// elements. A part is known by its place in this order; the shape itself has place 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    parts: Vec<Part>,
+    parts: Vec<ShapePart>,
     /// The places of the elements of all tuples, those of one tuple side by side.
     elements: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Part {
+struct ShapePart {
     kind: PartKind,
     /// How many parts there are, this one and all inside it.
     count: u32,
@@ -50,7 +50,7 @@ impl ArrayFacts {
         let layout = array.layout();
         ArrayFacts {
             padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
-            space: layout.memory_space(),
+            space: layout.memory_space,
             is_tiled: !layout.tiles().is_empty(),
             is_early_tpu: array.sizes().is_empty()
                 && array.data_type().bits() == 32
@@ -80,7 +80,7 @@ impl Parts {
             _ => PartKind::Nothing,
         };
         let first = self.elements.len();
-        self.parts.push(Part { kind, count: 1, elements: checked::narrow(first, COUNT)? });
+        self.parts.push(ShapePart { kind, count: 1, elements: checked::narrow(first, COUNT)? });
         if let Shape::Tuple(elements) = shape {
             self.elements.resize(first.saturating_add(elements.len()), 0);
             for (number, element) in elements.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Parts {
         self.part(place).map_or(0, |part| part.count)
     }
 
-    fn part(&self, place: u32) -> Option<&Part> {
+    fn part(&self, place: u32) -> Option<&ShapePart> {
         self.parts.get(usize::try_from(place).ok()?)
     }
 

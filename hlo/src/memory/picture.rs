@@ -3,10 +3,15 @@
 use std::fmt::Write;
 
 use super::live::LiveMemory;
-use super::report::BufferUse;
+use super::report::{BufferUse, InstructionPlace, MemoryTotal};
+use crate::short_bytes;
 
-/// The drawn area, in pixels: its left and upper edge, its width and height.
-const AREA: (f64, f64, f64, f64) = (90.0, 70.0, 860.0, 320.0);
+/// The drawn area, in pixels.
+const LEFT: f64 = 90.0;
+const TOP: f64 = 70.0;
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 320.0;
+const BOTTOM: f64 = TOP + HEIGHT;
 
 /// The most columns the area is divided into: a longer schedule shows the largest moment of each column.
 const COLUMNS: u32 = 860;
@@ -15,6 +20,10 @@ const COLUMNS: u32 = 860;
 const BANDS: usize = 8;
 
 const COLOURS: [&str; BANDS] = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f"];
+
+/// Parameters and results; the temporaries without a band of their own.
+const FIXED: &str = "#c8ccd0";
+const OTHERS: &str = "#e4d5b7";
 
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}\
     .end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:#ddd}.peak{stroke:#222;stroke-dasharray:4 3}";
@@ -42,90 +51,12 @@ impl LiveMemory<'_> {
     /// ```
     #[must_use]
     pub fn to_svg(&self, space: u64) -> String {
-        let found = self.spaces().iter().find(|found| found.space == space);
-        let total = found.map(|found| found.total).unwrap_or_default();
-        let peak_time = found.and_then(|found| found.peak_time);
-        let peak_bytes = float(total.peak_bytes);
-        let fixed = total.peak_bytes.saturating_sub(total.temp_bytes);
-        let columns = self.columns(space);
-        let live = self.numbered_at(space, peak_time.unwrap_or(0));
-        let temporaries = || live.iter().filter(|(_, buffer)| buffer.used_as == BufferUse::Temporary);
-
-        let (left, top, width, height) = AREA;
-        let bottom = top + height;
-        let step = width / f64::from(u32::try_from(columns.len()).unwrap_or(COLUMNS).max(1));
-        let level = |bytes: f64| bottom - if peak_bytes > 0.0 { bytes / peak_bytes * height } else { 0.0 };
-        let mut page = String::new();
-        let title = tensor_layout::tiled::memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
-        let title = format!("{title}: {} at the peak", short(total.peak_bytes));
-        text(&mut page, (left, 28.0), "title", &title);
-        let place = peak_time.and_then(|time| Some((time, self.instruction(time)?)));
-        if let Some((time, place)) = &place {
-            let op_name = place.op_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
-            let place = format!(
-                "instruction {time} of {}: {} ({}){op_name}",
-                self.instructions(),
-                place.instruction,
-                place.opcode
-            );
-            text(&mut page, (left, 48.0), "", &cut(&place, 130));
-        }
-        for part in 0..=4_u32 {
-            let quarter = f64::from(part) / 4.0;
-            let y = level(peak_bytes * quarter);
-            let _ = write!(page, "<path class='grid' d='M{left:.1} {y:.1}h{width:.1}'/>");
-            let bytes = total.peak_bytes.saturating_mul(part.into()) >> 2;
-            text(&mut page, (left - 8.0, y + 4.0), "end", &short(bytes));
-            let time = u64::from(self.instructions()).saturating_mul(part.into()) >> 2;
-            text(&mut page, (left + width * quarter, bottom + 18.0), "middle", &time.to_string());
-        }
-        text(&mut page, (left + width / 2.0, bottom + 36.0), "middle", "instruction in the schedule");
-
-        // What all bands so far come to, in each column.
-        let mut heights = vec![float(fixed); columns.len()];
-        let mut legend = vec![("#c8ccd0", format!("parameters and results, {}", short(fixed)))];
-        let ground = vec![0.0; columns.len()];
-        band(&mut page, "#c8ccd0", &ground, &heights, &level, step);
-        for ((number, buffer), colour) in temporaries().zip(COLOURS) {
-            let below = heights.clone();
-            let uses = self.uses.iter().filter(|used| used.buffer == *number);
-            let uses: Vec<_> = uses.map(|used| (used.start, used.end)).collect();
-            for (height, &(time, _)) in heights.iter_mut().zip(&columns) {
-                let before = uses.partition_point(|&(start, _)| start <= time).checked_sub(1);
-                if before.and_then(|at| uses.get(at)).is_some_and(|&(_, end)| time <= end) {
-                    *height += float(buffer.bytes.into());
-                }
-            }
-            band(&mut page, colour, &below, &heights, &level, step);
-            let part: String = buffer.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
-            let op_name = buffer.place.op_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
-            let label = format!(
-                "{}{part}, {}, {}{op_name}",
-                buffer.place.instruction,
-                short(buffer.bytes.into()),
-                buffer.shape
-            );
-            legend.push((colour, label));
-        }
-        let all: Vec<f64> = columns.iter().map(|&(_, bytes)| float(bytes)).collect();
-        band(&mut page, "#e4d5b7", &heights, &all, &level, step);
-        legend.push(("#e4d5b7", "all other temporaries".to_owned()));
-
-        if let Some((time, _)) = place {
-            let x = left + width * (f64::from(time) + 0.5) / f64::from(self.instructions().max(1));
-            let _ = write!(page, "<path class='peak' d='M{x:.1} {top:.1}V{bottom:.1}'/>");
-        }
-        let mut y = bottom + 64.0;
-        for (colour, label) in legend {
-            let _ = write!(page, "<rect x='{left:.1}' y='{:.1}' width='12' height='12' fill='{colour}'/>", y - 10.0);
-            text(&mut page, (left + 20.0, y), "", &cut(&label, 130));
-            y += 20.0;
-        }
-        let (width, height) = (left + width + 30.0, y + 10.0);
-        format!(
-            "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}'>\
-             <style>{STYLE}</style><rect width='100%' height='100%' fill='#fff'/>{page}</svg>\n"
-        )
+        let mut chart = Chart::new(self, space);
+        chart.write_title();
+        chart.write_grid();
+        chart.write_bands();
+        chart.mark_peak();
+        chart.finish()
     }
 
     /// For each column the time in it at which the space holds the most, and the bytes.
@@ -164,57 +95,169 @@ fn float(number: u128) -> f64 {
     ((piece(96) * base + piece(64)) * base + piece(32)) * base + piece(0)
 }
 
-/// The area between two heights, a step for each column.
-fn band(page: &mut String, colour: &str, below: &[f64], above: &[f64], level: &impl Fn(f64) -> f64, step: f64) {
-    if below == above {
-        return;
-    }
-    let mut path =
-        format!("<path fill='{colour}' d='M{:.1} {:.1}", AREA.0, level(below.first().copied().unwrap_or(0.0)));
-    for &bytes in above {
-        let _ = write!(path, "V{:.1}h{step:.3}", level(bytes));
-    }
-    for &bytes in below.iter().rev() {
-        let _ = write!(path, "V{:.1}h-{step:.3}", level(bytes));
-    }
-    page.push_str(&path);
-    page.push_str("z'/>");
+/// The picture as it grows. Heights are in bytes, one for each column.
+struct Chart<'a> {
+    live: &'a LiveMemory<'a>,
+    space: u64,
+    total: MemoryTotal,
+    /// The time of the peak, 0 if it is the same all the time, and the instruction.
+    peak_time: u32,
+    peak: Option<InstructionPlace>,
+    /// For each column the time in it at which the space holds the most, and the bytes.
+    columns: Vec<(u32, u128)>,
+    page: String,
+    /// The colour and the label of each band.
+    legend: Vec<(&'static str, String)>,
 }
 
-fn text(page: &mut String, (x, y): (f64, f64), class: &str, text: &str) {
-    let _ = write!(page, "<text x='{x:.1}' y='{y:.1}' class='{class}'>");
-    for c in text.chars() {
-        match c {
-            '<' => page.push_str("&lt;"),
-            '>' => page.push_str("&gt;"),
-            '&' => page.push_str("&amp;"),
-            // XML has no words for these.
-            c if c.is_control() => page.push(' '),
-            c => page.push(c),
+impl Chart<'_> {
+    fn new<'a>(live: &'a LiveMemory<'a>, space: u64) -> Chart<'a> {
+        let found = live.spaces().iter().find(|found| found.space == space);
+        let peak_time = found.and_then(|found| found.peak_time);
+        Chart {
+            live,
+            space,
+            total: found.map(|found| found.total).unwrap_or_default(),
+            peak_time: peak_time.unwrap_or(0),
+            peak: peak_time.and_then(|time| live.instruction(time)),
+            columns: live.columns(space),
+            page: String::new(),
+            legend: Vec::new(),
         }
     }
-    page.push_str("</text>");
+
+    /// The pixel of a number of bytes, from above.
+    fn level(&self, bytes: f64) -> f64 {
+        let peak = float(self.total.peak_bytes);
+        BOTTOM - if peak > 0.0 { bytes / peak * HEIGHT } else { 0.0 }
+    }
+
+    fn write_title(&mut self) {
+        let space = self.space;
+        let title = tensor_layout::tiled::memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
+        self.text((LEFT, 28.0), "title", &format!("{title}: {} at the peak", short_bytes(self.total.peak_bytes)));
+        if let Some(place) = &self.peak {
+            let InstructionPlace { instruction, opcode, .. } = place;
+            let of = format!("instruction {} of {}", self.peak_time, self.live.instructions());
+            let place = format!("{of}: {instruction} ({opcode}){}", op_name(place));
+            self.text((LEFT, 48.0), "", &cut(&place, 130));
+        }
+    }
+
+    /// A line for each quarter of the bytes, a number for each quarter of the time.
+    fn write_grid(&mut self) {
+        for part in 0..=4_u32 {
+            let quarter = f64::from(part) / 4.0;
+            let y = self.level(float(self.total.peak_bytes) * quarter);
+            self.push(format_args!("<path class='grid' d='M{LEFT:.1} {y:.1}h{WIDTH:.1}'/>"));
+            let bytes = self.total.peak_bytes.saturating_mul(part.into()) >> 2;
+            self.text((LEFT - 8.0, y + 4.0), "end", &short_bytes(bytes));
+            let time = u64::from(self.live.instructions()).saturating_mul(part.into()) >> 2;
+            self.text((LEFT + WIDTH * quarter, BOTTOM + 18.0), "middle", &time.to_string());
+        }
+        self.text((LEFT + WIDTH / 2.0, BOTTOM + 36.0), "middle", "instruction in the schedule");
+    }
+
+    /// Parameters and results, the largest temporaries, and all others, one above the other.
+    fn write_bands(&mut self) {
+        let fixed = self.total.peak_bytes.saturating_sub(self.total.temp_bytes);
+        let mut heights = vec![float(fixed); self.columns.len()];
+        self.band(
+            FIXED,
+            &vec![0.0; heights.len()],
+            &heights,
+            format!("parameters and results, {}", short_bytes(fixed)),
+        );
+        let live = self.live.numbered_at(self.space, self.peak_time);
+        let temporaries = live.iter().filter(|(_, buffer)| buffer.used_as == BufferUse::Temporary);
+        for ((number, buffer), colour) in temporaries.zip(COLOURS) {
+            let below = heights.clone();
+            self.add(*number, float(buffer.bytes.into()), &mut heights);
+            let part: String = buffer.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
+            let (bytes, shape) = (short_bytes(buffer.bytes), &buffer.shape);
+            let label = format!("{}{part}, {bytes}, {shape}{}", buffer.place.instruction, op_name(&buffer.place));
+            self.band(colour, &below, &heights, label);
+        }
+        let all: Vec<f64> = self.columns.iter().map(|&(_, bytes)| float(bytes)).collect();
+        self.band(OTHERS, &heights, &all, "all other temporaries".to_owned());
+    }
+
+    /// Adds a buffer to the columns at whose times it is in use.
+    fn add(&self, number: u32, bytes: f64, heights: &mut [f64]) {
+        let uses = self.live.uses.iter().filter(|used| used.buffer == number);
+        let uses: Vec<_> = uses.map(|used| (used.start, used.end)).collect();
+        for (height, &(time, _)) in heights.iter_mut().zip(&self.columns) {
+            let before = uses.partition_point(|&(start, _)| start <= time).checked_sub(1);
+            if before.and_then(|at| uses.get(at)).is_some_and(|&(_, end)| time <= end) {
+                *height += bytes;
+            }
+        }
+    }
+
+    /// The area between two heights, and its line of the legend.
+    fn band(&mut self, colour: &'static str, below: &[f64], above: &[f64], label: String) {
+        self.legend.push((colour, label));
+        if below == above {
+            return;
+        }
+        let step = WIDTH / f64::from(u32::try_from(self.columns.len()).unwrap_or(COLUMNS).max(1));
+        let first = self.level(below.first().copied().unwrap_or(0.0));
+        let mut path = format!("<path fill='{colour}' d='M{LEFT:.1} {first:.1}");
+        for &bytes in above {
+            let _ = write!(path, "V{:.1}h{step:.3}", self.level(bytes));
+        }
+        for &bytes in below.iter().rev() {
+            let _ = write!(path, "V{:.1}h-{step:.3}", self.level(bytes));
+        }
+        self.push(format_args!("{path}z'/>"));
+    }
+
+    fn mark_peak(&mut self) {
+        if self.peak.is_some() {
+            let x = LEFT + WIDTH * (f64::from(self.peak_time) + 0.5) / f64::from(self.live.instructions().max(1));
+            self.push(format_args!("<path class='peak' d='M{x:.1} {TOP:.1}V{BOTTOM:.1}'/>"));
+        }
+    }
+
+    fn finish(mut self) -> String {
+        let mut y = BOTTOM + 64.0;
+        for (colour, label) in std::mem::take(&mut self.legend) {
+            let top = y - 10.0;
+            self.push(format_args!("<rect x='{LEFT:.1}' y='{top:.1}' width='12' height='12' fill='{colour}'/>"));
+            self.text((LEFT + 20.0, y), "", &cut(&label, 130));
+            y += 20.0;
+        }
+        let (width, height, page) = (LEFT + WIDTH + 30.0, y + 10.0, self.page);
+        format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}'>\
+             <style>{STYLE}</style><rect width='100%' height='100%' fill='#fff'/>{page}</svg>\n"
+        )
+    }
+
+    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.page.write_fmt(element);
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
+        let text = escaped(text);
+        self.push(format_args!("<text x='{x:.1}' y='{y:.1}' class='{class}'>{text}</text>"));
+    }
+}
+
+/// XML has no words for control characters: they become blanks.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(char::is_control, " ")
+}
+
+/// `, jit(f)/dot_general`, or nothing.
+fn op_name(place: &InstructionPlace) -> String {
+    place.op_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default()
 }
 
 /// At most this many characters.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
-}
-
-/// `96 B`, `4.0 KiB`, `1.5 GiB`, rounded down as the command line does.
-fn short(bytes: u128) -> String {
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut tenths = bytes.saturating_mul(10) >> 10;
-    let mut units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].into_iter().peekable();
-    let mut unit = units.next();
-    while tenths >= 10_240 && units.peek().is_some() {
-        tenths >>= 10;
-        unit = units.next();
-    }
-    let (whole, tenth) = (tenths.checked_div(10).unwrap_or(0), tenths.checked_rem(10).unwrap_or(0));
-    format!("{whole}.{tenth} {}", unit.unwrap_or(""))
 }
 
 #[cfg(test)]

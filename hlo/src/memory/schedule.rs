@@ -38,7 +38,7 @@ struct Placed {
 const NOT_PLACED: Placed = Placed { is_entered: false, caller: NONE, start: 0, end: 0, asynchronous: NONE };
 
 /// A computation on the way: its number, the next of its instructions, whether what that calls is already.
-struct Step {
+struct Frame {
     computation: u32,
     next: u32,
     called: bool,
@@ -81,7 +81,7 @@ impl Schedule {
     }
 
     /// Puts what an instruction calls on top of `steps`, the first to run uppermost.
-    fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Step>) {
+    fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Frame>) {
         let role = module.role(id);
         let around = self.placed.get(place(computation)).map_or(NONE, |placed| placed.asynchronous);
         let asynchronous = if matches!(role, Role::Start(_)) { id } else { around };
@@ -96,7 +96,7 @@ impl Schedule {
         }
     }
 
-    fn enter(&mut self, module: &Module, computation: u32, caller: u32, asynchronous: u32, steps: &mut Vec<Step>) {
+    fn enter(&mut self, module: &Module, computation: u32, caller: u32, asynchronous: u32, steps: &mut Vec<Frame>) {
         let Some(found) = module.computations.get(place(computation)) else { return };
         let Some(placed) = self.placed.get_mut(place(computation)) else { return };
         if placed.is_entered || found.nodes.is_empty() {
@@ -104,7 +104,7 @@ impl Schedule {
         }
         // The times are filled in when its turn comes.
         *placed = Placed { is_entered: true, caller, asynchronous, ..NOT_PLACED };
-        steps.push(Step { computation, next: found.nodes.start, called: false });
+        steps.push(Frame { computation, next: found.nodes.start, called: false });
     }
 
     /// When the asynchronous operations end.

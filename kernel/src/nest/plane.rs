@@ -1,6 +1,6 @@
 //! A plane to be transposed: two axes, one packed on either side.
 
-use crate::cost::{MICRO_TILE, MOST_INTERLEAVED};
+use crate::cost::MICRO_TILE;
 
 /// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
@@ -33,13 +33,6 @@ impl Plane {
     /// Bytes of a destination row.
     pub fn destination_row(&self) -> usize {
         self.rows.extent.saturating_mul(self.unit)
-    }
-
-    /// Is it long both ways, of units that fill vectors? Such planes are transposed in panels of blocks.
-    pub fn is_panelled(&self) -> bool {
-        self.unit.is_power_of_two()
-            && self.unit <= MICRO_TILE
-            && self.columns.extent.min(self.rows.extent) > MOST_INTERLEAVED
     }
 
     /// Do the rows sit at one stride on either side, going forwards?

@@ -155,7 +155,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
             // The rows of a small plane end before what is further on in them would be read.
             let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
             let in_row = || match shuffle.rows {
-                1 => iteration.later_in_rows(shuffle.source_row, walk.schedule),
+                1 => iteration.later_in_rows(shuffle.source_row),
                 _ => iteration.later_in_row(shuffle.source_row),
             };
             let later = next_plane.or_else(in_row);

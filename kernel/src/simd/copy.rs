@@ -81,7 +81,7 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
         let followed = run >= LONG_RUN;
         let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
         for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
-            let later = LaterRun { iteration: &iteration, count, distance, run, followed, schedule: walk.schedule };
+            let later = LaterRun { iteration: &iteration, count, distance, run, followed };
             if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
                 join_runs::<V>(iteration.from, iteration.to, run, count, &later);
                 continue;

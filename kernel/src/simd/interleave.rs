@@ -214,7 +214,7 @@ impl Interleave<'_> {
                 iteration.to = iteration.to.wrapping_add(first);
             }
             let later = if source_apart && sources > 1 {
-                iteration.later_in_rows(row, walk.schedule)
+                iteration.later_in_rows(row)
             } else {
                 iteration.later_in_row(row * sources)
             };

@@ -6,7 +6,6 @@ use super::vector::Vector;
 use super::walk::Iteration;
 use crate::cost::LINE;
 use crate::nest::{NestLoop, Stride};
-use crate::schedule::Schedule;
 
 /// What to prefetch while runs are copied.
 pub(super) struct LaterRun<'a> {
@@ -17,7 +16,6 @@ pub(super) struct LaterRun<'a> {
     pub(super) run: usize,
     /// Does the hardware prefetcher follow the runs?
     pub(super) followed: bool,
-    pub(super) schedule: &'a Schedule,
 }
 
 impl LaterRun<'_> {
@@ -25,10 +23,7 @@ impl LaterRun<'_> {
     #[inline(always)]
     pub(super) fn than(&self, i: usize) -> Option<*const u8> {
         if self.followed {
-            return self
-                .iteration
-                .later_in_rows(self.run, self.schedule)
-                .map(|later| later.wrapping_add(i * self.count.source));
+            return self.iteration.later_in_rows(self.run).map(|later| later.wrapping_add(i * self.count.source));
         }
         let from = self.iteration.from;
         match (i + self.distance).checked_sub(self.count.extent) {

@@ -80,15 +80,11 @@ impl Iteration {
         if row >= LONG_RUN { self.prefetch.then(|| self.from.wrapping_add(PREFETCH_IN_RUN)) } else { self.later }
     }
 
-    /// The same of several source rows of this length, or of one that is copied as it is: the hardware
-    /// prefetcher follows those.
+    /// The same of several source rows of this length, or of one that is copied as it is: nothing of long
+    /// ones, which the hardware prefetcher follows.
     #[inline(always)]
-    pub(super) fn later_in_rows(&self, row: usize, schedule: &Schedule) -> Option<*const u8> {
-        if row < LONG_RUN {
-            return self.later;
-        }
-        let ahead = bytes_of(schedule.prefetch_in_row);
-        (self.prefetch && ahead > 0).then(|| self.from.wrapping_add(ahead))
+    pub(super) fn later_in_rows(&self, row: usize) -> Option<*const u8> {
+        if row < LONG_RUN { self.later } else { None }
     }
 }
 

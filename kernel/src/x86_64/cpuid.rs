@@ -1,8 +1,8 @@
-//! What CPUID says about the data caches.
+//! What CPUID says about the CPU and its data caches.
 
 use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
-use crate::machine::{TraitSource, Traits};
+use crate::machine::{Model, Traits, Vendor};
 
 /// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
 ///
@@ -11,17 +11,28 @@ use crate::machine::{TraitSource, Traits};
 pub(crate) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
-    // Every L2 cache of AMD's cores with this function holds what L1 holds (their software optimization
-    // guides), whatever a virtual machine shows.
-    let leaves = [(4, has_intel, false), (0x8000_001d, has_amd, true)];
-    leaves
-        .into_iter()
-        .filter(|&(_, exists, _)| exists)
-        .find_map(|(number, _, inclusive)| described(|i| leaf(number, i), inclusive))
+    let leaves = [(4, has_intel), (0x8000_001d, has_amd)];
+    let caches = leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| caches(|i| leaf(number, i)));
+    caches.map(|caches| Traits { model: model(&leaf(0, 0), &leaf(1, 0)), ..caches })
 }
 
-/// The traits that the subleaves of a leaf describe; is the L2 cache inclusive whatever they say?
-fn described(subleaf: impl Fn(u32) -> CpuidResult, inclusive: bool) -> Option<Traits> {
+/// The maker, the family and the model of leaves 0 and 1 (Intel SDM vol. 2, figure 3-6; AMD APM vol. 3,
+/// function 0000_0001h).
+fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
+    let name = [names.ebx, names.edx, names.ecx].map(u32::to_le_bytes);
+    let vendor = match name.as_flattened() {
+        b"AuthenticAMD" => Vendor::Amd,
+        b"GenuineIntel" => Vendor::Intel,
+        _ => return None,
+    };
+    let field = |shift: u32, bits: u32| numbers.eax >> shift & ((1 << bits) - 1);
+    let (family, extended) = (field(8, 4), field(20, 8));
+    let family = if family == 15 { family + extended } else { family };
+    Some(Model { vendor, family, number: field(16, 4) << 4 | field(4, 4) })
+}
+
+/// The caches that the subleaves of a leaf describe.
+fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
     /// A real CPU has four or five caches; an emulator may repeat itself for ever.
     const MOST_CACHES: u32 = 16;
     let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
@@ -34,10 +45,8 @@ fn described(subleaf: impl Fn(u32) -> CpuidResult, inclusive: bool) -> Option<Tr
         }
     }
     let (l1, l1_ways, line) = geometry(&first?)?;
-    let second = second?;
-    let (l2, ..) = geometry(&second)?;
-    let l2_inclusive = inclusive || second.edx & 2 != 0;
-    Some(Traits { l1, l1_ways, l2, l2_inclusive, line, source: TraitSource::Cpuid })
+    let (l2, ..) = geometry(&second?)?;
+    Some(Traits { model: None, l1, l1_ways, l2, line })
 }
 
 /// Kinds of caches.

@@ -28,6 +28,7 @@ pub(crate) use binding::{Access, Buffer, SharedArray};
 pub(crate) use builder::Code;
 pub(crate) use compute::ComputeShader;
 pub(crate) use expression::{Condition, Expr};
+#[cfg(test)]
 pub(crate) use fault::Fault;
 pub(crate) use function::{Field, Function};
 pub(crate) use interpret::{Words, dispatch};

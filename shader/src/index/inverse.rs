@@ -72,16 +72,16 @@ impl<'a> Search<'a> {
     fn new(map: &'a IndexMap) -> Result<Search<'a>, Error> {
         let mut digits = Vec::new();
         for (component, of) in map.components().iter().enumerate() {
-            let mut above = of.extent();
-            for (place, digit) in of.chain().digits().iter().enumerate() {
-                let most = above.saturating_sub(1).checked_div(digit.divisor()).unwrap_or(0);
+            let mut above = of.extent;
+            for (place, digit) in of.chain.digits().iter().enumerate() {
+                let most = above.saturating_sub(1).checked_div(digit.divisor.get()).unwrap_or(0);
                 // All combinations of digits must be numbers of 32 bits, also those that form no index.
-                number(most.saturating_mul(digit.divisor()).saturating_add(digit.divisor().saturating_sub(1)))?;
-                let (stride, most) = (number(digit.stride())?, number(most)?);
+                number(most.saturating_mul(digit.divisor.get()).saturating_add(digit.divisor.get().saturating_sub(1)))?;
+                let (stride, most) = (number(digit.stride)?, number(most)?);
                 if stride > 0 {
                     digits.push(Digit { component, place, stride, most, below: 0 });
                 }
-                above = digit.divisor();
+                above = digit.divisor.get();
             }
         }
         digits.sort_by_key(|digit| std::cmp::Reverse(digit.stride));
@@ -133,16 +133,16 @@ impl<'a> Search<'a> {
         let mut index = vec![Expr::from(0); self.map.sizes().len()];
         let mut fits = Condition::True;
         for (component, of) in self.map.components().iter().enumerate() {
-            let digits = of.chain().digits();
+            let digits = of.chain.digits();
             let mut whole = Expr::from(0);
             for (place, digit) in digits.iter().enumerate().rev() {
                 let own = |digit: &Digit| (digit.component, digit.place) == (component, place);
                 let known = self.digits.iter().position(own).and_then(|place| values.get(place));
                 let value = known.cloned().unwrap_or_else(|| Expr::from(0));
-                whole = value * number(digit.divisor())? + whole;
+                whole = value * number(digit.divisor.get())? + whole;
                 // What the digit above counts, or the component.
                 let above = place.checked_sub(1).and_then(|above| digits.get(above));
-                let bound = above.map_or(of.extent(), |above| above.divisor());
+                let bound = above.map_or(of.extent, |above| above.divisor.get());
                 if u64::from(whole.most()) >= bound {
                     whole = code.bind("number", whole);
                     fits = fits.and(below(&whole, bound));

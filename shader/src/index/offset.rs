@@ -31,11 +31,11 @@ pub(super) fn offset_and_rests(
     let (mut sum, mut kept) = (Expr::from(0), Vec::new());
     for (place, component) in map.components().iter().enumerate() {
         let whole = component_number(code, component, map.sizes(), index)?;
-        let (part, rests) = chain_offset(code, component.chain().digits(), whole)?;
+        let (part, rests) = chain_offset(code, component.chain.digits(), whole)?;
         if of == Some(place) {
             kept = rests;
         }
-        let part = match component.chain().digits() {
+        let part = match component.chain.digits() {
             [_] => part,
             _ => code.bind(&format!("part{}", component.dims().first().unwrap_or(&0)), part),
         };
@@ -49,7 +49,7 @@ fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index
     let of = |dim: &usize| index.get(*dim).cloned().unwrap_or_else(|| Expr::from(0));
     let indices: Vec<Expr> = component.dims().iter().map(of).collect();
     let bounds: Vec<u64> = component.dims().iter().filter_map(|&dim| sizes.get(dim).copied()).collect();
-    let fused = fuse(&indices, &bounds)?.at_most(last_of(component.extent()));
+    let fused = fuse(&indices, &bounds)?.at_most(last_of(component.extent));
     Ok(match component.dims() {
         [_] => fused,
         _ => code.bind("joined", fused),
@@ -61,7 +61,7 @@ fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index
 pub(super) fn chain_offset(code: &mut Code, digits: &[Digit], whole: Expr) -> Result<(Expr, Vec<Expr>), Error> {
     let (mut sum, mut rest, mut below, mut rests) = (Expr::from(0), whole, digits, Vec::new());
     while let Some((digit, after)) = below.split_first() {
-        let (divisor, stride) = (number(digit.divisor())?, number(digit.stride())?);
+        let (divisor, stride) = (number(digit.divisor.get())?, number(digit.stride)?);
         sum = sum + &rest / divisor * stride;
         rest = rest % divisor;
         // A mask is written where it is used; a division is done once. The last digit is the rest itself, and

@@ -57,7 +57,7 @@ fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Func
 
 /// The divisors of a chain but the last, which is 1.
 fn above_last(component: &Component) -> Vec<u32> {
-    let divisors = component.chain().digits().iter().map(|digit| digit.divisor()).filter(|&divisor| divisor > 1);
+    let divisors = component.chain.digits().iter().map(|digit| digit.divisor.get()).filter(|&divisor| divisor > 1);
     divisors.filter_map(|divisor| u32::try_from(divisor).ok()).collect()
 }
 
@@ -66,7 +66,7 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
     let mut code = Code::new();
     let offset = code.parameter("at.offset", u32::MAX);
     let mut all = vec![offset.clone()];
-    let digits = component.map_or(&[][..], |component| component.chain().digits());
+    let digits = component.map_or(&[][..], |component| component.chain.digits());
     let divisors = component.map_or_else(Vec::new, above_last);
     let mut next = Vec::new();
     for &divisor in &divisors {
@@ -75,13 +75,13 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
         next.push(rest + 1);
     }
     let next: Vec<Expr> = next.into_iter().map(|value| code.bind("next", value)).collect();
-    let mut change = Expr::from(number(digits.last().map_or(0, |last| last.stride()))?);
+    let mut change = Expr::from(number(digits.last().map_or(0, |last| last.stride))?);
     // From the lowest boundary up: the topmost that is reached counts.
     for (place, (&divisor, next)) in divisors.iter().zip(&next).enumerate().rev() {
         let below = digits.get(place.saturating_add(1)..).unwrap_or(&[]);
         let mut scratch = Code::new();
         let (passed, _) = chain_offset(&mut scratch, below, Expr::from(divisor.saturating_sub(1)))?;
-        let stride = number(digits.get(place).map_or(0, |digit| digit.stride()))?;
+        let stride = number(digits.get(place).map_or(0, |digit| digit.stride))?;
         let jump = Expr::from(stride).wrapping_sub(passed);
         change = Expr::select(next.equal(divisor), jump, change);
     }

@@ -67,8 +67,8 @@ impl Gather<'_> {
         if let Some(levels) = self.source.levels() {
             let mut at: Index = levels.order().iter().map(|&axis| of(axis)).collect();
             for level in levels.levels() {
-                at.splice(0..0, std::iter::repeat_n(Sum::default(), level.new_axes()));
-                let tiled: Index = at.drain(level.prefix()..).collect();
+                at.splice(0..0, std::iter::repeat_n(Sum::default(), level.new_axes));
+                let tiled: Index = at.drain(level.prefix..).collect();
                 let mut rest = tiled.iter();
                 let (mut counts, mut places) = (Index::new(), Index::new());
                 for group in level.groups() {
@@ -76,14 +76,14 @@ impl Gather<'_> {
                     let number = joined.fold(Sum::default(), |number, (&bound, part)| {
                         Sum::default().plus_sum(&number, bound).plus_sum(part, 1)
                     });
-                    let (count, place) = number.divide(code, group.tile().get());
+                    let (count, place) = number.divide(code, group.tile.get());
                     counts.push(count);
                     places.push(place);
                 }
                 at.extend(counts);
                 at.extend(places);
             }
-            let number = levels.bounds().iter().zip(&at);
+            let number = levels.bounds.iter().zip(&at);
             let number = number.fold(Sum::default(), |number, (&bound, part)| {
                 Sum::default().plus_sum(&number, bound).plus_sum(part, 1)
             });
@@ -95,9 +95,9 @@ impl Gather<'_> {
                 Sum::default().plus_sum(&number, size).plus_sum(&of(dim), 1)
             });
             let mut rest = number;
-            for digit in component.chain().digits() {
-                let (quotient, remainder) = rest.divide(code, digit.divisor());
-                offset = offset.plus_sum(&quotient, digit.stride());
+            for digit in component.chain.digits() {
+                let (quotient, remainder) = rest.divide(code, digit.divisor.get());
+                offset = offset.plus_sum(&quotient, digit.stride);
                 rest = remainder;
             }
         }
@@ -106,18 +106,18 @@ impl Gather<'_> {
 
     /// The indices of an Irreducible destination, one tile level after the other.
     fn through_levels(&self, code: &mut Code, levels: &TileLevels, inside: Expr, found: Found<'_>) {
-        let mut valid = at_most(&inside, small(levels.elements().saturating_sub(1)));
+        let mut valid = at_most(&inside, small(levels.elements.saturating_sub(1)));
         let mut at = Index::new();
-        unfuse(code, Sum::of(inside), levels.bounds(), &mut at);
+        unfuse(code, Sum::of(inside), &levels.bounds, &mut at);
         for level in levels.levels().iter().rev() {
-            let tiled: Index = at.drain(level.prefix()..).collect();
+            let tiled: Index = at.drain(level.prefix..).collect();
             let (counts, places) = tiled.split_at_checked(level.groups().len()).unwrap_or_default();
             for ((group, count), place) in level.groups().iter().zip(counts).zip(places) {
-                let number = Sum::default().plus_sum(count, group.tile().get()).plus_sum(place, 1);
-                valid = valid.and(below(code, &number, group.bound()));
+                let number = Sum::default().plus_sum(count, group.tile.get()).plus_sum(place, 1);
+                valid = valid.and(below(code, &number, group.bound));
                 unfuse(code, number, group.bounds(), &mut at);
             }
-            at.drain(..level.new_axes());
+            at.drain(..level.new_axes);
         }
         let mut index: Index = vec![Sum::default(); at.len()];
         for (&axis, number) in levels.order().iter().zip(at) {
@@ -201,7 +201,7 @@ impl Peeling<'_> {
                     }
                     number = number.plus(digit.clone(), *divisor);
                 }
-                valid = valid.and(below(code, &number, component.extent()));
+                valid = valid.and(below(code, &number, component.extent));
                 indices(code, map, component, number, &mut index);
             }
             code.when(valid, |code| {

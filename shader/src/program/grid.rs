@@ -3,7 +3,7 @@
 
 use super::super::code::{Code, ComputeShader, Expr};
 use super::gather::small;
-use super::strided_box::Step;
+use super::strided_box::StridedLoop;
 
 /// The most words in front of a tensor in its binding: the largest alignment of a device, and room.
 pub(super) const MOST_BASE: u32 = 1 << 28;
@@ -28,7 +28,7 @@ impl Grid {
 
 /// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. The number of
 /// steps in that loop does not matter.
-pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
+pub(super) fn digits(code: &mut Code, number: Expr, steps: &[StridedLoop]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());
     for place in 1..steps.len() {
@@ -42,6 +42,6 @@ pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr>
 }
 
 /// How far these digits go with the strides that `stride` picks.
-pub(super) fn moved(start: Expr, digits: &[Expr], steps: &[Step], stride: impl Fn(&Step) -> u64) -> Expr {
+pub(super) fn moved(start: Expr, digits: &[Expr], steps: &[StridedLoop], stride: impl Fn(&StridedLoop) -> u64) -> Expr {
     digits.iter().zip(steps).fold(start, |sum, (digit, step)| sum + digit * small(stride(step)))
 }

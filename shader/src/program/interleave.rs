@@ -4,7 +4,7 @@
 use super::super::code::{Access, Code, ComputeShader, Expr};
 use super::gather::small;
 use super::grid::{Grid, MOST_BASE, digits, moved};
-use super::strided_box::{Step, StridedBox};
+use super::strided_box::{StridedBox, StridedLoop};
 use super::words::{Width, low_ones};
 
 /// The most elements that one invocation moves.
@@ -35,7 +35,7 @@ impl Interleave {
             return None;
         }
         let few = 2..=MOST_MOVED.checked_div(per_word)?.min(16);
-        let packed = |stride: fn(&Step) -> u64| copy.steps.iter().position(|step| stride(step) == 1);
+        let packed = |stride: fn(&StridedLoop) -> u64| copy.steps.iter().position(|step| stride(step) == 1);
         let (on_source, on_destination) = (packed(|step| step.source)?, packed(|step| step.destination)?);
         let (reads, writes) = (*copy.steps.get(on_source)?, *copy.steps.get(on_destination)?);
         let (deinterleave, rows, columns) = if few.contains(&writes.extent) && reads.destination == writes.extent {
@@ -52,12 +52,12 @@ impl Interleave {
         for (place, step) in copy.steps.iter().enumerate() {
             if place != on_source && place != on_destination {
                 let (source, destination) = (words(step.source)?, words(step.destination)?);
-                outer.steps.push(Step { extent: step.extent, source, destination });
+                outer.steps.push(StridedLoop { extent: step.extent, source, destination });
             }
         }
         let (source, destination) = if deinterleave { (rows.extent, 1) } else { (1, rows.extent) };
         let pitch = words(if deinterleave { rows.destination } else { rows.source })?;
-        outer.steps.push(Step { extent: words(columns.extent)?, source, destination });
+        outer.steps.push(StridedLoop { extent: words(columns.extent)?, source, destination });
         let (rows, pitch) = (u32::try_from(rows.extent).ok()?, u32::try_from(pitch).ok()?);
         Some(Interleave { outer, rows, pitch, deinterleave, bits, per_word: width.in_period })
     }

@@ -3,7 +3,7 @@
 
 use super::super::code::{Access, ComputeShader, Expr};
 use super::grid::{Grid, MOST_BASE, digits, moved};
-use super::strided_box::Step;
+use super::strided_box::StridedLoop;
 
 /// What is put into the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Content {
 
 /// The shader for boxes with these loops, in words, or in groups of four if `wide`. Its uniforms: workgroups
 /// along x and y, how many words (or groups of four) there are, and where the first is in the bindings.
-pub(super) fn shader(steps: &[Step], wide: bool, content: Content, invocations: u32) -> ComputeShader {
+pub(super) fn shader(steps: &[StridedLoop], wide: bool, content: Content, invocations: u32) -> ComputeShader {
     let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
     let mut buffer = |name, access| if wide { shader.wide_buffer(name, access) } else { shader.buffer(name, access) };
     let source = (content == Content::Source).then(|| buffer("source", Access::Read));

@@ -13,7 +13,7 @@ use super::interleave::Interleave;
 use super::pass::{Pass, Shader};
 use super::plan::Planner;
 use super::rows::{self, Content};
-use super::strided_box::{Step, StridedBox};
+use super::strided_box::{StridedBox, StridedLoop};
 use super::transpose::Transpose;
 use super::window::WORDS;
 use super::words::Width;
@@ -52,7 +52,7 @@ impl Choice {
 
 /// Is the box one run, and nothing else?
 fn is_run(copy: &StridedBox) -> bool {
-    matches!(copy.steps.as_slice(), [] | [Step { source: 1, destination: 1, .. }])
+    matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, .. }])
 }
 
 /// The words of the runs of a box of words.
@@ -364,13 +364,13 @@ impl Planner<'_> {
 /// outermost loop takes, and a transpose in where it begins inside words.
 #[derive(Default)]
 struct Shaders {
-    last: Option<(Vec<Step>, [u64; 3], Shader)>,
+    last: Option<(Vec<StridedLoop>, [u64; 3], Shader)>,
 }
 
 impl Shaders {
     fn get(
         &mut self,
-        (steps, variant): (&[Step], [u64; 3]),
+        (steps, variant): (&[StridedLoop], [u64; 3]),
         make: impl FnOnce() -> Option<super::super::code::ComputeShader>,
     ) -> Option<Shader> {
         if let Some((of, last, shader)) = &self.last

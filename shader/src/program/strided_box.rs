@@ -7,7 +7,7 @@ use super::words::Width;
 
 /// One loop: how many steps, and how far each goes on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct StridedLoop {
     pub(super) extent: u64,
     pub(super) source: u64,
     pub(super) destination: u64,
@@ -18,7 +18,7 @@ pub(super) struct Step {
 pub(super) struct StridedBox {
     pub(super) source: u64,
     pub(super) destination: u64,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<StridedLoop>,
 }
 
 /// Halves are cut at multiples of this many steps, so that what is aligned stays aligned.
@@ -28,17 +28,17 @@ impl StridedBox {
     /// `None` for a box with a table, or one that is walked backwards.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
         let steps = copy.loops().iter().map(|step| match *step {
-            Loop::Strided { extent, source, destination } => Some(Step { extent, source, destination }),
+            Loop::Strided { extent, source, destination } => Some(StridedLoop { extent, source, destination }),
             Loop::Table(_) | Loop::Reversed { .. } => None,
         });
         let steps = steps.collect::<Option<_>>()?;
-        Some(StridedBox { source: copy.source(), destination: copy.destination(), steps })
+        Some(StridedBox { source: copy.source, destination: copy.destination, steps })
     }
 
     /// A box of padding, with nothing to read.
     pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
-        let step = |&(extent, destination): &(u64, u64)| Step { extent, source: 0, destination };
-        StridedBox { source: 0, destination: padding.base(), steps: padding.loops().iter().map(step).collect() }
+        let step = |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination };
+        StridedBox { source: 0, destination: padding.base, steps: padding.loops().iter().map(step).collect() }
     }
 
     /// How many elements (or words) it has.
@@ -48,7 +48,7 @@ impl StridedBox {
 
     /// From the first to the last on either side.
     pub(super) fn reach(&self) -> (u64, u64) {
-        let reach = |stride: fn(&Step) -> u64| {
+        let reach = |stride: fn(&StridedLoop) -> u64| {
             let parts = self.steps.iter().map(|step| stride(step).saturating_mul(step.extent.saturating_sub(1)));
             parts.fold(0, u64::saturating_add)
         };
@@ -67,11 +67,11 @@ impl StridedBox {
         }
         for step in outer {
             let (source, destination) = (on_source(step.source)?, exact(step.destination)?);
-            steps.push(Step { extent: step.extent, source, destination });
+            steps.push(StridedLoop { extent: step.extent, source, destination });
         }
         let extent = exact(last.extent)?;
         if extent > 1 {
-            steps.push(Step { extent, ..*last });
+            steps.push(StridedLoop { extent, ..*last });
         }
         Some(StridedBox { source: on_source(self.source)?, destination: exact(self.destination)?, steps })
     }
@@ -85,11 +85,11 @@ impl StridedBox {
         self.destination = scaled(self.destination);
         self.source = if source_too { scaled(self.source) } else { self.source };
         if by > 1 {
-            let run = Step { extent: by, source: u64::from(source_too), destination: 1 };
+            let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1 };
             match self.steps.last_mut() {
                 // A packed loop goes on counting.
                 Some(last) if last.destination == by && (!source_too || last.source == by) => {
-                    *last = Step { extent: scaled(last.extent), ..run };
+                    *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }
                 _ => self.steps.push(run),
             }
@@ -135,7 +135,7 @@ impl StridedBox {
             if found.len().saturating_add(waiting.len()) > most {
                 return None;
             }
-            let far = |step: &Step| step.source.max(step.destination).saturating_mul(step.extent);
+            let far = |step: &StridedLoop| step.source.max(step.destination).saturating_mul(step.extent);
             let at = (0..part.steps.len()).max_by_key(|&at| part.steps.get(at).map(far))?;
             let (first, second) = part.halves(at)?;
             waiting.extend([second, first]);

@@ -9,7 +9,7 @@ use super::super::profile::Profile;
 use super::gather::small;
 use super::general::put;
 use super::grid::{Grid, MOST_BASE, digits, moved};
-use super::strided_box::{Step, StridedBox};
+use super::strided_box::{StridedBox, StridedLoop};
 use super::words::{Width, low_ones, ones};
 
 /// A plane of rows and columns, and the loops around it.
@@ -36,7 +36,7 @@ impl Transpose {
         if !width.is_plain() || width.period > 4 {
             return None;
         }
-        let packed = |stride: fn(&Step) -> u64| {
+        let packed = |stride: fn(&StridedLoop) -> u64| {
             whole.steps.iter().enumerate().filter(|(_, step)| stride(step) == 1).max_by_key(|(_, step)| step.extent)
         };
         let (columns, rows) = (packed(|step| step.source)?.0, packed(|step| step.destination)?.0);
@@ -65,7 +65,7 @@ impl Transpose {
         [self.width.bits.into(), self.side, self.aligned.into()]
     }
 
-    fn plane(&self) -> Option<(Step, Step)> {
+    fn plane(&self) -> Option<(StridedLoop, StridedLoop)> {
         Some((*self.whole.steps.get(self.rows)?, *self.whole.steps.get(self.columns)?))
     }
 
@@ -76,10 +76,10 @@ impl Transpose {
 
     /// The loops over workgroups, the outermost first: those around the plane, and over its tiles. Strides
     /// are in elements.
-    fn grid(&self) -> Vec<Step> {
+    fn grid(&self) -> Vec<StridedLoop> {
         let around = self.whole.steps.iter().enumerate().filter(|(at, _)| *at != self.rows && *at != self.columns);
         let tiles = [self.rows, self.columns].into_iter().filter_map(|place| self.whole.steps.get(place));
-        let tiles = tiles.map(|step| Step { extent: step.extent.div_ceil(self.side), ..*step });
+        let tiles = tiles.map(|step| StridedLoop { extent: step.extent.div_ceil(self.side), ..*step });
         around.map(|(_, step)| *step).chain(tiles).collect()
     }
 
@@ -131,7 +131,7 @@ impl Transpose {
                 row_words: small(row_words),
                 invocations,
             };
-            let outer = |sum, stride: fn(&Step) -> u64, scale: fn(&Transpose, u64) -> u64| {
+            let outer = |sum, stride: fn(&StridedLoop) -> u64, scale: fn(&Transpose, u64) -> u64| {
                 moved(sum, around, &steps, |step| scale(self, stride(step)))
             };
             let from = outer(source_base, |step| step.source, Transpose::source_units);
@@ -165,8 +165,8 @@ fn tile_row(side: u64, width: Width) -> u64 {
 /// The plane that a workgroup has a tile of.
 struct Plane<'a> {
     transpose: &'a Transpose,
-    rows: Step,
-    columns: Step,
+    rows: StridedLoop,
+    columns: StridedLoop,
     first_row: Expr,
     first_column: Expr,
     row_words: u32,

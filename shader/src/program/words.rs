@@ -20,7 +20,7 @@ pub(super) struct Width {
 }
 
 /// A part of an element: some of its bits.
-pub(super) struct Part {
+pub(super) struct ElementBits {
     /// The element's offset, in elements.
     pub(super) element: Expr,
     /// The first bit in the element.
@@ -45,19 +45,19 @@ impl Width {
 
     /// Code that does `each` for every part of an element in word `word` of a buffer: written once, inside a
     /// loop where there can be several.
-    pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, Part)) {
+    pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, ElementBits)) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
             let element = code.bind("element", word / period);
             let from = code.bind("from", (word % period) * 32);
-            return each(code, Part { element, from, bits: Expr::from(32), at: Expr::from(0) });
+            return each(code, ElementBits { element, from, bits: Expr::from(32), at: Expr::from(0) });
         }
         if period == 1 {
             let first = code.bind("first", word * in_period);
             return code.repeat("i", 0, in_period, 1, |code, i| {
                 let element = code.bind("element", first + &i);
                 let at = code.bind("at", i * bits);
-                each(code, Part { element, from: Expr::from(0), bits: Expr::from(bits), at });
+                each(code, ElementBits { element, from: Expr::from(0), bits: Expr::from(bits), at });
             });
         }
         let place = code.bind("place", (word % period) * in_period);
@@ -72,8 +72,12 @@ impl Width {
             code.when(Expr::from(&done).less(32), |code| {
                 let left = Expr::from(32) - &done;
                 let take = code.bind("take", (Expr::from(bits) - &from).min(left));
-                let part =
-                    Part { element: (&element).into(), from: (&from).into(), bits: take.clone(), at: (&done).into() };
+                let part = ElementBits {
+                    element: (&element).into(),
+                    from: (&from).into(),
+                    bits: take.clone(),
+                    at: (&done).into(),
+                };
                 each(code, part);
                 code.assign(&element, Expr::from(&element) + 1);
                 code.assign(&from, 0);

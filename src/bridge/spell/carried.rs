@@ -126,7 +126,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     let stride = |dimension: &usize| {
         map.components().iter().find_map(|component| {
             let place = component.dims().iter().position(|other| other == dimension)?;
-            Some((Reverse(component.chain().digits().iter().map(|digit| digit.stride()).max()), place))
+            Some((Reverse(component.chain.digits().iter().map(|digit| digit.stride).max()), place))
         })
     };
     order.sort_by_key(stride);

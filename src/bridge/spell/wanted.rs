@@ -41,7 +41,8 @@ impl<'a> Wanted<'a> {
 
     /// The same, with the end padded to the size of the map's buffer.
     pub(super) fn padded_to_the_buffer(&self) -> Option<Wanted<'a>> {
-        let attributes = self.attributes.clone().with_tail_padding_alignment(self.map.physical_elements()).ok()?;
+        let mut attributes = self.attributes.clone();
+        attributes.tail_padding_alignment = self.map.physical_elements();
         Some(Wanted { attributes, ..self.clone() })
     }
 
@@ -80,9 +81,10 @@ fn with_width_of(map: &IndexMap, layout: Layout) -> Layout {
 fn dynamic(map: &IndexMap, own: &IndexMap, operand: &ArrayShape) -> Vec<bool> {
     let mut dynamic = vec![false; map.sizes().len()];
     for component in map.components() {
-        let of_operand = own.components().iter().find(|other| {
-            (other.dims().len(), other.extent(), other.chain()) == (1, component.extent(), component.chain())
-        });
+        let of_operand = own
+            .components()
+            .iter()
+            .find(|other| (other.dims().len(), other.extent, &other.chain) == (1, component.extent, &component.chain));
         if let ([dimension], Some(&[other])) = (component.dims(), of_operand.map(|other| other.dims()))
             && let Some(mark) = dynamic.get_mut(*dimension)
         {

@@ -3,17 +3,13 @@ use super::*;
 #[test]
 fn every_name_leads_back_to_its_type() {
     for &t in DataType::ALL {
-        assert_eq!(DataType::from_xla_name(t.xla_name()), Some(t));
+        assert_eq!(DataType::from_name_in(Naming::Xla, t.xla_name()), Some(t));
         assert_eq!(t.xla_name().parse(), Ok(t));
         assert_eq!(t.xla_name().to_uppercase().parse(), Ok(t));
         assert_eq!(t.to_string(), t.xla_name());
-        for (name, found) in [
-            (t.directml_name(), t.directml_name().and_then(DataType::from_directml_name)),
-            (t.numpy_name(), t.numpy_name().and_then(DataType::from_numpy_name)),
-            (t.numpy_descr(), t.numpy_descr().and_then(DataType::from_numpy_descr)),
-            (t.safetensors_name(), t.safetensors_name().and_then(DataType::from_safetensors_name)),
-        ] {
-            assert_eq!(name.map(|_| t), found, "{t}: {name:?}");
+        for naming in [Naming::Xla, Naming::Directml, Naming::Numpy, Naming::Npy, Naming::Safetensors] {
+            let name = t.name_in(naming);
+            assert_eq!(name.map(|_| t), name.and_then(|name| DataType::from_name_in(naming, name)), "{t}: {name:?}");
         }
     }
 }
@@ -26,7 +22,7 @@ fn directml_values_are_those_of_its_header() {
     ];
     for (value, name) in (1..).zip(header) {
         let t = DataType::from_directml_value(value).unwrap();
-        assert_eq!((t.directml_name(), t.directml_value()), (Some(name), Some(value)));
+        assert_eq!((t.name_in(Naming::Directml), t.directml_value()), (Some(name), Some(value)));
         assert_eq!(format!("DML_TENSOR_DATA_TYPE_{name}").parse(), Ok(t));
     }
     assert_eq!(DataType::from_directml_value(0), None);

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::{ArgumentRule, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
@@ -99,7 +99,7 @@ impl TryFrom<JsonTensor> for BufferTensorDesc {
     /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
     fn try_from(json: JsonTensor) -> Result<Self, Error> {
         let unknown = || Error::unknown_data_type(json.data_type.clone());
-        let data_type = DataType::from_directml_name(&json.data_type).ok_or_else(unknown)?;
+        let data_type = DataType::from_name_in(Naming::Directml, &json.data_type).ok_or_else(unknown)?;
         if let Some(count) = json.dimension_count {
             let expected = usize::try_from(count).unwrap_or(usize::MAX);
             if expected != json.sizes.len() {
@@ -144,7 +144,7 @@ impl TryFrom<&BufferTensorDesc> for JsonTensor {
             return Err(Error::NotExpressible { target: "DxDispatch JSON", reason });
         }
         let data_type = desc.data_type();
-        let name = data_type.directml_name();
+        let name = data_type.name_in(Naming::Directml);
         let name = name.ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML".into() })?;
         let to_u32 = |numbers: &[u64]| -> Result<Vec<u32>, Error> {
             numbers.iter().map(|&number| crate::checked::narrow(number, "a size or a stride")).collect()

@@ -3,6 +3,7 @@
 use alloc::vec;
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::ptr;
 
 use smallvec::SmallVec;
@@ -10,11 +11,9 @@ use smallvec::SmallVec;
 use crate::checked::narrow;
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
-use crate::upload::{Errors, FeatureLevel, Limits, UploadReport, validate_description};
+use crate::upload::{Errors, FeatureLevel, Limits, validate_description};
 
-use super::raw::{
-    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
-};
+use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferTensorDesc, DmlTensorDesc};
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
 /// structures point to, and lends them for as long as it lives.
@@ -26,26 +25,29 @@ use super::raw::{
 /// let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?;
 /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
 /// let lent = tensor.lend();
-/// assert_eq!(lent.raw().dimension_count, 4);
+/// assert_eq!(lent.dimension_count, 4);
 /// let pointer = lent.tensor_desc(); // a DML_TENSOR_DESC, valid while `lent` lives
-/// assert_eq!(pointer.raw().tensor_type, 1);
+/// assert_eq!(pointer.tensor_type, 1);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DirectmlTensor {
     data_type: i32,
     flags: i32,
     sizes: SmallVec<[u32; 8]>,
     strides: Option<SmallVec<[u32; 8]>>,
-    total_size: u64,
+    /// `TotalTensorSizeInBytes`.
+    pub total_size_in_bytes: u64,
     alignment: u32,
-    offset: u64,
+    /// What must be added to the offset a buffer is bound at: the base offset of the tensor, in bytes.
+    pub offset_in_bytes: u64,
 }
 
 impl DirectmlTensor {
     /// The tensor as DirectML of this level is given about it.
     ///
-    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](Self::offset_in_bytes),
+    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes),
     /// which belongs into the binding.
     ///
     /// # Errors
@@ -67,22 +69,10 @@ impl DirectmlTensor {
             },
             sizes,
             strides: strides.map_err(give_up)?,
-            total_size: report.total_bytes,
+            total_size_in_bytes: report.total_bytes,
             alignment: desc.first_element_alignment(),
-            offset: report.bound.start,
+            offset_in_bytes: report.bound.start,
         })
-    }
-
-    /// What must be added to the offset a buffer is bound at: the base offset of the tensor, in bytes.
-    #[must_use]
-    pub fn offset_in_bytes(&self) -> u64 {
-        self.offset
-    }
-
-    /// `TotalTensorSizeInBytes`.
-    #[must_use]
-    pub fn total_size_in_bytes(&self) -> u64 {
-        self.total_size
     }
 
     /// The raw structure, whose pointers are valid while this tensor is borrowed.
@@ -95,7 +85,7 @@ impl DirectmlTensor {
             dimension_count: u32::try_from(self.sizes.len()).unwrap_or(0),
             sizes: self.sizes.as_ptr(),
             strides: self.strides.as_ref().map_or(ptr::null(), |strides| strides.as_ptr()),
-            total_tensor_size_in_bytes: self.total_size,
+            total_tensor_size_in_bytes: self.total_size_in_bytes,
             guaranteed_base_offset_alignment: self.alignment,
         };
         LentTensor { raw, owner: PhantomData }
@@ -109,13 +99,16 @@ pub struct LentTensor<'a> {
     owner: PhantomData<&'a DirectmlTensor>,
 }
 
-impl LentTensor<'_> {
-    /// The raw structure. A copy of it may outlive the arrays: reading it is unsafe for a reason.
-    #[must_use]
-    pub fn raw(&self) -> &DmlBufferTensorDesc {
+/// The raw structure. A copy of it may outlive the arrays: reading it is unsafe for a reason.
+impl Deref for LentTensor<'_> {
+    type Target = DmlBufferTensorDesc;
+
+    fn deref(&self) -> &DmlBufferTensorDesc {
         &self.raw
     }
+}
 
+impl LentTensor<'_> {
     /// The structure around it that operators take, valid while this one is borrowed.
     #[must_use]
     pub fn tensor_desc(&self) -> LentTensorDesc<'_> {
@@ -132,30 +125,12 @@ pub struct LentTensorDesc<'a> {
     owner: PhantomData<&'a ()>,
 }
 
-impl LentTensorDesc<'_> {
-    /// The raw structure.
-    #[must_use]
-    pub fn raw(&self) -> &DmlTensorDesc {
+impl Deref for LentTensorDesc<'_> {
+    type Target = DmlTensorDesc;
+
+    fn deref(&self) -> &DmlTensorDesc {
         &self.raw
     }
-}
-
-/// The binding that a check of the upload approved. `buffer` is only stored.
-///
-/// ```
-/// use tensor_layout::interop::directml::buffer_binding;
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml()).unwrap();
-/// let binding = buffer_binding(std::ptr::null_mut(), &report);
-/// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[must_use]
-pub fn buffer_binding(buffer: *mut c_void, report: &UploadReport) -> DmlBufferBinding {
-    DmlBufferBinding { buffer, offset: report.bound.start, size_in_bytes: report.total_bytes }
 }
 
 fn to_u32(what: &'static str, numbers: &[u64]) -> Result<SmallVec<[u32; 8]>, Error> {

@@ -13,14 +13,14 @@
 //!
 //! let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?.with_flags(TensorFlags::OwnedByDml);
 //! let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
-//! assert_eq!((tensor.offset_in_bytes(), tensor.total_size_in_bytes()), (0, 384));
+//! assert_eq!((tensor.offset_in_bytes, tensor.total_size_in_bytes), (0, 384));
 //!
 //! // Both structures point into `tensor`, and cannot outlive it.
 //! let lent: LentTensor<'_> = tensor.lend();
-//! let raw: &DmlBufferTensorDesc = lent.raw();
+//! let raw: &DmlBufferTensorDesc = &lent;
 //! assert_eq!((raw.data_type, raw.flags), (2, DML_TENSOR_FLAG_OWNED_BY_DML));
 //! let outer: LentTensorDesc<'_> = lent.tensor_desc();
-//! let for_operators: &DmlTensorDesc = outer.raw();
+//! let for_operators: &DmlTensorDesc = &outer;
 //! assert_eq!(for_operators.tensor_type, DML_TENSOR_TYPE_BUFFER);
 //!
 //! // SAFETY: the arrays belong to `tensor`.
@@ -40,7 +40,7 @@ mod windows;
 
 #[cfg(feature = "serde")]
 pub use json::JsonTensor;
-pub use lend::{DirectmlTensor, LentTensor, LentTensorDesc, buffer_binding};
+pub use lend::{DirectmlTensor, LentTensor, LentTensorDesc};
 pub use raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
 };

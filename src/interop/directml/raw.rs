@@ -58,9 +58,16 @@ pub struct DmlTensorDesc {
 ///
 /// ```
 /// use tensor_layout::interop::directml::DmlBufferBinding;
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
 ///
-/// let binding = DmlBufferBinding { buffer: std::ptr::null_mut(), offset: 256, size_in_bytes: 64 };
-/// assert_eq!(binding.offset + binding.size_in_bytes, 320);
+/// // The binding that a check approved.
+/// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
+/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml())?;
+/// let (offset, size_in_bytes) = (report.bound.start, report.total_bytes);
+/// let binding = DmlBufferBinding { buffer: std::ptr::null_mut(), offset, size_in_bytes };
+/// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
+/// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

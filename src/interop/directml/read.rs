@@ -1,13 +1,13 @@
 //! From DirectML's structure back to a descriptor.
 
 use alloc::string::ToString;
-use core::slice;
 
 use crate::checked::narrow;
 use crate::element::DataType;
 use crate::error::{ArgumentRule, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
+use super::super::foreign_list::list;
 use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
 
 /// The most axes any DirectML tensor has (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
@@ -102,24 +102,11 @@ impl DmlBufferTensorDesc {
             });
         }
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
-        let bad = |what, start: *const u32| {
-            let usable = !start.is_null() && start.is_aligned();
-            (!usable).then_some(Error::bad_pointer(what, align_of::<u32>()))
-        };
-        if let Some(error) = bad("the Sizes", self.sizes) {
-            return Err(error);
-        }
-        // SAFETY: neither null nor unaligned, so the caller promises that `dimension_count` numbers, at most
-        // 8, can be read there and do not change; the slice does not outlive this call.
-        let sizes = unsafe { slice::from_raw_parts(self.sizes, rank) };
-        let strides = if self.strides.is_null() {
-            None
-        } else if let Some(error) = bad("the Strides", self.strides) {
-            return Err(error);
-        } else {
-            // SAFETY: `strides` is not null, and the promise is the same as for `sizes`.
-            Some(unsafe { slice::from_raw_parts(self.strides, rank) })
-        };
+        // SAFETY: the caller promises that `dimension_count` numbers can be read there, if it is neither null nor
+        // unaligned, and do not change; the slices do not outlive this call.
+        let list = |what, start: *const u32| unsafe { list(what, start, rank) };
+        let sizes = list("the Sizes", self.sizes)?;
+        let strides = if self.strides.is_null() { None } else { Some(list("the Strides", self.strides)?) };
         DirectmlFields {
             data_type: self.data_type,
             flags: self.flags,

@@ -117,8 +117,8 @@ impl<'a> Model<'a> {
         let layouts = self.tensors.iter().map(|tensor| Ok((tensor.name(), tensor.layout()?)));
         let layouts: Vec<_> = layouts.collect::<Result<_, Error>>().map_err(invalid)?;
         let header = Header::new(layouts, &self.metadata).map_err(invalid)?;
-        out.write_all(header.as_bytes())?;
-        for tensor in header.order().filter_map(|place| self.tensors.get(place)) {
+        out.write_all(&header.bytes)?;
+        for tensor in header.order.iter().filter_map(|&place| self.tensors.get(place)) {
             out.write_all(tensor.bytes())?;
         }
         Ok(())

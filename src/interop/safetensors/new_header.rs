@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::checked::{self, BYTES, Exact, narrow};
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::{Error, ModelFault};
 use crate::map::IndexMap;
 use crate::notation::Notated;
@@ -28,7 +28,7 @@ use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_k
 /// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
 ///
 /// For a program that writes a model piece by piece, or its tensors from several threads: it writes these
-/// bytes, then each tensor where [`range`](Self::range) says. [`Model::write`](super::Model::write) does it
+/// bytes, then each tensor at its range. [`Model::write`](super::Model::write) does it
 /// for tensors that are in memory.
 ///
 /// The tensors of the widest elements come first, so that each begins at a multiple of its element, and keep
@@ -40,19 +40,25 @@ use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_k
 ///
 /// let (bias, weight) = ("bf16[3]:[1]".parse()?, "f32[3,2]{0,1:T(4)}".parse()?);
 /// let header = Header::new([("bias", &bias), ("weight", &weight)], &[])?;
-/// assert_eq!(header.order().collect::<Vec<_>>(), [1, 0]);
-/// let start = header.as_bytes().len() as u64;
-/// assert_eq!((header.range(1), header.range(0)), (Some(start..start + 32), Some(start + 32..start + 38)));
-/// assert_eq!(header.file_size_in_bytes(), start + 38);
+/// assert_eq!((header.order, header.names), (vec![1, 0], vec!["bias".to_owned(), "weight".to_owned()]));
+/// let start = header.bytes.len() as u64;
+/// assert_eq!(header.ranges, [start + 32..start + 38, start..start + 32]);
+/// assert_eq!(header.file_size_in_bytes, start + 38);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Header {
-    bytes: Vec<u8>,
-    file_size: u64,
-    /// In the order given: the name, and the bytes of the file.
-    tensors: Vec<(String, Range<u64>)>,
-    order: Vec<usize>,
+    /// What the file begins with: the length of the header, and the header.
+    pub bytes: Vec<u8>,
+    /// The order of the tensors in the file, each as its place in the list that was given.
+    pub order: Vec<usize>,
+    /// The names, in the order that was given.
+    pub names: Vec<String>,
+    /// The bytes of the file that each tensor takes, in the order that was given.
+    pub ranges: Vec<Range<u64>>,
+    /// The bytes of the whole file.
+    pub file_size_in_bytes: u64,
 }
 
 impl Header {
@@ -103,56 +109,11 @@ impl Header {
         }
         let bytes = text.finish()?;
         let base: u64 = narrow(bytes.len(), BYTES)?;
-        let file_size = checked::add(base, end, BYTES)?;
         // No end is above that of the file.
         let shifted = |range: Range<u64>| range.start.plus(base)..range.end.plus(base);
-        let names = rows.iter().map(|row| row.name.to_owned());
-        let tensors = names.zip(ranges.into_iter().map(shifted)).collect();
-        Ok(Header { bytes, file_size, tensors, order })
-    }
-
-    /// What the file begins with: the length of the header, and the header.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The order of the tensors in the file, each as its place in the list that was given.
-    pub fn order(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.order.iter().copied()
-    }
-
-    /// The bytes of the file that are those of a tensor, given its place in the list.
-    #[must_use]
-    pub fn range(&self, place: usize) -> Option<Range<u64>> {
-        self.tensors.get(place).map(|(_, range)| range.clone())
-    }
-
-    /// The names, in the order that was given.
-    ///
-    /// ```
-    /// use tensor_layout::interop::safetensors::Header;
-    ///
-    /// let (bias, weight) = ("bf16[3]:[1]".parse()?, "f32[3,2]{0,1:T(4)}".parse()?);
-    /// let header = Header::new([("bias", &bias), ("weight", &weight)], &[])?;
-    /// assert_eq!(header.names().collect::<Vec<_>>(), ["bias", "weight"]);
-    /// assert_eq!(header.data_size_in_bytes(), 6 + 32);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.tensors.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// The bytes of all tensors, padding included.
-    #[must_use]
-    pub fn data_size_in_bytes(&self) -> u64 {
-        self.tensors.iter().fold(0, |sum: u64, (_, range)| sum.plus(range.end.minus(range.start)))
-    }
-
-    /// The bytes of the whole file.
-    #[must_use]
-    pub fn file_size_in_bytes(&self) -> u64 {
-        self.file_size
+        let names = rows.iter().map(|row| row.name.to_owned()).collect();
+        let ranges = ranges.into_iter().map(shifted).collect();
+        Ok(Header { bytes, order, names, ranges, file_size_in_bytes: checked::add(base, end, BYTES)? })
     }
 }
 
@@ -180,7 +141,7 @@ impl<'t> Row<'t> {
     fn info(&self, start: u64, end: u64) -> Result<TensorInfo, Error> {
         let (map, data_type) = (&self.map, self.map.data_type());
         let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
-        let (name, shape) = match data_type.safetensors_name() {
+        let (name, shape) = match data_type.name_in(Naming::Safetensors) {
             Some(name) if self.is_plain => (name, map.sizes().to_vec()),
             Some(name) if is_whole => (name, vec![map.physical_elements()]),
             _ => (ROW_OF_BYTES, vec![map.physical_size_in_bytes()]),

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use ::safetensors::tensor::TensorInfo;
 
 use crate::checked::{BYTES, narrow};
-use crate::element::DataType;
+use crate::element::{DataType, Naming};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
@@ -74,7 +74,7 @@ impl<'a> Tensor<'a> {
         }
         check_places(&name, &layout, &map)?;
         let data_type = map.data_type();
-        let type_name = data_type.safetensors_name().unwrap_or(data_type.xla_name()).to_owned();
+        let type_name = data_type.name_in(Naming::Safetensors).unwrap_or(data_type.xla_name()).to_owned();
         let (sizes, data_type) = (map.sizes().to_vec(), Some(data_type));
         Ok(Tensor { name, sizes, layout: Ok(layout), data_type, type_name, is_named: true, bytes })
     }
@@ -92,7 +92,7 @@ impl<'a> Tensor<'a> {
         let type_name = info.dtype.to_string();
         let Some(text) = layout else {
             let layout = packed(&type_name, &shape);
-            let data_type = DataType::from_safetensors_name(&type_name);
+            let data_type = DataType::from_name_in(Naming::Safetensors, &type_name);
             return Ok(Tensor { name, sizes: shape, layout, data_type, type_name, is_named: false, bytes });
         };
         let refuse = |reason: String| layout_fault(&name, text, reason);
@@ -182,6 +182,6 @@ pub(super) const ROW_OF_BYTES: &str = "U8";
 
 fn packed(type_name: &str, shape: &[u64]) -> Result<Notated, Error> {
     let unknown = || Error::unknown_data_type(type_name.to_owned());
-    let data_type = DataType::from_safetensors_name(type_name).ok_or_else(unknown)?;
+    let data_type = DataType::from_name_in(Naming::Safetensors, type_name).ok_or_else(unknown)?;
     BufferTensorDesc::packed(data_type, shape)?.to_string().parse()
 }

@@ -1,6 +1,5 @@
 use super::super::tests::{indices, map};
 use super::*;
-use crate::checked::gcd;
 use crate::{BufferTensorDesc, DataType, ToIndexMap};
 
 fn strided(sizes: &[u64], strides: &[u64], base: u64) -> IndexMap {
@@ -74,42 +73,10 @@ fn a_part_is_one_piece_where_its_offsets_are() {
     }
 }
 
-/// A row begins at its first element: how far apart these are, and of what they are multiples.
-#[test]
-fn rows_lie_as_their_offsets_say() {
-    for map in maps() {
-        for (axis, &size) in map.sizes().iter().enumerate() {
-            let rows: Vec<Vec<u64>> = (0..size)
-                .map(|row| {
-                    let ranges = map
-                        .sizes()
-                        .iter()
-                        .enumerate()
-                        .map(|(dim, &size)| if dim == axis { row..row + 1 } else { 0..size });
-                    places(&map, &ranges.collect::<Vec<_>>())
-                })
-                .collect();
-            let steps: Vec<Option<u64>> = rows.windows(2).map(|pair| pair[1][0].checked_sub(pair[0][0])).collect();
-            let expected = RowAccess {
-                in_one_piece: rows.iter().all(|row| piece(row.clone()).is_some()),
-                stride: if steps.windows(2).all(|pair| pair[0] == pair[1]) {
-                    steps.first().copied().unwrap_or(Some(0))
-                } else {
-                    None
-                },
-                alignment_in_bits: 8 * rows.iter().map(|row| row[0]).fold(0, gcd),
-            };
-            assert_eq!(map.row_access(axis), Ok(expected), "{map:?} along {axis}");
-        }
-    }
-}
-
 /// A million elements of a Fused layout are looked at one by one, and no more.
 #[test]
 fn searches_end_after_a_million_elements() {
     let (most, more) = (map("u8[1024,1024]{1,0:T(*,7)(5)}"), map("u8[1025,1024]{1,0:T(*,7)(5)}"));
     assert_eq!(most.contiguous_part(&[0..1024, 0..1024]), Ok(None));
     assert_eq!(more.contiguous_part(&[0..1025, 0..1024]).unwrap_err().code(), "too_hard");
-    assert!(!most.row_access(0).unwrap().in_one_piece);
-    assert_eq!(more.row_access(0).unwrap_err().code(), "too_hard");
 }

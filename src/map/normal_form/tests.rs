@@ -23,7 +23,7 @@ fn dimensions_of_one_element_are_not_in_the_way_of_fused_ones() {
     for (sizes, order) in [("4,1,3", "2,1,0"), ("1,4,3", "2,1,0"), ("4,3,1", "2,1,0"), ("4,3,1", "1,2,0")] {
         let map = map(&format!("u8[{sizes}]{{{order}:T(*,*,7)(5)}}"));
         assert_eq!(map.class(), LayoutClass::Fused, "{sizes}");
-        assert_eq!(map.components()[0].chain(), fused.components()[0].chain(), "{sizes}");
+        assert_eq!(map.components()[0].chain, fused.components()[0].chain, "{sizes}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! The cost model, and every threshold that follows from it and is the same on every machine. Those that are
-//! not are [`Knobs`](super::machine::Knobs).
+//! The cost model, and every threshold that follows from it and is the same on every machine. What differs
+//! is in [`Knobs`](super::machine::Knobs) and in the rules of a [`CpuFamily`](super::super::CpuFamily).
 //!
 //! The rules, in the order in which they matter (docs/DESIGN.md has more):
 //!
@@ -15,6 +15,10 @@
 //! trial": the best of the neighbouring powers of two.
 
 pub(crate) use strided_copy::cost::*;
+
+/// Bytes read and written from which on a copy uses non-temporal stores: between what Z5 (2 MiB) and Z3 (9 to
+/// 12) want; what a smaller copy leaves in the cache, its reader finds there.
+pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
 /// Bytes read and written from which on a copy into memory that was just written stores past the cache: half
 /// of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
@@ -38,6 +42,23 @@ pub(crate) const LEAST_BIT_PLANE: usize = 128;
 
 // --- Transposes
 // --------------------------------------------------------------------------------------------------------
+
+/// Bytes of a panel, at most: two fit half an L2 cache. By trial.
+pub(crate) const LARGEST_PANEL: usize = 1 << 17;
+
+/// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them). By trial.
+pub(crate) const PANEL_ROWS: usize = 256;
+
+/// Bytes of a run in which panels are staged, of constant pitches and by tables of offsets (X6, X5).
+pub(crate) const STAGED_RUN: usize = LEAST_STAGED_RUN;
+pub(crate) const STAGED_TABLE_RUN: usize = 1 << 9;
+
+/// Units of a register from which on panels pay a stage where L2 does not hold what L1 holds (X5).
+pub(crate) const STAGED_UNITS: usize = 16;
+
+/// How far ahead a kernel prefetches where the hardware prefetcher does not follow. By trial; on Z3 2 KiB
+/// would be better.
+pub(crate) const PREFETCH_DISTANCE: u32 = 1 << 13;
 
 /// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
 pub(crate) const PANELS_TOGETHER: usize = 2;

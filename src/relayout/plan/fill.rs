@@ -96,7 +96,7 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
-    CopyBox { source: 0, destination: padding.base(), loops }
+    CopyBox { source: 0, destination: padding.base, loops }
 }
 
 /// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. It ends with its last

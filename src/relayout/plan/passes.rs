@@ -108,20 +108,6 @@ impl Passes {
         };
         before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
     }
-
-    /// Changes every program.
-    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Program)) {
-        match self {
-            Passes::Direct(program) => change(program),
-            Passes::Staged(StagedPasses { before, last }) => {
-                before
-                    .iter_mut()
-                    .flat_map(|pass| pass.recover.iter_mut().chain([&mut pass.program]))
-                    .for_each(&mut change);
-                change(last);
-            }
-        }
-    }
 }
 
 impl StagedPasses {

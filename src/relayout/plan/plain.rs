@@ -57,7 +57,7 @@ impl Plain {
                 loops.insert(0, PlainLoop { extent, source, destination });
             }
         }
-        let plain = Plain { run, start: (bytes(copy.source())?, bytes(copy.destination())?), loops };
+        let plain = Plain { run, start: (bytes(copy.source)?, bytes(copy.destination)?), loops };
         // A kernel that transposes is chosen already; one that copies runs has nothing on few of them.
         let copies = program
             .prepared

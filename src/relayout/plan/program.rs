@@ -3,16 +3,15 @@
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox};
 
-use super::super::plan::machine::Knobs;
+use super::super::cpu_family::Rules;
 use super::clip::Spanned;
-use super::cost::{LINE, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
-use super::schedule::{Memory, Scheduled, has_short_runs, schedule, staged_run};
+use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::machine::Knobs;
+use super::schedule::{Memory, Scheduled};
 use super::select;
 use super::subbyte::{self, SubByteBox};
 use super::together::{self, Parts, Together};
 use super::width::{self, WidthBox, Widths};
-use strided_copy::Available;
-use strided_copy::nest::{MicroKernel, Plane};
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
@@ -48,9 +47,13 @@ impl Traffic {
         let streaming = self.moved() >= knobs.streaming_from;
         let prefetch = self.moved() >= knobs.prefetch_from;
         // Only streamed runs are joined, and only what the L2 cache holds is permuted.
-        let (joined_up_to, in_l2) = if streaming { (knobs.joined_up_to, 0) } else { (0, knobs.in_l2) };
-        let permuted = knobs.permuted && !streaming && !prefetch && self.moved() > knobs.l1();
-        (streaming, prefetch, Knobs { joined_up_to, in_l2, permuted, ..*knobs })
+        let rules = Rules {
+            joins_tiles: knobs.rules.joins_tiles && streaming,
+            permuted: knobs.rules.permuted && !streaming && !prefetch && self.moved() > knobs.l1(),
+            ..knobs.rules
+        };
+        let in_l2 = if streaming { 0 } else { knobs.in_l2 };
+        (streaming, prefetch, Knobs { rules, in_l2, ..*knobs })
     }
 
     /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it
@@ -91,46 +94,10 @@ impl Program {
         Memory { streaming: self.streaming, prefetch: self.prefetch }
     }
 
-    /// The same boxes, stored past the cache or not, with the kernels of a level.
-    pub(crate) fn schedule(&mut self, streaming: bool, level: Available) {
-        (self.streaming, self.knobs.level) = (streaming, level);
-        let memory = self.memory();
-        for planned in self.prepared.iter_mut().flat_map(PlannedBox::scheduled) {
-            planned.schedule = schedule(planned.nest.kernel(), planned.nest.loops(), memory, &self.knobs);
-        }
-    }
-
     /// The boxes to be cut into pieces; `None` if they are too many, or their tables too long.
     pub(crate) fn cut_boxes(&self) -> Option<Vec<Spanned>> {
         let few = self.boxes.count() <= MOST_CUT_BOXES && self.boxes.entries() <= MOST_ENTRIES;
         few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
-    }
-
-    /// Is it a copy from the L2 cache to the L2 cache?
-    pub(crate) fn stays_in_l2(&self) -> bool {
-        !self.streaming && !self.prefetch && self.traffic.moved() > self.knobs.l1()
-    }
-
-    /// Are there short destination runs that could be joined?
-    pub(crate) fn has_short_runs(&self) -> bool {
-        self.prepared.iter().flat_map(PlannedBox::nests).any(|planned| has_short_runs(planned.nest.kernel()))
-    }
-
-    /// Are planes transposed panel by panel?
-    pub(crate) fn has_panels(&self) -> bool {
-        self.has_plane(Plane::is_panelled)
-    }
-
-    fn has_plane(&self, test: impl Fn(&Plane) -> bool) -> bool {
-        let mut nests = self.prepared.iter().flat_map(PlannedBox::nests);
-        nests.any(|planned| matches!(planned.nest.kernel(), MicroKernel::Transpose(plane) if test(plane)))
-    }
-
-    /// May panels be staged without being requested?
-    pub(crate) fn stages_panels(&self) -> bool {
-        let units = |plane: &Plane| LINE.checked_div(plane.unit).unwrap_or(0);
-        self.knobs.staged_units != 1
-            && self.has_plane(|plane| plane.is_panelled() && staged_run(plane, &self.knobs, units(plane)) > 0)
     }
 
     /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more
@@ -197,16 +164,6 @@ impl PlannedBox {
             PlannedBox::Together(boxes) => &boxes.nests,
             PlannedBox::SubByte(_) | PlannedBox::Width(_) => &[],
         }
-    }
-
-    /// The same, and the rests of boxes that are copied together.
-    fn scheduled(&mut self) -> impl Iterator<Item = &mut Scheduled> {
-        let (nests, rest): (&mut [Scheduled], &mut [Scheduled]) = match self {
-            PlannedBox::Nest(planned) => (std::slice::from_mut(planned), &mut []),
-            PlannedBox::Together(boxes) => (&mut boxes.nests, &mut boxes.rest),
-            PlannedBox::SubByte(_) | PlannedBox::Width(_) => (&mut [], &mut []),
-        };
-        nests.iter_mut().chain(rest)
     }
 
     pub(crate) fn new(copy: CopyBox, widths: Widths, memory: Memory, knobs: &Knobs) -> Result<PlannedBox, Error> {

@@ -11,12 +11,13 @@
 use strided_copy::nest::{Axis, MicroKernel, Nest, NestLoop, Plane, Stride};
 use strided_copy::{Panels, RUN_COLUMNS, Schedule, Stage};
 
+use super::super::cpu_family::Staged;
 use super::cost::{
     DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, JOINED_RUN, KEPT_COLUMNS, LARGEST_STAGED_RUN, LINE,
-    LONG_PIECE, LONG_RUN, LONGEST_JOINED, MORE_STAGED_LINES, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, RUN_PIECE,
-    STAGED_LINES, TLB_PITCH, TLB_ROWS,
+    LONG_PIECE, LONG_RUN, MORE_STAGED_LINES, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS,
+    PREFETCH_DISTANCE, RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
 };
-use super::machine::{BY_PITCHES, FEW_WAYS, Knobs};
+use super::machine::Knobs;
 use super::sequence::is_followed;
 
 /// How a copy reads and stores: with non-temporal stores, with prefetches.
@@ -43,15 +44,9 @@ impl Scheduled {
 /// The schedule of a kernel in all iterations of some loops.
 pub(crate) fn schedule(kernel: &MicroKernel, loops: &[NestLoop], memory: Memory, knobs: &Knobs) -> Schedule {
     let register = knobs.level.register();
-    let number = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
     let prefetch = memory.prefetch && !is_followed(kernel, loops, knobs);
-    let mut schedule = Schedule {
-        prefetch,
-        permuted: knobs.permuted,
-        prefetch_distance: number(knobs.prefetch_distance),
-        prefetch_in_row: number(knobs.prefetch_in_row),
-        ..Schedule::PLAIN
-    };
+    let mut schedule =
+        Schedule { prefetch, permuted: knobs.rules.permuted, prefetch_distance: PREFETCH_DISTANCE, ..Schedule::PLAIN };
     if memory.streaming {
         schedule.joined_iterations = joined_iterations(kernel, loops, knobs);
     }
@@ -66,16 +61,11 @@ pub(crate) fn schedule(kernel: &MicroKernel, loops: &[NestLoop], memory: Memory,
     schedule
 }
 
-/// Does it write runs of at most two lines in a few rows that are whole pages apart?
-pub(crate) fn has_short_runs(kernel: &MicroKernel) -> bool {
-    kernel.separated_rows().is_some_and(|(run, pitch)| run <= LONGEST_JOINED && pitch.is_multiple_of(PAGE))
-}
-
 /// How many neighbouring iterations are joined: those that write short runs side by side in rows that are
 /// whole pages apart.
 fn joined_iterations(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) -> u16 {
     let Some((row, pitch)) = kernel.separated_rows() else { return 0 };
-    if row > knobs.joined_up_to || row == 0 || !pitch.is_multiple_of(PAGE) {
+    if row > knobs.joined_up_to() || row == 0 || !pitch.is_multiple_of(PAGE) {
         return 0;
     }
     let Some(&NestLoop::Strided(Stride { extent, destination, .. })) = loops.last() else { return 0 };
@@ -94,7 +84,7 @@ fn width(knobs: &Knobs, plane: &Plane, height: usize, times: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (times * knobs.panel / (height * plane.unit)).min(PAGE)
     } else {
-        knobs.panel_width
+        knobs.rules.panel_width
     }
 }
 
@@ -112,14 +102,14 @@ impl Situation<'_> {
     fn runs(&self, schedule: &mut Schedule) {
         let &Situation { plane, memory, knobs, .. } = self;
         let Plane { unit, columns, .. } = plane;
-        let few_ways = knobs.l1_ways <= FEW_WAYS;
         let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
         // Two halves of a line are read from two rows in turns.
         let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
-        schedule.lines_in_source_order = followed && columns.extent <= MOST_STREAMS && few_ways;
+        schedule.lines_in_source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
         // Rows that share a set of the cache are written in longer pieces; past the cache, those of source
         // rows that the hardware prefetcher follows.
-        let long = if memory.streaming { columns.extent * unit >= LONG_RUN && few_ways } else { conflicts };
+        let long =
+            if memory.streaming { columns.extent * unit >= LONG_RUN && knobs.rules.follows_rows } else { conflicts };
         let few = match conflicts {
             true => FEW_COLUMNS,
             false if columns.extent <= FEW_ROWS => FEW_ROWS,
@@ -134,9 +124,9 @@ impl Situation<'_> {
         let &Situation { plane, memory, knobs, .. } = self;
         let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
         let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
-        // Rows that evict each other from the cache can only be read once. Past the cache, few ways read them
-        // once too (by trial, Z4).
-        let stay = !memory.streaming || knobs.l1_ways > FEW_WAYS;
+        // Rows that evict each other from the cache can only be read once. Past the cache, rows that the
+        // hardware prefetcher follows are read once, too (by trial, Z4).
+        let stay = !memory.streaming || !knobs.rules.follows_rows;
         let in_groups = stay && in_source_set <= knobs.l1_ways / 2 && !plane.rows.are_multiples_of(PAGE);
         let plain = Panels { height: number(plane.rows.extent), in_groups, ..Schedule::PLAIN.panels };
         if units == 0 || memory.streaming && !lines_fit {
@@ -180,21 +170,21 @@ impl Situation<'_> {
     fn in_lines(&self, plain: Panels, lines_fit: bool) -> Panels {
         let &Situation { plane, memory, knobs, register } = self;
         let unit = plane.unit;
-        let own_order = knobs.permuted && !memory.streaming && register == LINE;
+        let own_order = knobs.rules.permuted && !memory.streaming && register == LINE;
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         let in_source_set = rows_in_set(&plane.rows, LINE / unit, knobs);
         let in_destination_set = rows_in_set(&plane.columns, LINE / unit, knobs);
         // Blocks of registers as long as a line read each line once and write it once.
-        let may_stage = !memory.streaming && (knobs.staged_blocks > 1 || register < LINE);
+        let may_stage = !memory.streaming && (knobs.rules.stages_whole_lines || register < LINE);
         let conflicts = may_stage && in_destination_set > knobs.l1_ways;
         // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed
         // the ways twice.
-        let twice = rows <= LINE / unit && !own_order || knobs.staged_blocks == 1;
+        let twice = rows <= LINE / unit && !own_order || !knobs.rules.stages_whole_lines;
         let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
         let permuted = own_order && unit >= 4;
         let gather = may_stage && !conflicts && in_source_set > most_in_set && rows >= LINE / unit;
         let in_cache = !memory.streaming && !memory.prefetch && !conflicts && !gather;
-        if in_cache && plane.micro_tile.is_none() && (rows <= knobs.panel_rows || permuted) {
+        if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || permuted) {
             return plain;
         }
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
@@ -203,7 +193,7 @@ impl Situation<'_> {
         // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short
         // (Z5).
         let times = if unit == 1 && register == LINE && staged_run == 0 { 2 } else { 1 };
-        let most_rows = times * (knobs.panel_rows - knobs.panel_rows % LINE).max(LINE);
+        let most_rows = times * PANEL_ROWS;
         // Destination rows that follow each other are drained whole: all of them are one run then.
         let whole_rows = staged_run > 0
             && plane.columns.stride() == Some(rows * unit)
@@ -246,16 +236,15 @@ impl Situation<'_> {
             stage,
             lines_fit,
             distance: number(distance),
-            near: (unit >= 4 || staged_rows > 0) && apart && (knobs.panel_cache == 1 || short),
+            near: (unit >= 4 || staged_rows > 0) && apart && (knobs.rules.panels_in_l1 || short),
             whole_source,
             in_order: columns == 1 || plane.columns.offset(1) < PAGE,
             in_groups: gather || plain.in_groups,
             in_cache: gather,
-            // Two blocks stay in the L1 cache, into which the L2 cache gives what it was given (Z5).
+            // Two blocks stay in the L1 cache.
             next_near: memory.streaming
                 && memory.prefetch
-                && knobs.panel_cache > 1
-                && knobs.l1_ways > FEW_WAYS
+                && knobs.rules.next_block_in_l1
                 && plane.rows.stride().is_some()
                 && in_source_set <= knobs.l1_ways / 2
                 && !whole_source,
@@ -268,24 +257,22 @@ fn number(count: usize) -> u32 {
 }
 
 /// The runs in which panels are staged, if a register holds `units` units; 0: they are not.
-pub(crate) fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
-    if !plane.has_constant_pitches() {
-        return knobs.staged_table_run;
+fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
+    match (knobs.rules.staged, plane.has_constant_pitches()) {
+        (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,
+        (Staged::InLongRegisters, true) if units >= STAGED_UNITS => STAGED_RUN,
+        (Staged::InLongRegisters, false) => STAGED_TABLE_RUN,
+        _ => 0,
     }
-    let staged = match knobs.staged_units {
-        BY_PITCHES => pitches_want_a_stage(plane, units, knobs.staged_run),
-        least => units >= least,
-    };
-    if staged { knobs.staged_run } else { 0 }
 }
 
-/// Do runs of `run` bytes pay, if a register holds `units` units? By trial (Z4): a register of a line writes
+/// Does a stage pay, if a register holds `units` units? By trial (Z4): a register of a line writes
 /// lines one by one as fast unless both pitches are whole pages, or narrow units go to rows that are half
 /// pages apart; shorter ones, which hold both halves of a line at once, gain from a stage elsewhere, and in
 /// whole pages with bytes alone.
-fn pitches_want_a_stage(plane: &Plane, units: usize, run: usize) -> bool {
+fn pitches_want_a_stage(plane: &Plane, units: usize) -> bool {
     let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
-    let long = plane.destination_row() >= run;
+    let long = plane.destination_row() >= STAGED_RUN;
     if units.saturating_mul(plane.unit) >= LINE {
         whole_pages || plane.unit <= 2 && long && plane.columns.are_multiples_of(PAGE / 2)
     } else if whole_pages {

@@ -196,7 +196,7 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
 /// Puts the loop that continues short destination runs, `pitch` bytes apart, innermost, so that a kernel can
 /// join them: as many iterations as make a run of [`JOINED_RUN`], and the rest of the loop where it was.
 pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
-    if run == 0 || run > knobs.joined_up_to || !pitch.is_multiple_of(PAGE) {
+    if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
         return;
     }
     let Some(place) = position(loops, |stride| stride.destination == run) else { return };
@@ -239,7 +239,7 @@ fn writes_long_runs(plane: &Plane, loops: &[NestLoop], knobs: &Knobs) -> bool {
     let run = if interleaves { row.saturating_mul(plane.columns.extent) } else { row };
     let iterations = loops.iter().map(NestLoop::extent).fold(1, usize::saturating_mul);
     let bytes = iterations.saturating_mul(plane.source_row()).saturating_mul(plane.rows.extent);
-    (deinterleaves || interleaves && bytes >= knobs.in_l2 && !knobs.follows_many_rows()) && run >= LONGEST_TRANSPOSED
+    (deinterleaves || interleaves && bytes >= knobs.in_l2 && !knobs.rules.follows_rows) && run >= LONGEST_TRANSPOSED
 }
 
 /// A plane of two loops, with further loops fused into an axis that is short.

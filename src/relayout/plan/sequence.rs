@@ -3,12 +3,12 @@
 use strided_copy::nest::{Direction, MicroKernel, NestLoop, Stride, WidthChange};
 
 use super::cost::{FOLLOWED, LINE, MOST_INTERLEAVED, PAIRED_ROW};
-use super::machine::{FEW_WAYS, Knobs};
+use super::machine::Knobs;
 
 /// Are prefetches useless, because the hardware prefetcher follows what these loops read? (Z4; on X5 such
 /// copies want them.)
 pub(super) fn is_followed(kernel: &MicroKernel, loops: &[NestLoop], knobs: &Knobs) -> bool {
-    knobs.l1_ways <= FEW_WAYS && sequence_in(kernel, loops) >= FOLLOWED
+    knobs.rules.follows_rows && sequence_in(kernel, loops) >= FOLLOWED
 }
 
 /// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less

@@ -79,9 +79,7 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Ne
     let sides_in_bytes = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != column_place && i != row_place);
     let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
-    if direction == Direction::Interleave
-        && count.saturating_mul(row) > LONGEST_TRANSPOSED
-        && !knobs.follows_many_rows()
+    if direction == Direction::Interleave && count.saturating_mul(row) > LONGEST_TRANSPOSED && !knobs.rules.follows_rows
     {
         in_source_order(&mut loops);
     }

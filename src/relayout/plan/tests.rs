@@ -7,27 +7,22 @@
 
 use crate::map::{CopyBox, Loop};
 
+use super::super::cpu_family::CpuFamily;
 use super::super::plan::machine::Knobs;
 use strided_copy::nest::{Axis, Direction, MicroKernel, Nest, NestLoop, Plane, RowPitch, Stride, WidthChange};
-use strided_copy::{TraitSource, Traits};
 
 mod suite {
     mod tests;
 }
 
 /// The machine that most numbers were found on: 12 ways, half an L2 cache is 512 KiB.
-pub(super) const Z5: Traits =
-    Traits { l1: 48 << 10, l1_ways: 12, l2: 1 << 20, l2_inclusive: true, line: 64, source: TraitSource::Cpuid };
-
-/// The other one: 8 ways, so runs of neighbouring tiles are joined.
-pub(super) const Z3: Traits = Traits { l1: 32 << 10, l1_ways: 8, l2: 512 << 10, ..Z5 };
-
 pub(super) fn z5() -> Knobs {
-    Knobs::new(&Z5)
+    Knobs::of_family(CpuFamily::Zen5)
 }
 
+/// The other one: runs of neighbouring tiles are joined.
 pub(super) fn z3() -> Knobs {
-    Knobs::new(&Z3)
+    Knobs::of_family(CpuFamily::Zen3)
 }
 
 /// A loop of a box: how many steps, and how far apart on either side; a source below zero goes backwards.

@@ -14,7 +14,7 @@ use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 use crate::map::{CopyBox, IndexMap, Loop, Loops};
 
-use super::super::plan::machine::{FEW_WAYS, Knobs};
+use super::super::plan::machine::Knobs;
 use super::cost::{
     LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE,
 };
@@ -175,8 +175,7 @@ pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Ne
     }
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
-    // Z4 reads front to back; Z3 joins tiles instead.
-    let front_to_back = knobs.in_l2 == 0 && knobs.l1_ways <= FEW_WAYS && knobs.joined_up_to == 0;
+    let front_to_back = knobs.in_l2 == 0 && knobs.rules.unpacks_front_to_back;
     if change.unpacks() && !front_to_back {
         // In the order of the destination, which is faster (X5), although each place takes two lines.
         neighbours_last(&mut loops, kernel.words, pitch, knobs);

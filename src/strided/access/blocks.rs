@@ -64,28 +64,17 @@ pub struct UniformBlocks {
 /// // Two matrices, whose rows are padded and which are further apart than their rows.
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 6], Some(&[100, 8, 1]))?;
 /// let Blocks::Many(blocks) = desc.blocks() else { panic!() };
-/// assert_eq!(blocks.length(), 6);
-/// assert_eq!(blocks.starts().collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
+/// assert_eq!(blocks.length, 6);
+/// assert_eq!(blocks.starts.collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManyBlocks {
-    length: u64,
-    starts: Offsets,
-}
-
-impl ManyBlocks {
     /// The length of each, in elements.
-    #[must_use]
-    pub fn length(&self) -> u64 {
-        self.length
-    }
-
+    pub length: u64,
     /// Where they start, in row-major order.
-    #[must_use]
-    pub fn starts(&self) -> Offsets {
-        self.starts.clone()
-    }
+    pub starts: Offsets,
 }
 
 impl Blocks {

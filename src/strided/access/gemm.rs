@@ -2,7 +2,7 @@
 
 use crate::checked::Exact;
 use alloc::format;
-use smallvec::SmallVec;
+use alloc::vec::Vec;
 
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
@@ -19,8 +19,7 @@ use crate::strided::view::join_axes;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[64, 32])?.broadcast_to(&[8, 64, 32])?;
 /// let operand: GemmOperand = weights.gemm_operand()?;
 /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension, operand.transposed), (64, 32, 32, false));
-/// assert_eq!((operand.batch(), operand.batch_count()), (&[(8, 0)][..], 8));
-/// assert!(operand.batch_broadcast() && operand.batch_stride() == Some(0));
+/// assert_eq!((&operand.batch[..], operand.batch_stride()), (&[(8, 0)][..], Some(0)));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,23 +35,12 @@ pub struct GemmOperand {
     pub leading_dimension: u64,
     /// Where the first matrix begins, in elements.
     pub offset: u64,
-    batch: SmallVec<[(u64, u64); 8]>,
+    /// Sizes and strides of the batch, slowest first, with as few axes as it takes: a stride of 0 repeats a
+    /// matrix.
+    pub batch: Vec<(u64, u64)>,
 }
 
 impl GemmOperand {
-    /// Sizes and strides of the batch, slowest first, with as few axes as it takes.
-    #[must_use]
-    pub fn batch(&self) -> &[(u64, u64)] {
-        &self.batch
-    }
-
-    /// The number of matrices.
-    #[must_use]
-    pub fn batch_count(&self) -> u64 {
-        // Cannot saturate: it divides the number of elements.
-        self.batch.iter().fold(1, |count, &(size, _)| count.times(size))
-    }
-
     /// The one distance between matrices, in elements, if there is one: what a strided batched call takes. 0
     /// for a single matrix.
     #[must_use]
@@ -63,12 +51,6 @@ impl GemmOperand {
             _ => None,
         }
     }
-
-    /// Is some matrix of the batch another one again?
-    #[must_use]
-    pub fn batch_broadcast(&self) -> bool {
-        self.batch.iter().any(|&(_, stride)| stride == 0)
-    }
 }
 
 impl BufferTensorDesc {
@@ -77,8 +59,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for [`gemm_operand_at`](Self::gemm_operand_at), and [`Error::AxisOutOfRange`] for fewer than two
-    /// axes.
+    /// [`Error::AxisOutOfRange`] for fewer than two axes; [`Error::NotExpressible`] with the reason if
+    /// neither axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to the end.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -87,7 +69,7 @@ impl BufferTensorDesc {
     /// let operand = keys.gemm_operand()?;
     /// assert!(operand.transposed);
     /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension), (64, 128, 64));
-    /// assert_eq!((operand.batch_count(), operand.batch_stride()), (16, Some(8192)));
+    /// assert_eq!((&operand.batch[..], operand.batch_stride()), (&[(16, 8192)][..], Some(8192)));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn gemm_operand(&self) -> Result<GemmOperand, Error> {
@@ -95,34 +77,7 @@ impl BufferTensorDesc {
         let (Some(rows), Some(columns)) = (rank.checked_sub(2), rank.checked_sub(1)) else {
             return Err(Error::AxisOutOfRange { axis: 1, rank });
         };
-        self.gemm_operand_at(rows, columns)
-    }
-
-    /// As [`gemm_operand`](Self::gemm_operand), with the axes of rows and columns given.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::AxisOutOfRange`], [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) if
-    /// the axes are the same, and [`Error::NotExpressible`] with the reason if neither axis has stride 1, or
-    /// rows overlap.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// // Sequence and width of [sequence, heads, width], a matrix for each head.
-    /// let heads = BufferTensorDesc::packed(DataType::F16, &[128, 8, 64])?;
-    /// let operand = heads.gemm_operand_at(0, 2)?;
-    /// assert_eq!((operand.rows, operand.leading_dimension, operand.batch_stride()), (128, 512, Some(64)));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn gemm_operand_at(&self, rows: usize, columns: usize) -> Result<GemmOperand, Error> {
-        if rows == columns {
-            return Err(Error::not_a_permutation("the pair of axes", 1, columns));
-        }
-        let pick = |axis| self.sizes().get(axis).copied().zip(self.strides().get(axis).copied());
-        let (Some((row_count, row_stride)), Some((column_count, column_stride))) = (pick(rows), pick(columns)) else {
-            return Err(Error::AxisOutOfRange { axis: rows.max(columns), rank: self.rank() });
-        };
+        let ((row_count, row_stride), (column_count, column_stride)) = (self.axis(rows)?, self.axis(columns)?);
         let straight = leading_dimension(row_count, row_stride, column_count, column_stride);
         let turned = leading_dimension(column_count, column_stride, row_count, row_stride);
         let (transposed, leading_dimension) = match (straight, turned) {
@@ -136,10 +91,8 @@ impl BufferTensorDesc {
                 return Err(Error::NotExpressible { target: "matrix operand", reason });
             }
         };
-        let mut batch: SmallVec<[(u64, u64); 8]> = SmallVec::new();
-        let axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).enumerate();
-        let outer = axes.filter(|&(axis, _)| axis != rows && axis != columns).map(|(_, pair)| pair);
-        join_axes(outer, self.element_count() == 0, |size, stride, joins| match batch.last_mut() {
+        let mut batch: Vec<(u64, u64)> = Vec::new();
+        join_axes(self.axes().take(rows), self.element_count() == 0, |size, stride, joins| match batch.last_mut() {
             // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
             Some(last) if joins => *last = (last.0.times(size), stride),
             _ => batch.push((size, stride)),

@@ -3,11 +3,9 @@
 
 mod blocks;
 mod gemm;
-mod memory_order;
 mod offsets;
 mod runs;
 
 pub use blocks::{BlockIter, Blocks, ManyBlocks, UniformBlocks};
 pub use gemm::GemmOperand;
-pub use memory_order::MemoryOrder;
 pub use offsets::Offsets;

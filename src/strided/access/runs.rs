@@ -66,16 +66,7 @@ impl BufferTensorDesc {
 
     /// What the place of the first element is a multiple of, in bytes, by the promise about the buffer
     /// and the base offset together: at most the promise, 0 if nothing of use is left of it.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.with_base_offset_alignment(64)?;
-    /// assert_eq!(desc.select(0, 1)?.first_element_alignment(), 32);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn first_element_alignment(&self) -> u32 {
+    pub(crate) fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
         let bits = self.data_type().bits();
         let base_bits = u128::from(self.base_offset()).times(bits.into());

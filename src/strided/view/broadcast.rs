@@ -7,8 +7,6 @@ use crate::strided::axis_list::AxisList;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::rank::Side;
-
 impl BufferTensorDesc {
     /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front. Repeated axes
     /// get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has for
@@ -27,46 +25,6 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn broadcast_to(&self, sizes: &[u64]) -> Result<Self, Error> {
-        self.broadcast_from(sizes, Side::Front)
-    }
-
-    /// As [`broadcast_to`](Self::broadcast_to), but the axes of this tensor are the first of `sizes` and new
-    /// ones appear at the back (ONNX's old `axis = 0` rule).
-    ///
-    /// # Errors
-    ///
-    /// As for [`broadcast_to`](Self::broadcast_to).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let scale = BufferTensorDesc::packed(DataType::F32, &[8])?.broadcast_to_leading(&[8, 4, 4])?;
-    /// assert_eq!(scale.strides(), [1, 0, 0]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn broadcast_to_leading(&self, sizes: &[u64]) -> Result<Self, Error> {
-        self.broadcast_from(sizes, Side::Back)
-    }
-
-    /// As [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
-    /// tensor becomes axis `axes[k]` of the view.
-    ///
-    /// # Errors
-    ///
-    /// As for [`scatter_axes`](Self::scatter_axes) and [`broadcast_to`](Self::broadcast_to).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let bias = BufferTensorDesc::packed(DataType::F32, &[16])?.broadcast_at(&[2, 16, 7, 7], &[1])?;
-    /// assert_eq!(bias.strides(), [0, 1, 0, 0]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn broadcast_at(&self, sizes: &[u64], axes: &[usize]) -> Result<Self, Error> {
-        self.scatter_axes(sizes.len(), axes)?.broadcast_to(sizes)
-    }
-
-    fn broadcast_from(&self, sizes: &[u64], side: Side) -> Result<Self, Error> {
         if sizes.is_empty() && self.sizes() == [1] {
             return self.view(AxisList::EMPTY);
         }
@@ -77,14 +35,10 @@ impl BufferTensorDesc {
                 found: sizes.len(),
             });
         };
-        let first = match side {
-            Side::Front => new_axes,
-            Side::Back => 0,
-        };
         // New axes repeat the whole: stride 0, which is there already.
         let mut list = AxisList::with_zero_strides(sizes);
         let (_, strides) = list.both_mut();
-        let places = strides.iter_mut().zip(sizes).enumerate().skip(first);
+        let places = strides.iter_mut().zip(sizes).enumerate().skip(new_axes);
         for ((axis, (slot, &wanted)), (size, stride)) in places.zip(self.axes()) {
             if size == wanted {
                 *slot = stride;
@@ -93,6 +47,25 @@ impl BufferTensorDesc {
             }
         }
         self.view(list)
+    }
+
+    /// As [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
+    /// tensor becomes axis `axes[k]` of the view.
+    ///
+    /// # Errors
+    ///
+    /// As for [`broadcast_to`](Self::broadcast_to); [`Error::RankMismatch`] and [`Error::AxisOutOfRange`] for
+    /// `axes`, which must ascend: [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let bias = BufferTensorDesc::packed(DataType::F32, &[16])?.broadcast_at(&[2, 16, 7, 7], &[1])?;
+    /// assert_eq!(bias.strides(), [0, 1, 0, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_at(&self, sizes: &[u64], axes: &[usize]) -> Result<Self, Error> {
+        self.scatter_axes(sizes.len(), axes)?.broadcast_to(sizes)
     }
 }
 

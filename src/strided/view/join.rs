@@ -1,8 +1,6 @@
-//! Several tensors at once: the fewest loops that walk them together, and one tensor that holds them all.
+//! The fewest axes of one tensor, and one tensor that holds several.
 
 use alloc::vec::Vec;
-
-use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::element::DataType;
@@ -37,46 +35,6 @@ impl BufferTensorDesc {
         });
         self.with_axes(list)
     }
-
-    /// Each group of axes as one, which takes the stride of the last that is used.
-    fn with_groups(&self, groups: &[SmallVec<[usize; 8]>]) -> Result<Self, Error> {
-        let mut list = AxisList::EMPTY;
-        for group in groups {
-            let mut size = 1_u64;
-            let mut stride = 0;
-            for &axis in group {
-                let (own_size, own_stride) = self.axis(axis)?;
-                size = checked::mul(size, own_size, ELEMENTS)?;
-                stride = own_stride;
-            }
-            list.push(size, stride);
-        }
-        self.view(list)
-    }
-}
-
-/// Several tensors of the same sizes with the fewest axes they can all have: the loops that walk
-/// them together. Neighbouring axes are joined only where every one of them can.
-///
-/// # Errors
-///
-/// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ.
-///
-/// ```
-/// use tensor_layout::{strided::coalesce_all, BufferTensorDesc, DataType};
-///
-/// let sum = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4, 5])?;
-/// let bias = BufferTensorDesc::packed(DataType::F32, &[4, 5])?.broadcast_to(&[2, 3, 4, 5])?;
-/// let [sum, bias] = &coalesce_all(&[&sum, &bias])?[..] else { unreachable!() };
-/// assert_eq!((sum.sizes(), sum.strides(), bias.strides()), (&[6, 20][..], &[20, 1][..], &[0, 1][..]));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn coalesce_all(descs: &[&BufferTensorDesc]) -> Result<Vec<BufferTensorDesc>, Error> {
-    if let Some((first, rest)) = descs.split_first() {
-        rest.iter().try_for_each(|desc| check_same_sizes(first.sizes(), desc.sizes()))?;
-    }
-    let groups = joinable(descs);
-    descs.iter().map(|desc| desc.with_groups(&groups)).collect()
 }
 
 /// Walks the axes longer than 1 (or of size 0) and says of each whether it joins the one before.
@@ -91,36 +49,6 @@ pub(in crate::strided) fn join_axes(
         each(size, stride, joins);
         before = Some(stride);
     }
-}
-
-/// Groups of neighbouring axes that go on where the next one ends in every tensor; the first tensor
-/// gives the sizes. Axes of size 1 are in no group.
-fn joinable(descs: &[&BufferTensorDesc]) -> SmallVec<[SmallVec<[usize; 8]>; 8]> {
-    let mut groups: SmallVec<[SmallVec<[usize; 8]>; 8]> = SmallVec::new();
-    let Some(first) = descs.first() else {
-        return groups;
-    };
-    let empty = first.element_count() == 0;
-    let live = first.sizes().iter().enumerate().filter(|&(_, &size)| size != 1).map(|(axis, _)| axis);
-    for axis in live {
-        let joins = groups
-            .last()
-            .and_then(|group| group.last())
-            .is_some_and(|&before| empty || descs.iter().all(|desc| goes_on(desc, before, axis)));
-        match groups.last_mut() {
-            Some(group) if joins => group.push(axis),
-            _ => groups.push(SmallVec::from_slice(&[axis])),
-        }
-    }
-    groups
-}
-
-/// Does a step of axis `before` lead to where axis `axis` ends?
-fn goes_on(desc: &BufferTensorDesc, before: usize, axis: usize) -> bool {
-    let (Ok((_, outer)), Ok((size, inner))) = (desc.axis(before), desc.axis(axis)) else {
-        return false;
-    };
-    inner.checked_mul(size) == Some(outer)
 }
 
 fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {

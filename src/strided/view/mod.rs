@@ -14,8 +14,8 @@ mod reshape;
 mod slice;
 
 pub use broadcast::broadcast_sizes;
+pub use join::concat;
 pub(super) use join::join_axes;
-pub use join::{coalesce_all, concat};
 pub use rank::Side;
 
 use crate::error::Error;
@@ -25,13 +25,13 @@ use super::desc::BufferTensorDesc;
 
 impl BufferTensorDesc {
     /// Size and stride of an axis.
-    fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
+    pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
         let out_of_range = Error::AxisOutOfRange { axis, rank: self.rank() };
         self.sizes().get(axis).copied().zip(self.strides().get(axis).copied()).ok_or(out_of_range)
     }
 
     /// Sizes and strides of all axes.
-    fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
+    pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
         self.sizes().iter().copied().zip(self.strides().iter().copied())
     }
 

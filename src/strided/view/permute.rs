@@ -1,4 +1,4 @@
-//! Axes in another order, dropped, repeated or added.
+//! Axes in another order, or among new ones.
 
 use crate::checked::Dims;
 use crate::error::Error;
@@ -57,50 +57,9 @@ impl BufferTensorDesc {
         Ok(self.same_elements(self.axes().enumerate().map(swapped)))
     }
 
-    /// A tensor whose axis `k` is axis `n` of this one where `axes[k]` is `Some(n)`, or a new axis of
-    /// size 1 where it is `None`.
-    ///
-    /// An axis that is not named is dropped: the view is its index 0. An axis that is named twice
-    /// appears twice, and its two indices add up: the view then spans more than this
-    /// tensor, and its sizes in bytes say so.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::AxisOutOfRange`], or [`Error::Overflow`] if a repeated axis reaches past 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.gather_axes(&[Some(2), None, Some(0)])?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[4, 1, 2][..], &[1, 0, 12][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn gather_axes(&self, axes: &[Option<usize>]) -> Result<Self, Error> {
-        let mut list = AxisList::EMPTY;
-        for axis in axes {
-            let (size, stride) = axis.map_or(Ok((1, 0)), |axis| self.axis(axis))?;
-            list.push(size, stride);
-        }
-        self.view(list)
-    }
-
     /// A tensor of `rank` axes whose axis `axes[k]` is axis `k` of this one; the others have size 1
     /// and stride 0, ready for [`broadcast_to`](Self::broadcast_to). `axes` must ascend.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`],
-    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation) for an axis that is named
-    /// twice, or [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.scatter_axes(4, &[1, 3])?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[1, 2, 1, 3][..], &[0, 3, 0, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
+    pub(super) fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
         if axes.len() != self.rank() {
             return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
         }

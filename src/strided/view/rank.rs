@@ -12,7 +12,6 @@ use crate::strided::BufferTensorDesc;
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 1, 5])?;
 /// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 3, 1, 5]);
 /// assert_eq!(desc.rank_at_least(4, Side::Back).sizes(), [3, 1, 5, 1]);
-/// assert_eq!(desc.squeeze_all().sizes(), [3, 5]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,19 +152,5 @@ impl BufferTensorDesc {
             (1, _) => Ok(self.same_elements(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))),
             (found, _) => Err(Error::SizeMismatch { axis, expected: 1, found }),
         }
-    }
-
-    /// Without any axis of size 1.
-    ///
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[1, 3, 1])?.squeeze_all().sizes(), [3]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn squeeze_all(&self) -> Self {
-        self.same_elements(self.axes().filter(|&(size, _)| size != 1))
     }
 }

@@ -128,60 +128,6 @@ impl BufferTensorDesc {
         }
         self.build_view(data_type, list, base.checked_div(parts).unwrap_or(base))
     }
-
-    /// A 64-bit integer tensor as its low 32-bit words, in place: strides twice as large, and the
-    /// total size that of the 64-bit tensor. What engines do on devices without 64-bit integers.
-    ///
-    /// Right for values that fit 32 bits, and for reading only: the high words are not described.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::DataTypeMismatch`] if the type is neither `s64` nor `u64`; [`Error::Overflow`].
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let words = BufferTensorDesc::packed(DataType::S64, &[2, 3])?.low_words()?;
-    /// assert_eq!((words.data_type(), words.sizes(), words.strides()), (DataType::S32, &[2, 3][..], &[6, 2][..]));
-    /// // The last high word belongs to the buffer, too.
-    /// assert_eq!((words.min_size_in_bytes(), words.total_tensor_size_in_bytes()), (44, 48));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn low_words(&self) -> Result<Self, Error> {
-        let narrow = match self.data_type() {
-            DataType::S64 => DataType::S32,
-            DataType::U64 => DataType::U32,
-            other => return Err(Error::DataTypeMismatch { expected: "s64 or u64", found: other.xla_name() }),
-        };
-        let pairs = self.split_elements(narrow)?;
-        let words = pairs.select(self.rank(), 0)?;
-        words.with_total_size_in_bytes(self.total_tensor_size_in_bytes())
-    }
-
-    /// The same elements as unsigned integers of the same width, as DirectML's gather and scatter
-    /// operators want their indices; other types stay.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let indices = BufferTensorDesc::packed(DataType::S64, &[8])?.with_unsigned_type();
-    /// assert_eq!(indices.data_type(), DataType::U64);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_unsigned_type(self) -> Self {
-        let unsigned = match self.data_type() {
-            DataType::S1 => DataType::U1,
-            DataType::S2 => DataType::U2,
-            DataType::S4 => DataType::U4,
-            DataType::S8 => DataType::U8,
-            DataType::S16 => DataType::U16,
-            DataType::S32 => DataType::U32,
-            DataType::S64 => DataType::U64,
-            other => other,
-        };
-        self.with_type_of_same_width(unsigned)
-    }
 }
 
 /// How many narrow elements make a wide one.

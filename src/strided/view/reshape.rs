@@ -38,19 +38,7 @@ impl BufferTensorDesc {
     }
 
     /// A matrix: the axes before `axis` joined into the rows, the others into the columns.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::AxisOutOfRange`] if `axis` is above the rank, and as for [`reshape`](Self::reshape).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 2, 3, 4])?.flatten_to_2d(2)?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[2, 12][..], &[12, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn flatten_to_2d(&self, axis: usize) -> Result<Self, Error> {
+    pub(in crate::strided) fn flatten_to_2d(&self, axis: usize) -> Result<Self, Error> {
         let (rows, columns) =
             self.sizes().split_at_checked(axis).ok_or(Error::AxisOutOfRange { axis, rank: self.rank() })?;
         self.regroup("a matrix", &[checked::product(rows, ELEMENTS)?, checked::product(columns, ELEMENTS)?])

@@ -7,10 +7,11 @@ fn levels_are_in_order_and_read_back() {
     for &level in FeatureLevel::ALL {
         assert_eq!(level.to_string().parse(), Ok(level));
         assert_eq!(level.to_string().replace('.', "_").parse(), Ok(level));
-        assert_eq!(FeatureLevel::from_value(level.value()), Some(level));
-        let number = format!("{:x}", level.value());
+        assert_eq!(FeatureLevel::try_from(u32::from(level)), Ok(level));
+        let number = format!("{:x}", u32::from(level));
         assert_eq!(level.to_string(), format!("{}.{}", &number[..1], &number[1..2]));
     }
+    assert_eq!(FeatureLevel::try_from(0x7000).unwrap_err().code(), "unknown_limits");
     assert_eq!("7.0".parse::<FeatureLevel>().unwrap_err().code(), "unknown_limits");
 }
 

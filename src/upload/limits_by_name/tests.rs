@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn every_listed_name_is_known() {
     for name in Limits::NAMES {
-        Limits::by_name(name).unwrap();
+        name.parse::<Limits>().unwrap();
     }
     for level in FeatureLevel::ALL {
-        assert_eq!(Limits::by_name(&format!("directml:{level}")).unwrap(), Limits::directml_level(*level));
+        assert_eq!(format!("directml:{level}").parse::<Limits>().unwrap(), Limits::directml_level(*level));
     }
     for name in ["", "DirectML", "directml:", "directml:9.9", "webgpu:1"] {
-        assert_eq!(Limits::by_name(name).unwrap_err().code(), "unknown_limits", "{name}");
+        assert_eq!(name.parse::<Limits>().unwrap_err().code(), "unknown_limits", "{name}");
     }
 }

@@ -21,7 +21,8 @@ fn windows_cover_the_range_keep_the_limits_and_cut_no_element() {
                 several += u32::from(number > 1);
                 let mut at = range.start;
                 for (position, window) in (0..).zip(&list) {
-                    let Window { bound, bytes } = window;
+                    let Window { bound, bytes, base } = window;
+                    assert_eq!(*base, bytes.start - bound.start);
                     assert!(bytes.start == at && bytes.end > at);
                     assert!(bound.start.is_multiple_of(alignment) && bound.start <= bytes.start);
                     assert!(bound.end >= bytes.end && bound.end - bytes.end < size_multiple);

@@ -1,4 +1,4 @@
-//! Offsets far into a tensor, and in memory order.
+//! Offsets far into a tensor.
 
 use tensor_layout::{BufferTensorDesc, DataType};
 
@@ -28,27 +28,5 @@ fn the_nth_offset_is_not_walked_to() {
             }
         }
         assert_eq!(desc.offsets().last(), all.last().copied());
-    }
-}
-
-#[test]
-fn offsets_in_memory_order_do_not_take_a_step_for_each_way_to_reach_one() {
-    // 36 axes of size 2 and stride 1: offset k is reached in 36 over k ways.
-    let desc = strided(&[2; 36], &[1; 36]);
-    let mut offsets = desc.offsets_in_memory_order();
-    let mut ways = 1_u64;
-    for offset in 0..6_u64 {
-        assert!(offsets.by_ref().take(usize::try_from(ways).unwrap()).all(|found| found == offset));
-        ways = ways * (36 - offset) / (offset + 1);
-    }
-    assert_eq!(offsets.next(), Some(6));
-    // A broadcast axis inside, and runs that begin together.
-    for (sizes, strides) in
-        [(vec![4, 3, 5], vec![3, 2, 0]), (vec![3, 3, 3], vec![2, 2, 3]), (vec![2, 2, 2, 2], vec![1, 1, 1, 5])]
-    {
-        let desc = strided(&sizes, &strides);
-        let mut sorted: Vec<u64> = desc.offsets().collect();
-        sorted.sort_unstable();
-        assert_eq!(desc.offsets_in_memory_order().collect::<Vec<_>>(), sorted);
     }
 }

@@ -13,7 +13,8 @@ fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
 
 #[test]
 fn axes_that_do_not_ascend_are_called_so() {
-    let error = BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap().scatter_axes(4, &[3, 1]).unwrap_err();
+    let error =
+        BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap().broadcast_at(&[1, 3, 1, 2], &[3, 1]).unwrap_err();
     assert_eq!(error.code(), "not_ascending");
     assert_eq!(error.to_string(), "the list of axes must ascend, but names axis 1 at position 1, after axis 3");
 }

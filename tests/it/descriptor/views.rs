@@ -4,7 +4,8 @@
 use crate::literal::cases;
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
 use proptest::prelude::*;
-use tensor_layout::strided::{Side, Slice, broadcast_sizes, coalesce_all, concat};
+use tensor_layout::map::same_layout;
+use tensor_layout::strided::{Side, Slice, broadcast_sizes, concat};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The offset of every index, straight from the definition.
@@ -83,7 +84,7 @@ proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
-    fn permute_and_gather(desc in desc(4, 0), seed in any::<u64>()) {
+    fn permute_and_transpose(desc in desc(4, 0), seed in any::<u64>()) {
         let rank = desc.rank();
         let mut axes: Vec<usize> = (0..rank).collect();
         for i in 0..rank {
@@ -91,26 +92,11 @@ proptest! {
         }
         let expected = offsets(&desc).permuted_axes(IxDyn(&axes)).as_standard_layout().into_owned();
         assert_same(&desc.permute(&axes).unwrap(), &expected);
-        let all: Vec<Option<usize>> = axes.iter().copied().map(Some).collect();
-        assert_eq!(desc.gather_axes(&all), desc.permute(&axes));
         if rank >= 2 {
             let mut swapped = offsets(&desc);
             swapped.swap_axes(axes[0], axes[1]);
             assert_same(&desc.transpose(axes[0], axes[1]).unwrap(), &swapped.as_standard_layout().into_owned());
         }
-    }
-
-    #[test]
-    fn gather_that_drops_and_adds(desc in desc(4, 1), drop in 0..4_usize, add in 0..5_usize) {
-        if desc.rank() == 0 {
-            return Ok(());
-        }
-        let drop = drop % desc.rank();
-        let mut axes: Vec<Option<usize>> = (0..desc.rank()).filter(|&a| a != drop).map(Some).collect();
-        let add = add.min(axes.len());
-        axes.insert(add, None);
-        let expected = offsets(&desc).index_axis(Axis(drop), 0).into_owned().insert_axis(Axis(add));
-        assert_same(&desc.gather_axes(&axes).unwrap(), &expected);
     }
 
     #[test]
@@ -233,24 +219,6 @@ proptest! {
     }
 
     #[test]
-    fn coalesce_all_joins_what_all_can(a in desc(4, 1), strides in proptest::collection::vec(0..9_u64, 4)) {
-        let b = a.clone().with_strides(&strides[..a.rank()]).unwrap();
-        let few = coalesce_all(&[&a, &b]).unwrap();
-        assert_eq!(few[0].sizes(), few[1].sizes());
-        let mut can_join = false;
-        for (one, old) in few.iter().zip([&a, &b]) {
-            assert!(offsets(one).iter().eq(offsets(old).iter()));
-        }
-        for axis in 1..few[0].rank() {
-            let mut joined = few[0].sizes().to_vec();
-            let size = joined.remove(axis);
-            joined[axis - 1] *= size;
-            can_join |= few.iter().all(|d| view_exists(&offsets(d).iter().copied().collect::<Vec<_>>(), &joined));
-        }
-        assert!(!can_join);
-    }
-
-    #[test]
     fn diagonal(desc in desc(4, 1), seed in any::<usize>()) {
         if desc.rank() < 2 {
             return Ok(());
@@ -273,12 +241,12 @@ proptest! {
         let parts = desc.split_elements(DataType::U8).unwrap();
         let bytes: Vec<u64> = offsets(&desc).iter().flat_map(|&o| (0..4).map(move |b| 4 * o + b)).collect();
         assert_eq!(offsets(&parts).iter().copied().collect::<Vec<_>>(), bytes);
-        assert!(parts.join_elements(DataType::F32).unwrap().same_layout(&desc));
+        assert!(same_layout(&parts.join_elements(DataType::F32).unwrap(), &desc).unwrap());
         match desc.reinterpret(DataType::F16) {
             Ok(halves) => {
                 let expected: Vec<u64> = offsets(&desc).iter().flat_map(|&o| [2 * o, 2 * o + 1]).collect();
                 assert_eq!(offsets(&halves).iter().copied().collect::<Vec<_>>(), expected);
-                assert!(halves.reinterpret(DataType::F32).unwrap().same_layout(&desc));
+                assert!(same_layout(&halves.reinterpret(DataType::F32).unwrap(), &desc).unwrap());
                 assert_eq!(halves.min_size_in_bytes(), desc.min_size_in_bytes());
             }
             Err(_) => assert!(desc.rank() == 0 || desc.sizes().last() > Some(&1) && desc.strides().last() != Some(&1)),
@@ -291,7 +259,6 @@ proptest! {
         let wide = desc.unsqueeze(axis).unwrap();
         assert_same(&wide, &offsets(&desc).insert_axis(Axis(axis)));
         assert_eq!(wide.squeeze(axis).unwrap(), desc);
-        assert_eq!(wide.squeeze_all(), desc.squeeze_all());
     }
 }
 
@@ -371,7 +338,8 @@ fn what_views_leave_of_strides_and_bases_that_are_not_used() {
     let empty = BufferTensorDesc::new(DataType::U8, &[2, 2, 0], Some(&[u64::MAX, u64::MAX, 1])).unwrap();
     assert_eq!(empty.diagonal(0, 1).unwrap().sizes(), [0, 2]);
     // A diagonal with all the elements is the whole tensor; any other one is a part of a larger buffer.
-    assert!(!wide.diagonal(0, 2).unwrap().is_part() && wide.diagonal(0, 1).unwrap().is_part());
+    let is_part = |first, second| wide.diagonal(first, second).unwrap().to_string().contains('+');
+    assert!(!is_part(0, 2) && is_part(0, 1));
     // An empty slice begins nowhere.
     let rows = BufferTensorDesc::packed(DataType::F32, &[4, 3]).unwrap();
     assert_eq!(rows.slice_axis(0, 2..2).unwrap().base_offset(), 0);
@@ -400,7 +368,6 @@ fn views_of_huge_tensors_are_exact_or_refused() {
     let desc = BufferTensorDesc::new(DataType::U8, &[2, 1], Some(&[1 << 62, u64::MAX])).unwrap();
     assert_eq!(desc.reshape(&[1, 2]).unwrap().strides()[1], 1 << 62);
     assert_eq!(desc.split_elements(DataType::U4).unwrap().strides(), [1 << 63, 0, 1]);
-    assert_eq!(desc.gather_axes(&[Some(0); 5]).unwrap_err().code(), "overflow");
     let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1 << 60])).unwrap();
     assert_eq!(wide.split_elements(DataType::U1).unwrap_err().code(), "overflow");
 }

@@ -3,6 +3,7 @@
 //! The page's letters A, B, C, ... are the elements; a case is right if walking the tensor in logical
 //! order reads them in alphabetical order from the buffer the page draws.
 
+use tensor_layout::map::same_layout;
 use tensor_layout::strided::Side;
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 
@@ -50,7 +51,7 @@ fn case_5_broadcast_of_one_row() {
     let tensor = desc(&[2, 3], &[0, 1]);
     assert_eq!(read(&tensor, "ABC"), "ABCABC");
     assert_eq!((tensor.element_count(), tensor.span_elements(), tensor.min_size_in_bytes()), (6, 3, 4));
-    assert!(tensor.is_broadcast() && !tensor.is_packed());
+    assert!(tensor.facts().unwrap().broadcast && !tensor.is_packed());
     // Every channel has the same values where the C-stride is 0.
     let channels = BufferTensorDesc::packed(DataType::U8, &[1, 1, 2, 2]).unwrap().broadcast_to(&[1, 3, 2, 2]).unwrap();
     assert_eq!(read(&channels, "ABCD"), "ABCDABCDABCD");
@@ -60,7 +61,7 @@ fn case_5_broadcast_of_one_row() {
 fn case_6_padding_rows_to_5() {
     let tensor = desc(&[2, 3], &[5, 1]);
     assert_eq!(read(&tensor, "ABCxxDEFxx"), "ABCDEF");
-    assert!(tensor.is_padded() && !tensor.is_packed());
+    assert!(tensor.facts().unwrap().padded && !tensor.is_packed());
     // The page draws 10 elements; the smallest buffer ends with the last one that is used.
     assert_eq!((tensor.span_elements(), tensor.min_size_in_bytes()), (8, 8));
     let drawn = tensor.with_total_size_in_bytes(12).unwrap();
@@ -74,7 +75,7 @@ fn case_7_nchw_3_by_5_with_implicit_strides() {
     let tensor = BufferTensorDesc::nchw(DataType::F32, [1, 1, 3, 5]).unwrap();
     assert_eq!((tensor.explicit_strides(), tensor.min_size_in_bytes()), (None, 60));
     let padded = BufferTensorDesc::packed(DataType::F32, &[3, 5]).unwrap().rank_at_least(4, Side::Front);
-    assert!(padded.same_layout(&tensor), "HW is {{1, 1, H, W}}");
+    assert!(same_layout(&padded, &tensor).unwrap(), "HW is {{1, 1, H, W}}");
 }
 
 #[test]
@@ -107,7 +108,8 @@ fn five_axes_are_n_c_d_h_w() {
 fn trap_equal_sizes_alone_do_not_make_it_packed() {
     let tensor = desc(&[2, 2], &[0, 3]);
     assert_eq!(tensor.element_count(), tensor.span_elements());
-    assert!(!tensor.is_packed() && tensor.is_broadcast() && tensor.is_padded());
+    let facts = tensor.facts().unwrap();
+    assert!(!facts.packed && facts.broadcast && facts.padded);
 }
 
 // Broadcasting is only the usual case of overlap.

@@ -64,7 +64,7 @@ fn descriptors_go_there_and_back() {
     ] {
         let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
         let lent = tensor.lend();
-        let theirs = dml::DML_BUFFER_TENSOR_DESC::from(*lent.raw());
+        let theirs = dml::DML_BUFFER_TENSOR_DESC::from(*lent);
         assert_eq!(theirs.DimensionCount as usize, desc.rank());
         assert_eq!(theirs.TotalTensorSizeInBytes, desc.total_tensor_size_in_bytes());
         let back = DmlBufferTensorDesc::from(theirs);
@@ -72,10 +72,10 @@ fn descriptors_go_there_and_back() {
         assert_eq!(unsafe { back.to_desc() }.unwrap(), desc);
 
         let outer = lent.tensor_desc();
-        let theirs = dml::DML_TENSOR_DESC::from(*outer.raw());
+        let theirs = dml::DML_TENSOR_DESC::from(*outer);
         assert_eq!(theirs.Type, dml::DML_TENSOR_TYPE_BUFFER);
         let back = DmlTensorDesc::from(theirs);
-        assert_eq!((back.tensor_type, back.desc), (outer.raw().tensor_type, outer.raw().desc));
+        assert_eq!((back.tensor_type, back.desc), (outer.tensor_type, outer.desc));
     }
 }
 

@@ -6,6 +6,7 @@ use std::ptr;
 
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
+use tensor_layout::map::same_layout;
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
@@ -15,7 +16,7 @@ const CPU: DlDevice = DlDevice { device_type: 1, device_id: 0 };
 fn pjrt(layout: &PjrtLayout, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
     let raw = layout.raw();
     // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
-    unsafe { raw.get().to_layout(data_type, sizes) }
+    unsafe { raw.fields() }?.to_layout(data_type, sizes)
 }
 
 #[test]
@@ -29,11 +30,11 @@ fn tiled_layouts_survive_pjrt() {
         "f32[]{:T()}",
     ] {
         let shape: ArrayShape = text.parse().unwrap();
-        let layout = PjrtLayout::tiled(&shape).unwrap();
+        let layout = PjrtLayout::try_from(&shape).unwrap();
         assert_eq!(pjrt(&layout, shape.data_type(), shape.sizes()).unwrap(), AnyLayout::Tiled(shape));
     }
     for text in ["s4[8]{0:E(4)}", "f32[8]{0:S(1)}", "f32[8]{0:L(16)}", "f32[8]{0:SC(0:4)}", "f32[8]{0:M(8)}"] {
-        let error = PjrtLayout::tiled(&text.parse().unwrap()).unwrap_err();
+        let error = PjrtLayout::try_from(&text.parse::<ArrayShape>().unwrap()).unwrap_err();
         assert_eq!(error.code(), "not_expressible", "{text}");
     }
 }
@@ -41,14 +42,14 @@ fn tiled_layouts_survive_pjrt() {
 #[test]
 fn strides_survive_pjrt_in_bytes() {
     let desc = BufferTensorDesc::new(DataType::F16, &[2, 3, 4], Some(&[40, 0, 1])).unwrap();
-    let layout = PjrtLayout::strides(&desc).unwrap();
+    let layout = PjrtLayout::try_from(&desc).unwrap();
     assert_eq!(layout.fields(), PjrtFields::Strides(&[80, 0, 2]));
     let AnyLayout::Strided(read) = pjrt(&layout, DataType::F16, &[2, 3, 4]).unwrap() else { panic!() };
     assert_eq!(read.strides(), desc.strides());
     let packed = BufferTensorDesc::packed(DataType::S4, &[4, 4]).unwrap();
-    assert_eq!(PjrtLayout::strides(&packed).unwrap_err().code(), "not_expressible");
+    assert_eq!(PjrtLayout::try_from(&packed).unwrap_err().code(), "not_expressible");
     let shifted = desc.with_base_offset(3).unwrap();
-    assert_eq!(PjrtLayout::strides(&shifted).unwrap_err().code(), "not_expressible");
+    assert_eq!(PjrtLayout::try_from(&shifted).unwrap_err().code(), "not_expressible");
 }
 
 #[test]
@@ -76,13 +77,13 @@ fn pjrt_fields_are_checked() {
     assert_eq!(tiled_is_not_signed.code(), "not_expressible");
 
     let shape: ArrayShape = "f32[4,6]{1,0:T(2,2)}".parse().unwrap();
-    let layout = PjrtLayout::tiled(&shape).unwrap();
+    let layout = PjrtLayout::try_from(&shape).unwrap();
     let read = |change: &dyn Fn(&mut tensor_layout::interop::pjrt::PjrtMemoryLayout)| {
         let raw = layout.raw();
-        let mut changed = *raw.get();
+        let mut changed = *raw;
         change(&mut changed);
         // SAFETY: the changes below leave every list valid or null.
-        unsafe { changed.to_layout(DataType::F32, &[4, 6]) }
+        unsafe { changed.fields() }?.to_layout(DataType::F32, &[4, 6])
     };
     assert!(read(&|_| {}).is_ok());
     assert_eq!(read(&|raw| raw.layout_type = 7).unwrap_err().code(), "out_of_limits");
@@ -104,27 +105,27 @@ fn descriptors_survive_dlpack() {
         BufferTensorDesc::packed(DataType::S4, &[3, 5]).unwrap().with_base_offset(2).unwrap(),
         BufferTensorDesc::packed(DataType::F32, &[0, 5]).unwrap(),
     ] {
-        let layout = DlLayout::new(&desc).unwrap();
+        let layout = DlLayout::try_from(&desc).unwrap();
         let raw = layout.raw(ptr::null_mut(), CPU);
         // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
-        let read = unsafe { raw.get().to_desc(0) }.unwrap();
+        let read = unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
         assert_eq!((read.sizes(), read.strides()), (desc.sizes(), desc.strides()));
         assert_eq!((read.data_type(), read.base_offset()), (desc.data_type(), desc.base_offset()));
     }
     let inside = BufferTensorDesc::packed(DataType::S4, &[3]).unwrap().with_base_offset(1).unwrap();
-    assert_eq!(DlLayout::new(&inside).unwrap_err().code(), "not_expressible");
+    assert_eq!(DlLayout::try_from(&inside).unwrap_err().code(), "not_expressible");
 }
 
 #[test]
 fn the_fields_of_a_layout_are_what_the_structure_holds() {
     let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[8, 1])).unwrap().with_base_offset(5).unwrap();
-    let layout = DlLayout::new(&desc).unwrap();
+    let layout = DlLayout::try_from(&desc).unwrap();
     let fields = layout.fields();
     assert_eq!((fields.shape, fields.strides, fields.byte_offset), (&[2, 3][..], Some(&[8, 1][..]), 10));
     assert!(fields.dtype == DataType::F16.into() && !fields.is_padded_to_bytes);
-    assert!(fields.to_desc().unwrap().same_layout(&desc));
+    assert!(same_layout(&fields.to_desc().unwrap(), &desc).unwrap());
 
-    let tiled = PjrtLayout::tiled(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse().unwrap()).unwrap();
+    let tiled = PjrtLayout::try_from(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>().unwrap()).unwrap();
     let expected = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
     assert_eq!(tiled.fields(), expected);
 }
@@ -133,10 +134,10 @@ fn the_fields_of_a_layout_are_what_the_structure_holds() {
 fn every_data_type_has_a_dlpack_code() {
     for &data_type in DataType::ALL {
         let code = DlDataType::from(data_type);
-        assert_eq!(code.data_type(), Ok(data_type));
+        assert_eq!(DataType::try_from(code), Ok(data_type));
     }
     for (code, bits) in [(3, 64), (2, 8), (15, 8), (18, 4), (99, 8)] {
-        let error = DlDataType { code, bits, lanes: 1 }.data_type().unwrap_err();
+        let error = DataType::try_from(DlDataType { code, bits, lanes: 1 }).unwrap_err();
         assert_eq!(error.code(), "unknown_data_type");
     }
 }
@@ -163,14 +164,14 @@ fn dlpack_fields_are_checked() {
     let desc = vectors.to_desc().unwrap();
     assert_eq!((desc.sizes(), desc.strides()), (&[2, 3, 4][..], &[20, 4, 1][..]));
 
-    let layout = DlLayout::new(&good.to_desc().unwrap()).unwrap();
-    let mut raw = *layout.raw(ptr::null_mut(), CPU).get();
+    let layout = DlLayout::try_from(&good.to_desc().unwrap()).unwrap();
+    let mut raw = *layout.raw(ptr::null_mut(), CPU);
     raw.ndim = -1;
     // SAFETY: nothing is read for a rank that is refused.
-    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "out_of_limits");
+    assert_eq!(unsafe { raw.fields(0) }.unwrap_err().code(), "out_of_limits");
     (raw.ndim, raw.shape) = (2, ptr::null_mut());
     // SAFETY: a shape that is null is refused before it is read.
-    assert_eq!(unsafe { raw.to_desc(0) }.unwrap_err().code(), "bad_pointer");
+    assert_eq!(unsafe { raw.fields(0) }.unwrap_err().code(), "bad_pointer");
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn misaligned_dlpack_strides_are_refused() {
         byte_offset: 0,
     };
     // SAFETY: both lists hold two numbers; nothing is read through an unaligned pointer.
-    let read = |raw: &DlTensor| unsafe { raw.to_desc(0) };
+    let read = |raw: &DlTensor| unsafe { raw.fields(0) }?.to_desc();
     assert_eq!(read(&raw).unwrap().strides(), [5, 1]);
     raw.strides = raw.strides.wrapping_byte_add(4);
     let error = read(&raw).unwrap_err();
@@ -263,16 +264,16 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
         byte_offset: 8,
     };
     // SAFETY: the shape holds two numbers, or there are no axes.
-    let read = |raw: DlTensor| unsafe { raw.to_desc(0) }.unwrap();
+    let read = |raw: DlTensor| unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
     // Version 1.2: both may be null of a tensor without axes.
     assert_eq!(read(raw(0, ptr::null_mut())).to_string(), "f32[2]:[1]+2");
     // Before: packed. The lanes are one more axis.
     assert_eq!(read(raw(2, shape.as_mut_ptr())).to_string(), "f32[2,3,2]:[6,2,1]+2");
     // What is written has strides.
-    let scalar = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
+    let scalar = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
     assert_eq!(scalar.fields().strides, Some(&[][..]));
-    let packed = DlLayout::new(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
-    assert!(!packed.raw(ptr::null_mut(), CPU).get().strides.is_null());
+    let packed = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
+    assert!(!packed.raw(ptr::null_mut(), CPU).strides.is_null());
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
     }
     for stride in [0, 1, 99, -1, i64::MIN, i64::MAX] {
         let desc = fields(&[2, 1, 3], &[3, stride, 1]).to_desc().unwrap();
-        assert!(desc.same_layout(&BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()));
+        assert!(same_layout(&desc, &BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()).unwrap());
         // Neither is a byte stride that is not a whole number of elements.
         let AnyLayout::Strided(desc) =
             PjrtFields::Strides(&[24, stride / 2, 8]).to_layout(DataType::F64, &[2, 1, 3]).unwrap()

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Tuning};
+use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::upload::{BoxLimits, Buffer, FeatureLevel, Limits, Role, TypeLimits};
@@ -72,7 +72,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
             (limits.exclusive_ranges, limits.one_usage) = (exclusive, usage);
             // The rules of devices that are given strides, from the same numbers.
-            (limits.told_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
+            (limits.takes_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
             (limits.zero_offset, limits.whole_elements) = (base, zero);
             (limits.stride_multiple, limits.max_stride_bytes, limits.max_extent) = (unit, copy, buffer);
             limits.max_logical_elements = alignment;
@@ -170,7 +170,6 @@ fn what_has_a_text_is_that_text() {
     texts::<Layout>(&["{}", "{1,0}", "{1,0:T(8,128)(2,1)}", "{0:T(128)S(1)}", "{2,0,1:T(*,4)(2,1)E(4)}"]);
     texts::<ArrayShape>(&["f32[]", "f32[3,5]{1,0:T(2,2)}", "bf16[<=5,3]{1,0:T(8,128)(2,1)}", "s4[7]{0:T(128)E(4)}"]);
     texts::<Shape>(&["()", "(f32[2]{0}, token[])", "((u8[3]{0}), (bf16[2,3]{0,1}, pred[]))"]);
-    texts::<Tuning>(&["default", "stores=ordinary,prefetch=off,staged=512"]);
     texts::<Notated>(&["f32[3,5]{1,0:T(2,2)}", "f32[3,5]:[7,1]", "f32[2,3,4,5]:NHWC", "u4[]:[]+3"]);
     texts::<LayoutClass>(&["affine", "split", "fused"]);
     for data_type in DataType::ALL {
@@ -205,15 +204,15 @@ fn what_has_no_text_has_the_form_of_its_table() {
 /// at once.
 #[test]
 fn named_limits_read_back() {
-    let named = Limits::NAMES.iter().map(|name| Limits::by_name(name).unwrap());
+    let named = Limits::NAMES.iter().map(|name| name.parse::<Limits>().unwrap());
     for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml_level(level))) {
         reads_back(&limits);
     }
-    let json = reads_back(&Limits::by_name("cuda-tensor-map:64").unwrap());
+    let json = reads_back(&"cuda-tensor-map:64".parse::<Limits>().unwrap());
     for field in [r#""box_limits":{"max_size":256,"row_multiple":16,"max_row":64}"#, r#""ordered_strides":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    let json = reads_back(&Limits::by_name("metal-tensor:ml").unwrap());
+    let json = reads_back(&"metal-tensor:ml".parse::<Limits>().unwrap());
     for field in [r#""packed_outside":2"#, r#""inner_size_multiple":32"#, r#""zero_offset":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }

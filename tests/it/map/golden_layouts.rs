@@ -19,7 +19,7 @@ fn components(map: &IndexMap) -> String {
         .iter()
         .map(|component| {
             let dims: Vec<String> = component.dims().iter().map(usize::to_string).collect();
-            format!("d{}{:?}", dims.join(","), component.chain())
+            format!("d{}{:?}", dims.join(","), component.chain)
         })
         .collect();
     parts.join(" ")

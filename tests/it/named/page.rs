@@ -73,7 +73,7 @@ fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
         let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
         let name = if numbers.is_empty() { row.name.clone() } else { format!("{}<{}>", row.name, numbers.join(",")) };
         let layout: NamedLayout = format!("{name}:{}{}", case["dtype"].as_str()?, case["sizes"]).parse().ok()?;
-        (layout.row() == row).then_some(layout)
+        (layout.row == row).then_some(layout)
     };
     let (case, layout) = cases.iter().rev().find_map(|case| Some((case, layout(case)?)))?;
     let samples = case["offsets"].as_array()?;
@@ -161,7 +161,7 @@ fn line(row: &Row) -> String {
         Some((layout, index, offset, cases)) => {
             let text = layout.to_string();
             let text = text.split_once(':').unwrap().1;
-            let elements = layout.parts().iter().map(|part| part.map.physical_elements()).max().unwrap();
+            let elements = layout.parts.iter().map(|part| part.map.physical_elements()).max().unwrap();
             let known = layout.to_index_map().map(|map| known_as(&map)).unwrap_or_default();
             let own = layout.name();
             let known: Vec<String> = known
@@ -176,7 +176,7 @@ fn line(row: &Row) -> String {
         }
     };
     let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
-    let name = row.name_with_numbers();
+    let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
     format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {tiles} | {needs} | {example} | {known} |\n")
 }

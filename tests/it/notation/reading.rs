@@ -2,6 +2,7 @@
 
 use crate::literal::{any_shape, cases, indices};
 use proptest::prelude::*;
+use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
 use tensor_layout::notation::{self, AnyLayout, Line, Notated, Notation};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
@@ -71,7 +72,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let lines = notation::all(layout);
     // One line each, and one for every name that the table of named layouts has for it.
     let (named, others): (Vec<_>, Vec<_>) =
-        Notation::ALL.iter().copied().partition(|notation| notation.name() == "named");
+        Notation::ALL.iter().copied().partition(|notation| notation.to_string() == "named");
     let found: Vec<_> = lines.iter().map(|line| line.notation).collect();
     prop_assert_eq!(&found[..others.len()], &others[..]);
     prop_assert!(found[others.len()..].iter().all(|notation| named.contains(notation)));
@@ -115,8 +116,8 @@ proptest! {
         prop_assert!(lines[1].text.is_ok());
         // And so does NumPy, where the type has whole bytes.
         let whole = desc.data_type().bits() >= 8;
-        prop_assert_eq!(lines[5].text.is_ok(), whole && desc.data_type().numpy_name().is_some(), "{}", lines[5]);
-        let directml = desc.data_type().directml_name().is_some() && desc.base_offset() == 0
+        prop_assert_eq!(lines[5].text.is_ok(), whole && desc.data_type().name_in(Naming::Numpy).is_some(), "{}", lines[5]);
+        let directml = desc.data_type().name_in(Naming::Directml).is_some() && desc.base_offset() == 0
             && desc.rank() > 0 && !desc.sizes().contains(&0);
         prop_assert_eq!(lines[6].text.is_ok(), directml, "{}", lines[6]);
         // DirectML's form says the size of the buffer too.

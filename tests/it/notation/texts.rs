@@ -53,13 +53,14 @@ fn layout() -> impl Strategy<Value = Layout> {
     let data_type = || prop::option::of(prop::sample::select(vec![DataType::U8, DataType::U32]));
     let indices = prop::collection::btree_set(0..1_u64 << 63, 1..4);
     let split = (0..1_u64 << 63, indices)
-        .prop_map(|(dimension, indices)| SplitConfig::new(dimension, &indices.into_iter().collect::<Vec<_>>()));
+        .prop_map(|(dimension, indices)| SplitConfig { dimension, indices: indices.into_iter().collect() });
     let splits = prop::collection::vec(split, 0..3);
     (any_shape(2000), 0..70_u32, 0..7_u64, splits, 0..99_u64, data_type(), data_type()).prop_map(
         |(shape, bits, space, splits, prefix, index, pointer)| {
-            let layout = shape.layout().clone().with_element_bits(bits).with_memory_space(space).unwrap();
-            let layout = layout.with_split_configs(&splits).with_metadata_prefix_bytes(prefix);
-            layout.with_index_type(index).unwrap().with_pointer_type(pointer).unwrap()
+            let mut layout = shape.layout().clone().with_element_bits(bits);
+            (layout.memory_space, layout.split_configs, layout.metadata_prefix_bytes) = (space, splits, prefix);
+            (layout.index_type, layout.pointer_type) = (index, pointer);
+            layout
         },
     )
 }
@@ -85,7 +86,7 @@ fn unbounded() -> impl Strategy<Value = UnboundedArray> {
     (data_type(), prop::collection::vec(extent(), 0..4), 0..4_usize).prop_map(|(data_type, mut extents, place)| {
         extents.insert(place.min(extents.len()), Extent::Unbounded);
         let layout = Layout::row_major(extents.len());
-        UnboundedArray::new(data_type, &extents, layout).unwrap()
+        UnboundedArray { data_type, extents, layout }
     })
 }
 
@@ -114,7 +115,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
 fn order() -> impl Strategy<Value = AxisOrder> {
     let letters = prop::sample::select(vec!["GNOCIDHW", "NCHW", "NCDHW", "OIHW", "ABC", "ABCDEFGH"]);
     let shuffled = letters.prop_flat_map(|letters| Just(letters.chars().collect::<Vec<_>>()).prop_shuffle());
-    shuffled.prop_map(|letters| AxisOrder::new(&letters.into_iter().collect::<String>()).unwrap())
+    shuffled.prop_map(|letters| letters.into_iter().collect::<String>().parse().unwrap())
 }
 
 proptest! {
@@ -131,7 +132,7 @@ proptest! {
         reads_back(&layout);
         layout.tiles().iter().for_each(reads_back);
         layout.tiles().iter().flat_map(Tile::entries).for_each(reads_back);
-        layout.split_configs().iter().for_each(reads_back);
+        layout.split_configs.iter().for_each(reads_back);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a plan says about itself.
 
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Tuning};
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};
 
 fn explain(from: &str, to: &str, padding: Padding) -> String {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
@@ -28,16 +28,29 @@ pieces: 8 for 8 threads, of 12.2 MiB
     for says in [
         "L1 data cache of ",
         " ways, ",
-        "knobs: L1 ways ",
-        "non-temporal from 8 MiB (trial)",
-        "order in L2 ",
-        "tuning: default\n",
+        "non-temporal stores: from 8 MiB read and written; prefetch: from ",
+        "  rules: panel rows of ",
     ] {
         assert!(machine.contains(says), "{machine}");
     }
-    let [permuted, ascending] =
-        ["permuted", "ascending"].map(|order| machine.contains(&format!("order in L2 {order} (")));
-    assert!(permuted != ascending, "{machine}");
+}
+
+#[test]
+fn the_rules_of_each_family() {
+    let side: Notated = "u8[64]".parse().unwrap();
+    for (family, says) in [
+        (CpuFamily::Neutral, "rules: panel rows of 256 bytes\n"),
+        (CpuFamily::Zen3, "256 bytes, no prefetch of rows that the hardware follows, short runs of tiles joined\n"),
+        (CpuFamily::Zen4, "follows, unpacked front to back, panels staged as their pitches want it\n"),
+        (CpuFamily::Zen5, "256 bytes, permuted order in the L2 cache, the next block prefetched into L1\n"),
+        (
+            CpuFamily::SapphireRapids,
+            "512 bytes, panels prefetched into L1, panels staged in registers of 16 units, blocks of whole lines not staged\n",
+        ),
+    ] {
+        let words = Relayout::new(&side, &side).unwrap().with_cpu_family(family).explain();
+        assert!(words.contains(&format!("machine: {family}, L1 data cache of ")) && words.contains(says), "{words}");
+    }
 }
 
 #[test]
@@ -47,42 +60,6 @@ fn the_schedule_of_vectors() {
     let words = Relayout::new(&from, &to).unwrap().explain();
     let vectors = KernelLevel::in_use() != KernelLevel::Portable;
     assert_eq!(words.contains("    panels of 64 rows x ") && words.contains(" ahead into the L"), vectors, "{words}");
-}
-
-#[test]
-fn what_was_measured() {
-    let (from, to): (Notated, Notated) =
-        ("f32[1024,1280]{1,0}".parse().unwrap(), "f32[1024,1280]{0,1}".parse().unwrap());
-    let relayout = Relayout::new(&from, &to).unwrap();
-    let source: Vec<u8> = (0..1024 * 1280 * 4).map(|i: u32| i.to_le_bytes()[0] ^ i.to_le_bytes()[2]).collect();
-    let (mut plain, mut measured) = (vec![0; source.len()], vec![0; source.len()]);
-    relayout.run(&source, &mut plain).unwrap();
-    let relayout = relayout.measured(&source, &mut measured).unwrap();
-    assert!(plain == measured);
-    let words = relayout.explain();
-    // Eight plans: without a stage on machines that stage such panels without being asked, with runs of 256
-    // bytes on others.
-    let plans = relayout.trials().len();
-    assert_eq!(plans, 8, "{words}");
-    assert!(words.contains("\n  staged=off: ") != words.contains("\n  staged=256: "), "{words}");
-    let tuning = format!("tuning: {}, the fastest of {plans} plans measured\n  default: ", relayout.tuning());
-    assert!(words.contains(&tuning), "{words}");
-    for tried in ["prefetch=off", "prefetch=2048", "staged=512", "staged=1024", "stores=ordinary"] {
-        assert!(words.contains(&format!("\n  {tried}: ")), "{words}");
-    }
-    let trials = relayout.trials();
-    assert_eq!(trials[0].0, Tuning::default());
-    let fastest = trials.iter().min_by_key(|&&(_, time)| time).unwrap();
-    assert_eq!(fastest.0, relayout.tuning());
-    // Kept as a text, and given to another plan of the pair.
-    let kept: Tuning = relayout.tuning().to_string().parse().unwrap();
-    let again = Relayout::new(&from, &to).unwrap().with_tuning(kept).unwrap();
-    assert!(again.tuning() == relayout.tuning() && again.trials().is_empty());
-    // A copy in the caches has nothing to try; buffers that are too short are refused.
-    let tiny: Notated = "u8[16]".parse().unwrap();
-    let tiny = Relayout::new(&tiny, &tiny).unwrap();
-    assert!(tiny.clone().measured(&[0; 15], &mut [0; 16]).is_err());
-    assert_eq!(tiny.measured(&[0; 16], &mut [0; 16]).unwrap().trials().len(), 1);
 }
 
 #[test]

@@ -7,10 +7,17 @@ use crate::literal::{any_shape, cases, physical};
 use proptest::prelude::*;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TpuGeneration, UnboundedArray};
-use tensor_layout::{ArrayShape, Shape, ToIndexMap};
+use tensor_layout::{ArrayShape, Error, Shape, ToIndexMap};
 
 fn array(text: &str) -> ArrayShape {
     text.parse().unwrap()
+}
+
+/// The shape after a change of its layout.
+fn changed(text: &str, set: &dyn Fn(&mut Layout)) -> Result<String, Error> {
+    let mut layout = array(text).layout().clone();
+    set(&mut layout);
+    array(text).with_layout(layout).map(|shape| shape.to_string())
 }
 
 /// A layout with any part set.
@@ -22,16 +29,16 @@ fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
         Tile::from_xla(&entries).unwrap()
     });
     let split = (0..4_u64, prop::collection::btree_set(0..500_u64, 1..4))
-        .prop_map(|(dimension, indices)| SplitConfig::new(dimension, &indices.into_iter().collect::<Vec<_>>()));
+        .prop_map(|(dimension, indices)| SplitConfig { dimension, indices: indices.into_iter().collect() });
     let unsigned = || prop::sample::select(vec![None, Some(DataType::U8), Some(DataType::U32), Some(DataType::U64)]);
     let numbers = (1..2000_u64, 0..65_u32, 0..9_u64, 0..200_u64);
     let parts =
         (prop::collection::vec(tile, 0..=3), prop::collection::vec(split, 0..=2), unsigned(), unsigned(), numbers);
     (order, parts).prop_map(|(order, (tiles, splits, index, pointer, (tail, bits, space, prefix)))| {
-        let layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_tail_padding_alignment(tail).unwrap();
-        let layout = layout.with_element_bits(bits).with_memory_space(space).unwrap().with_split_configs(&splits);
-        let layout = layout.with_metadata_prefix_bytes(prefix);
-        layout.with_index_type(index).unwrap().with_pointer_type(pointer).unwrap()
+        let mut layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_element_bits(bits);
+        (layout.tail_padding_alignment, layout.memory_space, layout.metadata_prefix_bytes) = (tail, space, prefix);
+        (layout.split_configs, layout.index_type, layout.pointer_type) = (splits, index, pointer);
+        layout
     })
 }
 
@@ -47,7 +54,7 @@ fn any_leaf() -> impl Strategy<Value = Shape> {
     });
     let array = array.prop_map(|(extents, layout, data_type)| {
         if extents.contains(&Extent::Unbounded) {
-            return Shape::Unbounded(UnboundedArray::new(data_type, &extents, layout).unwrap());
+            return Shape::Unbounded(UnboundedArray { data_type, extents, layout });
         }
         let size = |extent: &Extent| match *extent {
             Extent::Static(size) | Extent::Bounded(size) => size,
@@ -98,20 +105,7 @@ proptest! {
         let elements = physical(&shape).len() as u64;
         prop_assert_eq!(shape.physical_elements(), Ok(elements));
         prop_assert_eq!(shape.physical_size_in_bytes(), Ok(elements * 4));
-        prop_assert_eq!(shape.padding_elements(), Ok(elements - shape.element_count()));
         prop_assert_eq!(shape.to_index_map().unwrap().physical_elements(), elements);
-    }
-
-    #[test]
-    fn orders_equal_but_for_size_one_dimensions_put_every_element_at_the_same_place(shape in any_shape(1000), turn in 0..5_usize) {
-        let mut order = shape.layout().minor_to_major().to_vec();
-        let rank = order.len().max(1);
-        order.rotate_left(turn % rank);
-        let other = shape.clone().with_layout(shape.layout().clone().with_minor_to_major(&order).unwrap()).unwrap();
-        if shape.equal_but_for_size_one_dimensions(&other) {
-            prop_assert_eq!(shape.to_index_map().unwrap(), other.to_index_map().unwrap());
-        }
-        prop_assert!(shape.equal_but_for_size_one_dimensions(&shape));
     }
 }
 
@@ -128,42 +122,16 @@ fn sizes_by_every_rule() {
     assert_eq!(sizes(&array("f32[100]{0:L(1024)}")), (400, 4096));
     assert_eq!(sizes(&array("bf16[300,500]{1,0:T(8,128)(3,1)}")).1, 350_208);
     assert_eq!(array("f32[3,<=5]{1,0:M(16)}").buffer_size_in_bytes(), Ok(76));
-    assert_eq!(array("f32[3,<=5]{1,0:M(16)}").dynamic_size_metadata_bytes(), Ok(8));
-    assert_eq!(array("f32[3,5]").dynamic_size_metadata_bytes(), Ok(0));
-    assert!(array("s4[5]{0:E(4)}").is_packed_below_a_byte() && !array("s4[5]").is_packed_below_a_byte());
-}
-
-#[test]
-fn dimensions_and_orders() {
-    let shape = array("f32[2,1,5]{0,2,1}");
-    assert_eq!((shape.dimension(-3), shape.dimension(2)), (Ok(0), Ok(2)));
-    for number in [3, -4, i64::MIN, i64::MAX] {
-        assert_eq!(shape.dimension(number).unwrap_err().code(), "axis_out_of_range", "{number}");
-    }
-    assert!(!shape.layout().is_row_major() && array("f32[2,1,5]").layout().is_row_major());
-    assert!(array("f32[]").layout().is_row_major());
-    assert_eq!(array("f32[0,1,5]").true_rank(), 2);
-    // A size-1 dimension inside a tile counts: these two differ in memory.
-    let (a, b) = (array("f32[8,1,3]{2,1,0:T(8,128)}"), array("f32[8,1,3]{2,0,1:T(8,128)}"));
-    assert!(a.same_physical_order(&b) && !a.equal_but_for_size_one_dimensions(&b));
-    let (a, b) = (array("f32[4,1,8,3]{3,2,1,0:T(8,128)}"), array("f32[4,1,8,3]{3,2,0,1:T(8,128)}"));
-    assert!(a.equal_but_for_size_one_dimensions(&b));
-    assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,8,3]{3,2,0,1:T(8,128)S(1)}")));
-    assert!(!a.equal_but_for_size_one_dimensions(&array("s32[4,1,8,3]{3,2,1,0:T(8,128)}")));
-    assert!(!a.equal_but_for_size_one_dimensions(&array("f32[4,1,<=8,3]{3,2,1,0:T(8,128)}")));
+    assert_eq!((array("s4[5]{0:E(4)}").element_bits(), array("s4[5]").element_bits()), (4, 8));
 }
 
 #[test]
 fn index_and_pointer_types_of_sparse_arrays_are_unsigned() {
-    let layout = Layout::row_major(1);
-    assert_eq!(layout.clone().with_index_type(Some(DataType::U64)).unwrap().index_type(), Some(DataType::U64));
-    assert_eq!(layout.clone().with_index_type(None).unwrap().index_type(), None);
+    let with = |set: &dyn Fn(&mut Layout)| changed("f32[2]", set).map_err(|error| error.code());
+    assert_eq!(with(&|layout| layout.index_type = Some(DataType::U64)), Ok("f32[2]{0:#(u64)}".to_owned()));
     for data_type in [DataType::S32, DataType::F32, DataType::Pred] {
-        let errors =
-            [layout.clone().with_index_type(Some(data_type)), layout.clone().with_pointer_type(Some(data_type))];
-        for error in errors.map(Result::unwrap_err) {
-            assert_eq!(error.code(), "unsupported_data_type", "{data_type}");
-        }
+        assert_eq!(with(&|layout| layout.index_type = Some(data_type)), Err("unsupported_data_type"));
+        assert_eq!(with(&|layout| layout.pointer_type = Some(data_type)), Err("unsupported_data_type"));
     }
 }
 
@@ -251,7 +219,7 @@ fn tpu_orders_are_those_the_compiler_chooses() {
         let ours = bare.with_tpu_layout(generation.parse().unwrap()).unwrap();
         rows += 1;
         ranks[chosen.rank()] += 1;
-        moved += u32::from(!chosen.layout().is_row_major());
+        moved += u32::from(chosen.layout().minor_to_major() != Layout::row_major(chosen.rank()).minor_to_major());
         if ours != chosen || ours.physical_size_in_bytes() != bytes.parse().map_err(|_| unreachable!()) {
             wrong.push(format!("{generation}: {chosen} of {bytes} bytes, not {ours}"));
         }
@@ -286,12 +254,14 @@ fn tpu_layouts_of_known_arrays() {
 }
 
 #[test]
-fn memory_spaces_are_those_xla_keeps() {
-    let layout = Layout::new(&[1, 0]).unwrap();
-    assert_eq!(layout.clone().with_memory_space(127).unwrap().memory_space(), 127);
+fn parts_of_a_layout_are_those_xla_has() {
+    let with = |set: &dyn Fn(&mut Layout)| changed("f32[2,3]", set).map_err(|error| error.code());
+    assert_eq!(with(&|layout| layout.memory_space = 127), Ok("f32[2,3]{1,0:S(127)}".to_owned()));
     for space in [128, 256, u64::MAX] {
-        assert_eq!(layout.clone().with_memory_space(space).unwrap_err().code(), "out_of_limits");
+        assert_eq!(with(&|layout| layout.memory_space = space), Err("out_of_limits"));
     }
+    assert_eq!(with(&|layout| layout.tail_padding_alignment = 0), Err("zero_tail_alignment"));
+    assert_eq!(with(&|layout| layout.element_bits = Some(0)), Err("out_of_limits"));
 }
 
 /// What `ShapeUtil::ByteSizeOf` counts: tables of pointers, and arrays without their padding.
@@ -344,12 +314,10 @@ fn arrays_of_a_shape_have_paths_in_the_order_of_the_text() {
 fn arrays_without_a_bound_keep_their_parts() {
     let extents = [Extent::Unbounded, Extent::Bounded(16), Extent::Static(3)];
     let layout = Layout::new(&[0, 2, 1]).unwrap();
-    let shape = UnboundedArray::new(DataType::BF16, &extents, layout.clone()).unwrap();
-    assert_eq!((shape.data_type(), shape.extents(), shape.layout()), (DataType::BF16, &extents[..], &layout));
+    let shape = UnboundedArray { data_type: DataType::BF16, extents: extents.to_vec(), layout };
     assert_eq!(shape.to_string(), "bf16[?,<=16,3]{0,2,1}");
     assert_eq!("bf16[?,<=16,3]{0,2,1}".parse(), Ok(shape.clone()));
-    let error = UnboundedArray::new(DataType::BF16, &extents[..2], layout).unwrap_err();
-    assert_eq!(error.to_string(), "the number of dimensions in minor_to_major must be 2, one for each axis, but is 3");
+    assert_eq!("bf16[?,<=16,3]{1,0}".parse::<UnboundedArray>().unwrap_err().code(), "parse");
     assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
 }
 

@@ -37,20 +37,20 @@ fn check_array(array: &ArrayShape, recorded: &Value, input: &str) {
     let tiles: Vec<Value> = layout.tiles().iter().map(|tile| tile.entries().iter().map(entry).collect()).collect();
     assert_eq!(&tiles, recorded["tiles"].as_array().unwrap(), "{input}");
     for (number, key) in [
-        (layout.tail_padding_alignment(), "tail_padding_alignment_in_elements"),
-        (layout.element_bits().map_or(0, u64::from), "element_size_in_bits"),
-        (layout.memory_space(), "memory_space"),
-        (layout.metadata_prefix_bytes(), "dynamic_shape_metadata_prefix_bytes"),
+        (layout.tail_padding_alignment, "tail_padding_alignment_in_elements"),
+        (layout.element_bits.map_or(0, u64::from), "element_size_in_bits"),
+        (layout.memory_space, "memory_space"),
+        (layout.metadata_prefix_bytes, "dynamic_shape_metadata_prefix_bytes"),
     ] {
         assert_eq!(Some(number), recorded[key].as_u64(), "{input}: {key}");
     }
     for (data_type, key) in
-        [(layout.index_type(), "index_primitive_type"), (layout.pointer_type(), "pointer_primitive_type")]
+        [(layout.index_type, "index_primitive_type"), (layout.pointer_type, "pointer_primitive_type")]
     {
         assert_eq!(data_type.map(DataType::xla_name), recorded[key].as_str(), "{input}: {key}");
     }
     let splits = recorded["split_configs"].as_array().unwrap();
-    assert_eq!(layout.split_configs().len(), splits.len(), "{input}");
+    assert_eq!(layout.split_configs.len(), splits.len(), "{input}");
 }
 
 fn check_shape(shape: &Shape, recorded: &Value, input: &str) {

@@ -27,7 +27,7 @@ fn tensor_limits_are_those_of_the_specifications() {
     assert_eq!((map.stride_multiple, map.max_stride_bytes), (16, 0xff_ffff_ffff), "below 2^40");
     let webnn = Limits::webnn();
     assert_eq!((&*webnn.name, webnn.max_size, webnn.packed_outside), ("WebNN", 4_294_967_295, Some(1)));
-    assert!(webnn.zero_offset && webnn.told_strides && !webnn.zero_sizes);
+    assert!(webnn.zero_offset && webnn.takes_strides && !webnn.zero_sizes);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     };
     // The last axis is dense, the others are as they did: the column axis was the inner one.
     let mut dense = Limits::none();
-    (dense.told_strides, dense.unit_inner_stride) = (true, true);
+    (dense.takes_strides, dense.unit_inner_stride) = (true, true);
     assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
     // One row for all indices stays one where only another stride has to change.
     dense.max_stride = 1 << 20;
@@ -82,7 +82,7 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     // An axis of one index repeats nothing, and its stride is not a gap and in no wrong order.
     assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
     let mut ordered = Limits::none();
-    (ordered.told_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
+    (ordered.takes_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
     assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
     // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
     ordered.packed_outside = Some(2);
@@ -99,7 +99,7 @@ fn gaps_are_overwritten_only_where_there_are_any() {
     let report = |text: &str| {
         let desc: BufferTensorDesc = text.parse().unwrap();
         let bytes = desc.total_tensor_size_in_bytes();
-        validate(&desc, &Buffer::new(bytes, 0, Role::Output), &Limits::by_name("directml:2.0").unwrap()).unwrap()
+        validate(&desc, &Buffer::new(bytes, 0, Role::Output), &"directml:2.0".parse::<Limits>().unwrap()).unwrap()
     };
     let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
     assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
@@ -126,8 +126,8 @@ fn every_limit_holds_what_is_as_large() {
         (3, "rank_limit", |limits, most| limits.max_rank = most.try_into().unwrap()),
         (24, "element_limit", |limits, most| limits.max_logical_elements = most),
         (4, "size_limit", |limits, most| limits.max_size = most),
-        (40, "stride_limit", |limits, most| (limits.told_strides, limits.max_stride) = (true, most)),
-        (160, "binding_limit", |limits, most| (limits.told_strides, limits.max_extent) = (true, most)),
+        (40, "stride_limit", |limits, most| (limits.takes_strides, limits.max_stride) = (true, most)),
+        (160, "binding_limit", |limits, most| (limits.takes_strides, limits.max_extent) = (true, most)),
         (126, "binding_limit", |limits, most| limits.max_binding = most),
         (256, "buffer_limit", |limits, most| limits.max_buffer = most),
     ];

@@ -27,21 +27,6 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
     assert_eq!(fused.span(), (1000 + 200 + 20, 160 + 24));
 }
 
-/// Kernels over vectors take units of powers of two up to a micro-tile; few rows or columns are interleaved
-/// instead.
-#[test]
-fn long_planes_of_units_that_fill_vectors_are_panelled() {
-    let panelled =
-        |unit, rows, columns| plane(unit, Axis::new(rows, 1 << 16), Axis::new(columns, 1 << 16)).is_panelled();
-    let (few, more) = (MOST_INTERLEAVED, MOST_INTERLEAVED + 1);
-    for unit in [1, 2, 4, 8, 16] {
-        assert!(panelled(unit, more, more), "{unit}");
-    }
-    assert!(!panelled(3, more, more) && !panelled(2 * MICRO_TILE, more, more));
-    assert!(!panelled(4, few, more) && !panelled(4, more, few) && !panelled(4, few, few));
-    assert!(!panelled(3, few, few) && panelled(4, 1000, 1000));
-}
-
 #[test]
 fn rows_are_interleaved_into_a_dense_one() {
     // Four rows of 100, 800 apart, into rows of 4.

@@ -23,20 +23,28 @@ fn recorded_answers() {
         cache(0x400_4163, 0x3c0_003f, 0x7_7fff),
     ];
     let nothing = cache(0, 0, 0);
-    let (amd, intel) = (true, false);
-    for (answers, l1, l1_ways, l2, l2_inclusive) in [
-        (&zen5[..], 48 << 10, 12, 1 << 20, amd),
-        (&skylake[..], 32 << 10, 8, 256 << 10, intel),
-        (&xeon[..], 48 << 10, 12, 2 << 20, intel),
-    ] {
+    for (answers, l1, l1_ways, l2) in
+        [(&zen5[..], 48 << 10, 12, 1 << 20), (&skylake[..], 32 << 10, 8, 256 << 10), (&xeon[..], 48 << 10, 12, 2 << 20)]
+    {
         let at = |i: u32| answers.get(usize::try_from(i).unwrap()).copied().unwrap_or(nothing);
-        let traits = Traits { l1, l1_ways, l2, l2_inclusive, line: 64, source: TraitSource::Cpuid };
-        assert_eq!(described(at, l2_inclusive), Some(traits));
-        // What a leaf says itself.
-        let inclusive = |i: u32| CpuidResult { edx: 2, ..at(i) };
-        assert_eq!(described(inclusive, false), Some(Traits { l2_inclusive: true, ..traits }));
+        assert_eq!(caches(at), Some(Traits { model: None, l1, l1_ways, l2, line: 64 }));
     }
-    assert_eq!(described(|_| nothing, false), None);
+    assert_eq!(caches(|_| nothing), None);
     // One that repeats its L1 for ever has no L2.
-    assert_eq!(described(|_| zen5[0], false), None);
+    assert_eq!(caches(|_| zen5[0]), None);
+}
+
+/// Recorded of a Zen 3, a Zen 5 and a Sapphire Rapids; what a Hygon CPU, whose name is another, says last.
+#[test]
+fn recorded_models() {
+    let named = |name: &[u8; 12], eax| {
+        let [ebx, edx, ecx] = [0, 4, 8].map(|at| u32::from_le_bytes(name[at..at + 4].try_into().unwrap()));
+        model(&CpuidResult { eax: 16, ebx, ecx, edx }, &CpuidResult { eax, ebx: 0, ecx: 0, edx: 0 })
+    };
+    let amd = |family, number| Some(Model { vendor: Vendor::Amd, family, number });
+    assert_eq!(named(b"AuthenticAMD", 0xa0_0f11), amd(0x19, 1));
+    assert_eq!(named(b"AuthenticAMD", 0xb0_0f21), amd(0x1a, 2));
+    let intel = Model { vendor: Vendor::Intel, family: 6, number: 0x8f };
+    assert_eq!(named(b"GenuineIntel", 0x8_06f8), Some(intel));
+    assert_eq!(named(b"HygonGenuine", 0x90_0f11), None);
 }

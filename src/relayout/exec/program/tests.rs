@@ -9,12 +9,12 @@
 
 use proptest::prelude::*;
 
+use super::super::super::cpu_family::CpuFamily;
 use super::super::super::plan::machine::Knobs;
 use super::super::super::plan::passes::Passes;
 use super::super::super::plan::program::planned_in;
 use super::super::super::plan::together::Parts;
 use super::*;
-use strided_copy::Traits;
 
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
@@ -24,7 +24,7 @@ use crate::notation::Notated;
 fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize) {
     let map = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
     let (from, to) = (map(from), map(to));
-    let knobs = Knobs { streaming_from: 0, ..Knobs::new(&Traits::ASSUMED) };
+    let knobs = Knobs { streaming_from: 0, ..Knobs::of_family(CpuFamily::Neutral) };
     let Passes::Direct(mut program) = Passes::new(&from, &to, &[], &knobs).unwrap() else { panic!("several passes") };
     let plan = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs);
     let boxes: Vec<CopyBox> = program.boxes.iter().collect();

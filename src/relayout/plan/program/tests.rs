@@ -1,12 +1,10 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use super::super::cost::LONGEST_JOINED;
 use super::super::passes::Passes;
 use super::super::tests::{z3, z5};
 use super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
-use strided_copy::Traits;
 
 fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()
@@ -52,8 +50,9 @@ fn stores_and_prefetches_depend_on_what_is_read_and_written() {
         assert_eq!((program.streaming, program.prefetch), (streaming, prefetch), "{read} and {written}");
         // Only streamed runs are joined, and no box of them is in the cache; that is all that is changed of
         // the knobs.
-        let (joined_up_to, in_l2) = if streaming { (LONGEST_JOINED, 0) } else { (0, knobs.in_l2) };
-        assert_eq!(program.knobs, Knobs { joined_up_to, in_l2, ..knobs });
+        let rules = Rules { joins_tiles: streaming, ..knobs.rules };
+        let in_l2 = if streaming { 0 } else { knobs.in_l2 };
+        assert_eq!(program.knobs, Knobs { rules, in_l2, ..knobs });
     }
 }
 
@@ -85,24 +84,6 @@ fn a_few_boxes_are_planned_ahead_and_more_are_cut() {
     assert_eq!(boxes(7), (128, 0, Some(128)));
     assert_eq!((MOST_CUT_BOXES, boxes(12)), (4096, (4096, 0, Some(4096))));
     assert_eq!(boxes(13), (8192, 0, None));
-}
-
-#[test]
-fn plans_say_which_settings_matter_for_them() {
-    // Tiles of 8 rows of 128 bytes to rows of 8192, and the other way; a transpose; rows.
-    let (tiles, rows, columns) = ("s8[8192,8192]{1,0:T(8,128)(4,1)}", "s8[8192,8192]{1,0}", "s8[8192,8192]{0,1}");
-    for (from, to, short_runs, panels) in [
-        (tiles, rows, true, false),
-        (rows, tiles, false, false),
-        (rows, columns, false, true),
-        (rows, rows, false, false),
-        ("u8[64,300]{1,0:E(4)}", "u8[64,300]{0,1:E(4)}", false, false),
-    ] {
-        let from = from.replace("u8", "u4");
-        let to = to.replace("u8", "u4");
-        let program = program(&from, &to, &z3());
-        assert_eq!((program.has_short_runs(), program.has_panels()), (short_runs, panels), "{from} to {to}");
-    }
 }
 
 /// Such a copy changes bytes in part, which a destination that is not read cannot.
@@ -140,16 +121,4 @@ fn boxes_of_a_piece_are_planned_as_those_of_the_whole() {
     let piece = whole.of_boxes(whole.boxes.iter().take(1).collect()).unwrap();
     assert_eq!((piece.prepared.len(), piece.boxes.count()), (1, 0));
     assert!(piece.streaming && piece.prefetch && piece.knobs == whole.knobs && piece.widths == whole.widths);
-}
-
-/// On Z4, in registers of a line: where both pitches are whole pages.
-#[test]
-fn panels_at_whole_pages_may_be_staged() {
-    let z4 = Knobs::new(&Traits { l2: 1 << 20, ..Traits::ASSUMED });
-    let stages = |sizes: &str| {
-        let side = |order: &str| format!("{sizes}{{{order}}}");
-        program(&side("1,0"), &side("0,1"), &z4).stages_panels()
-    };
-    let sizes = ["u8[4096,4096]", "f16[4096,4096]", "f64[4096,4096]", "f32[4096,4080]", "f32[4080,4096]"];
-    assert_eq!(sizes.map(stages), [true, true, true, false, false]);
 }

@@ -1,6 +1,6 @@
 #![allow(clippy::arithmetic_side_effects, clippy::integer_division, reason = "a test may panic")]
 
-use strided_copy::Traits;
+use super::super::super::cpu_family::CpuFamily;
 
 use super::*;
 
@@ -8,10 +8,10 @@ fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
     Plane { unit, columns, rows, micro_tile: None }
 }
 
-/// On machines whose `staged_units` is [`BY_PITCHES`].
+/// [`Staged::ByPitches`].
 #[test]
 fn panels_are_staged_where_lines_one_by_one_conflict() {
-    let knobs = Knobs::new(&Traits { l1_ways: 8, l2: 1 << 20, ..Traits::ASSUMED });
+    let knobs = Knobs::of_family(CpuFamily::Zen4);
     let staged = |unit: usize, source, destination, register: usize| {
         staged_run(&plane(unit, Axis::new(512, source), Axis::new(512, destination)), &knobs, register / unit) > 0
     };
@@ -28,4 +28,22 @@ fn panels_are_staged_where_lines_one_by_one_conflict() {
     // A destination row has to be as long as a run.
     let short = plane(1, Axis::new(255, 8192 + 64), Axis::new(512, 8192));
     assert_eq!(staged_run(&short, &knobs, 64), 0);
+}
+
+#[test]
+fn panels_are_staged_as_the_family_wants_it() {
+    let rows = Axis::new(512, 8192);
+    let constant = plane(1, rows.clone(), Axis::new(512, 8192));
+    let table = plane(1, rows, Axis::new(8, 1).inside(64, 4096));
+    for (family, runs) in [
+        (CpuFamily::Neutral, [0, 0, 0]),
+        (CpuFamily::Zen5, [0, 0, 0]),
+        (CpuFamily::Zen4, [STAGED_RUN, STAGED_RUN, 0]),
+        (CpuFamily::SapphireRapids, [STAGED_RUN, 0, STAGED_TABLE_RUN]),
+    ] {
+        let knobs = Knobs::of_family(family);
+        let staged =
+            [staged_run(&constant, &knobs, 64), staged_run(&constant, &knobs, 15), staged_run(&table, &knobs, 64)];
+        assert_eq!(staged, runs, "{family}");
+    }
 }

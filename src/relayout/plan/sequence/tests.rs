@@ -1,6 +1,6 @@
 //! What is read front to back, and what is not.
 
-use strided_copy::Traits;
+use super::super::super::cpu_family::CpuFamily;
 use strided_copy::nest::{
     Axis, BitInterleave, Direction, MicroKernel, NestLoop, PackedWords, Plane, Stride, WidthChange, WidthRow,
 };
@@ -75,10 +75,10 @@ fn loops_continue_a_sequence_from_the_innermost_on() {
 }
 
 #[test]
-fn a_sequence_is_followed_where_the_cache_has_few_ways() {
-    let knobs = |l1_ways| Knobs::new(&Traits { l1_ways, ..Traits::ASSUMED });
+fn a_sequence_is_followed_where_the_hardware_does() {
     let copy = |run| MicroKernel::Copy { run, count: Stride::ONCE };
-    for (run, ways, followed) in [(FOLLOWED, 8, true), (FOLLOWED, 9, false), (FOLLOWED - 1, 8, false)] {
-        assert_eq!(is_followed(&copy(run), &[], &knobs(ways)), followed, "{run} {ways}");
+    let (z3, z5) = (CpuFamily::Zen3, CpuFamily::Zen5);
+    for (run, family, followed) in [(FOLLOWED, z3, true), (FOLLOWED, z5, false), (FOLLOWED - 1, z3, false)] {
+        assert_eq!(is_followed(&copy(run), &[], &Knobs::of_family(family)), followed, "{run} {family}");
     }
 }

@@ -1,6 +1,6 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use super::super::tests::{copy_box, words, z5};
+use super::super::tests::{copy_box, words, z3, z5};
 use super::*;
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
@@ -135,7 +135,7 @@ fn words_are_unpacked_and_packed_without_a_stage() {
     assert_eq!(packed(1, &[(7, 1, 32), (32, 90, 1)]), "pack 7 words of 1 bits, 90 apart");
     assert_eq!((packed(1, &[(7, 1, 16), (16, 90, 1)]), packed(1, &[(7, 1, 33), (32, 90, 1)])), ("".into(), "".into()));
     // Short neighbours are joined, where the machine joins any.
-    let knobs = Knobs { joined_up_to: 128, ..z5() };
+    let knobs = z3();
     let joined = super::words(&copy_box(&[(8, 512, 64), (64, 8, 1), (8, 1, 8192)]), &change(4, 8), &knobs).unwrap();
     assert_eq!(words(&joined), "8 of 256>64 / unpack 64 words of 4 bits, 8192 apart");
     // Where the first element is stored.

@@ -1,0 +1,56 @@
+//! The structures of dlpack.h, field for field.
+
+use core::ffi::c_void;
+
+/// `DLDevice`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DlDevice {
+    /// `device_type`: 1 is the CPU, 2 CUDA, 7 Vulkan, 8 Metal, 15 WebGPU.
+    pub device_type: i32,
+    /// `device_id`.
+    pub device_id: i32,
+}
+
+/// `DLDataType`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DlDataType {
+    /// `code`: a value of `DLDataTypeCode`.
+    pub code: u8,
+    /// `bits` of one lane.
+    pub bits: u8,
+    /// `lanes`: usually 1.
+    pub lanes: u16,
+}
+
+/// `DLTensor`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DlTensor {
+    /// `data`.
+    pub data: *mut c_void,
+    /// `device`.
+    pub device: DlDevice,
+    /// `ndim`.
+    pub ndim: i32,
+    /// `dtype`.
+    pub dtype: DlDataType,
+    /// `shape`: `ndim` numbers.
+    pub shape: *mut i64,
+    /// `strides`: `ndim` numbers, in elements; null means packed, before version 1.2.
+    pub strides: *mut i64,
+    /// `byte_offset`: where the first element is, from `data`.
+    pub byte_offset: u64,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use core::mem::{align_of, offset_of, size_of};
+
+    assert!(size_of::<DlDevice>() == 8 && size_of::<DlDataType>() == 4);
+    assert!(size_of::<DlTensor>() == 48 && align_of::<DlTensor>() == 8);
+    assert!(offset_of!(DlTensor, device) == 8 && offset_of!(DlTensor, ndim) == 16);
+    assert!(offset_of!(DlTensor, dtype) == 20 && offset_of!(DlTensor, shape) == 24);
+    assert!(offset_of!(DlTensor, strides) == 32 && offset_of!(DlTensor, byte_offset) == 40);
+};

@@ -1,0 +1,37 @@
+//! Lists of C interfaces: a pointer and a length.
+#![allow(unsafe_code, reason = "a list of a C interface is a raw pointer")]
+
+use core::slice;
+
+use crate::checked::narrow;
+use crate::error::Error;
+
+/// The most numbers of a list that is read.
+const MAX_LENGTH: usize = 1 << 16;
+
+/// The `length` numbers at `start`. Of an empty list the pointer is not looked at.
+///
+/// # Errors
+///
+/// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a pointer that is null or not aligned;
+/// [`Error::OutOfLimits`] for more than 65,536 numbers.
+///
+/// # Safety
+///
+/// `start` must be null, unaligned, or valid for reads of `length` numbers, which do not change as long as the
+/// slice lives.
+pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: usize) -> Result<&'a [T], Error> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if start.is_null() || !start.is_aligned() {
+        return Err(Error::bad_pointer(what, align_of::<T>()));
+    }
+    if length > MAX_LENGTH {
+        let what = "the length of a list";
+        return Err(Error::OutOfLimits { what, value: narrow(length, what)?, min: 0, max: narrow(MAX_LENGTH, what)? });
+    }
+    // SAFETY: not null, aligned, and at most `MAX_LENGTH` numbers, so their bytes fit an `isize`; the caller
+    // promises the rest.
+    Ok(unsafe { slice::from_raw_parts(start, length) })
+}

@@ -1,0 +1,167 @@
+//! Families of CPUs, and the rules of a plan that differ between them.
+
+use std::fmt;
+
+use strided_copy::{Model, Traits, Vendor};
+
+/// A family of CPUs that copies were measured on. Plans are made for the family of the CPU that they are
+/// made on; every CPU that is not in the list, and every ARM, is [`Neutral`](Self::Neutral).
+///
+/// ```
+/// use tensor_layout::relayout::CpuFamily;
+///
+/// println!("plans are made for {}", CpuFamily::of_this_cpu());
+/// assert_eq!(CpuFamily::Zen4.to_string(), "Zen 4");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CpuFamily {
+    /// No rule that was found on one machine alone.
+    Neutral,
+    /// AMD family 19h, models 00h to 0Fh and 20h to 5Fh.
+    Zen3,
+    /// AMD family 19h, all other models.
+    Zen4,
+    /// AMD family 1Ah.
+    Zen5,
+    /// Intel Xeon from Sapphire Rapids on: family 6, models 8Fh, CFh, ADh and AEh.
+    SapphireRapids,
+}
+
+impl CpuFamily {
+    /// All families.
+    pub const ALL: [CpuFamily; 5] =
+        [CpuFamily::Neutral, CpuFamily::Zen3, CpuFamily::Zen4, CpuFamily::Zen5, CpuFamily::SapphireRapids];
+
+    /// The family of the CPU that this runs on.
+    #[must_use]
+    pub fn of_this_cpu() -> CpuFamily {
+        Self::of(Traits::of_this_cpu().model)
+    }
+
+    /// AMD's revision guides of family 19h and 1Ah; Intel SDM vol. 4, table 2-1.
+    pub(crate) fn of(model: Option<Model>) -> CpuFamily {
+        let Some(Model { vendor, family, number }) = model else { return CpuFamily::Neutral };
+        match (vendor, family, number) {
+            (Vendor::Amd, 0x19, 0..=0x0f | 0x20..=0x5f) => CpuFamily::Zen3,
+            (Vendor::Amd, 0x19, _) => CpuFamily::Zen4,
+            (Vendor::Amd, 0x1a, _) => CpuFamily::Zen5,
+            (Vendor::Intel, 6, 0x8f | 0xcf | 0xad | 0xae) => CpuFamily::SapphireRapids,
+            _ => CpuFamily::Neutral,
+        }
+    }
+
+    /// The caches of the server CPUs of the family.
+    pub(crate) fn traits(self) -> Traits {
+        let caches = |l1: usize, l1_ways, l2: usize| Traits { l1: l1 << 10, l1_ways, l2: l2 << 10, ..Traits::ASSUMED };
+        match self {
+            CpuFamily::Neutral => Traits::ASSUMED,
+            CpuFamily::Zen3 => caches(32, 8, 512),
+            CpuFamily::Zen4 => caches(32, 8, 1024),
+            CpuFamily::Zen5 => caches(48, 12, 1024),
+            CpuFamily::SapphireRapids => caches(48, 12, 2048),
+        }
+    }
+
+    pub(crate) fn rules(self) -> Rules {
+        match self {
+            CpuFamily::Neutral => Rules::NEUTRAL,
+            CpuFamily::Zen3 => Rules { follows_rows: true, joins_tiles: true, ..Rules::NEUTRAL },
+            CpuFamily::Zen4 => {
+                Rules { follows_rows: true, unpacks_front_to_back: true, staged: Staged::ByPitches, ..Rules::NEUTRAL }
+            }
+            CpuFamily::Zen5 => Rules { permuted: true, next_block_in_l1: true, ..Rules::NEUTRAL },
+            CpuFamily::SapphireRapids => Rules {
+                panel_width: 1 << 9,
+                panels_in_l1: true,
+                staged: Staged::InLongRegisters,
+                stages_whole_lines: false,
+                ..Rules::NEUTRAL
+            },
+        }
+    }
+}
+
+impl fmt::Display for CpuFamily {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            CpuFamily::Neutral => "an unknown CPU",
+            CpuFamily::Zen3 => "Zen 3",
+            CpuFamily::Zen4 => "Zen 4",
+            CpuFamily::Zen5 => "Zen 5",
+            CpuFamily::SapphireRapids => "Sapphire Rapids",
+        })
+    }
+}
+
+/// What differs between families, by trial on the machines of docs/PERFORMANCE.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Bytes of a row of a panel where the pitch is not a multiple of a page: lines at one offset of
+    /// different pages are read in runs.
+    pub(crate) panel_width: usize,
+    /// The next panel of units of four bytes and more is prefetched into the L1 cache, not L2: where L2 does
+    /// not hold what L1 holds.
+    pub(crate) panels_in_l1: bool,
+    /// The hardware prefetcher follows all rows of a tile, which are then read in turns (Zen 4); on Zen 5
+    /// they are read two by two.
+    pub(crate) follows_rows: bool,
+    /// Past the cache, short runs of neighbouring tiles are joined: rows of tiles evict each other from 8
+    /// ways (Zen 3). On Zen 5 and Zen 4 joining costs.
+    pub(crate) joins_tiles: bool,
+    /// Past the cache, elements that are unpacked are read front to back (Zen 4; not Sapphire Rapids).
+    pub(crate) unpacks_front_to_back: bool,
+    /// In the L2 cache, an order that hardware prefetchers do not follow: their lines are pushed out before
+    /// they are used (Zen 5).
+    pub(crate) permuted: bool,
+    /// The next block of a panel is prefetched into the L1 cache, into which L2 gives what it was given
+    /// (Zen 5).
+    pub(crate) next_block_in_l1: bool,
+    /// Which panels are staged past the cache.
+    pub(crate) staged: Staged,
+    /// Through the cache, blocks of registers as long as a line are staged, too: each such register writes a
+    /// line once (Sapphire Rapids: it does not pay).
+    pub(crate) stages_whole_lines: bool,
+}
+
+/// Which panels are staged before they are streamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Staged {
+    Never,
+    /// Those of constant pitches, as the pitches want it (Zen 4).
+    ByPitches,
+    /// Those of constant pitches in registers of 16 units and more, and those by tables of offsets.
+    InLongRegisters,
+}
+
+impl Rules {
+    const NEUTRAL: Rules = Rules {
+        panel_width: 1 << 8,
+        panels_in_l1: false,
+        follows_rows: false,
+        joins_tiles: false,
+        unpacks_front_to_back: false,
+        permuted: false,
+        next_block_in_l1: false,
+        staged: Staged::Never,
+        stages_whole_lines: true,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_by_model() {
+        let amd = |family, number| CpuFamily::of(Some(Model { vendor: Vendor::Amd, family, number }));
+        let intel = |number| CpuFamily::of(Some(Model { vendor: Vendor::Intel, family: 6, number }));
+        // Milan, Vermeer, Cezanne; Genoa, Raphael, Bergamo; Turin; Rome.
+        assert_eq!([1, 0x21, 0x50].map(|number| amd(0x19, number)), [CpuFamily::Zen3; 3]);
+        assert_eq!([0x11, 0x61, 0xa0].map(|number| amd(0x19, number)), [CpuFamily::Zen4; 3]);
+        assert_eq!((amd(0x1a, 2), amd(0x17, 0x31)), (CpuFamily::Zen5, CpuFamily::Neutral));
+        // Sapphire, Emerald and Granite Rapids; Ice Lake.
+        assert_eq!([0x8f, 0xcf, 0xad].map(intel), [CpuFamily::SapphireRapids; 3]);
+        assert_eq!((intel(0x6a), CpuFamily::of(None)), (CpuFamily::Neutral, CpuFamily::Neutral));
+    }
+}
