@@ -12,6 +12,7 @@ extern crate alloc;
 mod checked;
 mod dims;
 mod error;
+mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;

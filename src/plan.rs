@@ -4,12 +4,18 @@
 //! of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and offsets of a descriptor.
 //!
 //! ```
-//! use tensor_layout::plan::Digit;
+//! use tensor_layout::plan::{Digit, TileGroup, TileLevel};
 //! use tensor_layout::{ArrayShape, ToIndexMap};
 //!
 //! let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
 //! let strides = |digits: &[Digit]| digits.iter().map(|digit| digit.stride).collect::<Vec<_>>();
 //! assert_eq!(strides(map.components()[1].chain.digits()), [4, 1]);
+//!
+//! // Where `*` joins what does not line up, there are tiles, level by level, and no digits.
+//! let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+//! let level: &TileLevel = &map.levels().expect("a `*`").levels()[1];
+//! let group: &TileGroup = &level.groups()[0];
+//! assert_eq!(group.bounds(), [2, 3]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 

@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tensor_layout::notation::Notated;
 use tensor_layout::upload::{
-    Buffer, Errors, Limits, Role, UploadReport, channel_conflict, suggest, validate, validate_box, validate_description,
+    Buffer, ChannelConflict, Errors, Limits, Role, Suggestion, UploadReport, channel_conflict, suggest, validate,
+    validate_box, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
@@ -58,85 +59,110 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output) -> Result<Verdict, Stop> {
-    let (desc, remark, min_size) = match read(layout) {
-        Ok(parts) => parts,
+    let answer = match Answer::of(layout, arguments, limits) {
+        Ok(answer) => answer,
         Err(error) => return output.refuse(layout, &error),
     };
-    let role = match arguments.role {
-        RoleName::Input => Role::Input,
-        RoleName::Output => Role::Output,
-    };
-    let description = validate_description(&desc, limits);
-    let needed = needed_buffer(&description, arguments.offset);
-    let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-    let result = validate(&desc, &Buffer::new(length, arguments.offset, role), limits);
-    let (report, mut errors) = match &result {
-        Ok(report) => (report, Vec::new()),
-        Err(errors) => (&*errors.report, errors.to_vec()),
-    };
-    if let Some(sizes) = &arguments.box_sizes {
-        errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
-    }
-    // Other strides do not help where only the offset in the buffer is wrong.
-    let suggestion = suggest(&desc, limits).ok().filter(|_| description.is_err());
-    let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
     if output.is_json() {
-        let list = errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
-        let object = Object::default()
-            .with("ok", errors.is_empty())
-            .with("min_size_in_bytes", min_size)
-            .with("errors", Value::Array(list.collect()))
+        output.line(answer.object(layout))?;
+    } else {
+        output.line(layout)?;
+        for line in answer.lines() {
+            output.line(format_args!("  {line}"))?;
+        }
+        if answer.errors.is_empty() {
+            output.line("ok")?;
+        }
+        for error in &answer.errors {
+            output.complain(&error.to_string())?;
+        }
+    }
+    Ok(Verdict::well_if(answer.errors.is_empty()))
+}
+
+/// What was found of one tensor.
+struct Answer {
+    desc: BufferTensorDesc,
+    /// What is bound, if it is not the layout itself.
+    remark: Option<&'static str>,
+    min_size: u64,
+    report: UploadReport,
+    errors: Vec<Error>,
+    needed: Option<u64>,
+    /// Whether the length of the buffer was given.
+    has_length: bool,
+    suggestion: Option<Suggestion>,
+    conflict: Option<ChannelConflict>,
+}
+
+impl Answer {
+    fn of(layout: &str, arguments: &Arguments, limits: &Limits) -> Result<Answer, Error> {
+        let (desc, remark, min_size) = read(layout)?;
+        let role = match arguments.role {
+            RoleName::Input => Role::Input,
+            RoleName::Output => Role::Output,
+        };
+        let description = validate_description(&desc, limits);
+        let needed = needed_buffer(&description, arguments.offset);
+        let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
+        let (report, mut errors) = match validate(&desc, &Buffer::new(length, arguments.offset, role), limits) {
+            Ok(report) => (report, Vec::new()),
+            Err(errors) => (*errors.report.clone(), errors.to_vec()),
+        };
+        if let Some(sizes) = &arguments.box_sizes {
+            errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
+        }
+        // Other strides do not help where only the offset in the buffer is wrong.
+        let suggestion = suggest(&desc, limits).ok().filter(|_| description.is_err());
+        let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
+        let has_length = arguments.buffer.is_some();
+        Ok(Answer { desc, remark, min_size, report, errors, needed, has_length, suggestion, conflict })
+    }
+
+    fn object(&self, layout: &str) -> Object {
+        let report = &self.report;
+        let errors = self.errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
+        let suggestion = self.suggestion.as_ref().map(|found| {
+            let layout = found.desc.to_string();
+            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes })
+        });
+        Object::default()
+            .with("ok", self.errors.is_empty())
+            .with("min_size_in_bytes", self.min_size)
+            .with("errors", Value::Array(errors.collect()))
             .with("input", layout)
             .with("limits", &*report.limits)
-            .with("bound_as", desc.to_string())
+            .with("bound_as", self.desc.to_string())
             .with("exact_bytes", report.exact_bytes)
             .with("rounded_bytes", report.rounded_bytes)
             .with("total_bytes", report.total_bytes)
             .with("cpu_bytes", report.cpu_bytes)
             .with("padding", vec![report.padding.start, report.padding.end])
             .with("bound", vec![report.bound.start, report.bound.end])
-            .with("needed_buffer_bytes", needed)
+            .with("needed_buffer_bytes", self.needed)
             .with("gap_bits", u64::try_from(report.gap_bits).ok())
             .with("overwrites_gaps", report.overwrites_gaps)
             .with("alignment_required", report.alignment_required)
             .with("alignment_found", report.alignment_found)
             .with("index_width", report.index_width.to_string())
             .with("pieces", report.pieces.map(|pieces| pieces.number()))
-            .with(
-                "suggestion",
-                suggestion.map(|found| {
-                    let layout = found.desc.to_string();
-                    serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes })
-                }),
-            )
-            .with("warning", conflict.map(|conflict| conflict.to_string()));
-        output.line(object)?;
-    } else {
-        output.line(layout)?;
-        if let Some(remark) = remark {
-            output.line(format_args!("  {remark}: {desc}"))?;
-        }
-        for line in report.to_string().lines() {
-            output.line(format_args!("  {line}"))?;
-        }
-        if let (None, Some(needed)) = (arguments.buffer, needed) {
-            output.line(format_args!("  buffer           at least {}", long_bytes(needed)))?;
-        }
-        if let Some(found) = &suggestion {
-            let (bytes, before) = (found.bytes, found.source_bytes);
-            output.line(format_args!("  suggestion       {} ({bytes} bytes instead of {before})", found.desc))?;
-        }
-        if let Some(conflict) = &conflict {
-            output.line(format_args!("  warning          {conflict}"))?;
-        }
-        if errors.is_empty() {
-            output.line("ok")?;
-        }
-        for error in &errors {
-            output.complain(&error.to_string())?;
-        }
+            .with("suggestion", suggestion)
+            .with("warning", self.conflict.as_ref().map(ToString::to_string))
     }
-    Ok(Verdict::well_if(errors.is_empty()))
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
+        lines.extend(self.report.to_string().lines().map(str::to_owned));
+        if let (false, Some(needed)) = (self.has_length, self.needed) {
+            lines.push(format!("buffer           at least {}", long_bytes(needed)));
+        }
+        if let Some(found) = &self.suggestion {
+            let (bytes, before) = (found.bytes, found.source_bytes);
+            lines.push(format!("suggestion       {} ({bytes} bytes instead of {before})", found.desc));
+        }
+        lines.extend(self.conflict.as_ref().map(|conflict| format!("warning          {conflict}")));
+        lines
+    }
 }
 
 /// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or

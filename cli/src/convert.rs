@@ -135,46 +135,60 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         object = object.with("plan", plan.explain());
     }
     if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
-        let header = match is_npy(target).then(|| npy::Header::of(&to.map, &to.text)).transpose() {
-            Ok(header) => header,
-            Err(error) => return output.refuse("", &error),
-        };
-        let header = match header.as_ref().map(npy::write_header).transpose() {
-            Ok(header) => header.unwrap_or_default(),
-            Err(error) => return output.refuse("", &error),
-        };
-        let (file, start) = match source(input, &from, &plan)? {
-            Source::Of(file, start) => (file, start),
-            Source::Unfit(sentence) => {
-                output.complain(&format!("{} {sentence}", input.display()))?;
-                return Ok(Verdict::Failed);
-            }
-        };
-        let mut new = NewFile::create(target)?;
-        let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
-        new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
-        new.append(&header)?;
-        let source = file.get(start..).unwrap_or(&[]);
-        let bar = progress::bar(plan.destination_size_in_bytes());
-        let pieces = Pieces::of(&plan, PIECE).map_err(Halt::Refused);
-        let done = pieces.and_then(|pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
-        bar.finish_and_clear();
-        match done {
-            Ok(()) => {}
-            Err(Halt::Refused(error)) => return output.refuse(&input.to_string_lossy(), &error),
-            Err(Halt::Stop(stop)) => return Err(stop),
-        }
-        file.check_unchanged(input)?;
-        // Some systems replace no file that is mapped, and this may be the input's own name.
-        drop(file);
-        new.close()?.finish()?;
-        if !output.is_json() {
-            let size = long_bytes(plan.destination_size_in_bytes());
-            output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;
+        let verdict = write_file((input, &from), (target, &to), &plan, output)?;
+        if verdict == Verdict::Failed {
+            return Ok(verdict);
         }
     }
     if output.is_json() {
         output.line(object)?;
+    }
+    Ok(Verdict::Well)
+}
+
+/// Copies a file, piece by piece.
+fn write_file(
+    (input, from): (&Path, &Side),
+    (target, to): (&Path, &Side),
+    plan: &Relayout,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let header = match is_npy(target).then(|| npy::Header::of(&to.map, &to.text)).transpose() {
+        Ok(header) => header,
+        Err(error) => return output.refuse("", &error),
+    };
+    let header = match header.as_ref().map(npy::write_header).transpose() {
+        Ok(header) => header.unwrap_or_default(),
+        Err(error) => return output.refuse("", &error),
+    };
+    let (file, start) = match source(input, from, plan)? {
+        Source::Of(file, start) => (file, start),
+        Source::Unfit(sentence) => {
+            output.complain(&format!("{} {sentence}", input.display()))?;
+            return Ok(Verdict::Failed);
+        }
+    };
+    let mut new = NewFile::create(target)?;
+    let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
+    new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
+    new.append(&header)?;
+    let source = file.get(start..).unwrap_or(&[]);
+    let bar = progress::bar(plan.destination_size_in_bytes());
+    let pieces = Pieces::of(plan, PIECE).map_err(Halt::Refused);
+    let done = pieces.and_then(|pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
+    bar.finish_and_clear();
+    match done {
+        Ok(()) => {}
+        Err(Halt::Refused(error)) => return output.refuse(&input.to_string_lossy(), &error),
+        Err(Halt::Stop(stop)) => return Err(stop),
+    }
+    file.check_unchanged(input)?;
+    // Some systems replace no file that is mapped, and this may be the input's own name.
+    drop(file);
+    new.close()?.finish()?;
+    if !output.is_json() {
+        let size = long_bytes(plan.destination_size_in_bytes());
+        output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;
     }
     Ok(Verdict::Well)
 }

@@ -72,7 +72,7 @@ fn nest(copy: &CopyBox) -> Value {
             table => json!({ "extent": table.extent().to_string(), "table": true }),
         })
         .collect();
-    json!({ "source": copy.source().to_string(), "destination": copy.destination().to_string(), "loops": loops })
+    json!({ "source": copy.source.to_string(), "destination": copy.destination.to_string(), "loops": loops })
 }
 
 /// The runs that are contiguous on both sides, in the order of the loops: source, destination and length in
@@ -89,8 +89,7 @@ fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     let mut counters = vec![0_u64; outer.len()];
     while runs.len() < MOST_RUNS {
         let steps = outer.iter().zip(&counters);
-        let (source, destination) =
-            steps.fold((copy.source(), copy.destination()), |from, (step, &i)| at(step, i, from));
+        let (source, destination) = steps.fold((copy.source, copy.destination), |from, (step, &i)| at(step, i, from));
         runs.push([source, destination, length]);
         // The innermost loop counts fastest.
         let mut carried = true;

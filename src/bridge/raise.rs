@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 use crate::map::ToIndexMap;
+use crate::short_sort::sort_by_key;
 use crate::strided::BufferTensorDesc;
 use crate::tiled::{ArrayShape, Layout, Tile};
 
@@ -58,7 +59,7 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     let mut live: SmallVec<[(usize, u64, u64); 8]> =
         all().filter(|&(_, (&size, _))| is_live(size)).map(|(axis, (&size, &stride))| (axis, size, stride)).collect();
     // Stable, so that equal strides are reported in axis order.
-    live.sort_by_key(|&(_, _, stride)| stride);
+    sort_by_key(&mut live, |&(_, _, stride)| stride);
     if let Some((axis, ..)) = live.iter().find(|&&(_, _, stride)| stride == 0) {
         return Err(refuse(format!(
             "axis {axis} is broadcast (stride 0), and in tiles every element has a place of its own"

@@ -202,6 +202,13 @@ impl DataType {
     }
 
     /// The name that others have for the type, if they have the type.
+    ///
+    /// ```
+    /// use tensor_layout::{element::Naming, DataType};
+    ///
+    /// assert_eq!(DataType::F32.name_in(Naming::Numpy), Some("float32"));
+    /// assert_eq!(DataType::from_name_in(Naming::Numpy, "float32"), Some(DataType::F32));
+    /// ```
     #[must_use]
     pub fn name_in(self, naming: Naming) -> Option<&'static str> {
         let row = self.row();
@@ -239,6 +246,7 @@ impl DataType {
     ///
     /// // DML_TENSOR_DATA_TYPE_FLOAT16 is 2.
     /// assert_eq!(DataType::from_directml_value(2), Some(DataType::F16));
+    /// assert_eq!(DataType::F16.directml_value(), Some(2));
     /// assert_eq!(DataType::from_directml_value(0), None);
     /// ```
     #[must_use]

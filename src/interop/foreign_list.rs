@@ -18,8 +18,8 @@ const MAX_LENGTH: usize = 1 << 16;
 ///
 /// # Safety
 ///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, which do not change as long as the
-/// slice lives.
+/// `start` must be null, unaligned, or valid for reads of `length` numbers, which do not change as long as
+/// the slice lives.
 pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: usize) -> Result<&'a [T], Error> {
     if length == 0 {
         return Ok(&[]);

@@ -167,7 +167,7 @@ impl TryFrom<Fields> for BufferTensorDesc {
             .with_base_offset(fields.base_offset.unwrap_or(0))?
             .with_flags(fields.flags)
             .with_base_offset_alignment(fields.base_offset_alignment)?;
-        let desc = if fields.base_offset.is_some() { desc.as_part() } else { desc };
+        let desc = if fields.base_offset.is_some() { desc.into_part() } else { desc };
         match fields.total_tensor_size_in_bytes {
             Some(total) => desc.with_total_size_in_bytes(total),
             None => Ok(desc),

@@ -9,6 +9,7 @@
 )]
 
 use crate::checked::{Exact, count, next_index};
+use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::num::NonZeroU64;
@@ -230,7 +231,7 @@ impl BoxGroups {
 /// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged
 /// into it.
 fn simplified(mut loops: Loops) -> Loops {
-    loops.sort_by_key(|step| match step {
+    sort_by_key(&mut loops, |step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),
         Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
             (true, Reverse((*destination, *source)))

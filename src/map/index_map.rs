@@ -2,18 +2,16 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
 
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at};
-use crate::cursor::one_of;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 use super::digits::Chain;
+use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 use super::storage_rule::StorageRule;
 
@@ -51,62 +49,6 @@ impl Component {
             // Cannot saturate for an index inside the sizes: the extent was checked.
             number.times(size).plus(i)
         })
-    }
-}
-
-/// The form that a layout takes, the simplest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum LayoutClass {
-    /// One stride for each dimension: a [`BufferTensorDesc`](crate::BufferTensorDesc) of the same rank.
-    Affine,
-    /// Each dimension falls into digits that divide each other: a descriptor of higher rank.
-    Split,
-    /// Each dimension falls into digits, but some do not divide the ones above.
-    RaggedSplit,
-    /// Some dimensions can only be placed together.
-    Fused,
-    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings,
-    /// such as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked
-    /// for.)
-    Irreducible,
-}
-
-impl LayoutClass {
-    /// Every class, the simplest first.
-    pub const ALL: [LayoutClass; 5] = [
-        LayoutClass::Affine,
-        LayoutClass::Split,
-        LayoutClass::RaggedSplit,
-        LayoutClass::Fused,
-        LayoutClass::Irreducible,
-    ];
-
-    /// The class in snake case: `ragged_split`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            LayoutClass::Affine => "affine",
-            LayoutClass::Split => "split",
-            LayoutClass::RaggedSplit => "ragged_split",
-            LayoutClass::Fused => "fused",
-            LayoutClass::Irreducible => "irreducible",
-        }
-    }
-}
-
-impl fmt::Display for LayoutClass {
-    /// The [name](LayoutClass::name).
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for LayoutClass {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        one_of(text, "a class of layouts", &Self::ALL, LayoutClass::name)
     }
 }
 
@@ -372,6 +314,14 @@ impl IndexMap {
     }
 
     /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!(map.levels().map(|tiles| tiles.levels().len()), Some(2));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn levels(&self) -> Option<&TileLevels> {
         self.levels.as_deref()

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact};
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse;
@@ -98,7 +99,7 @@ impl<'a> Search<'a> {
                 extent = digit.divisor.get();
             }
         }
-        unknowns.sort_by_key(|unknown| core::cmp::Reverse(unknown.stride));
+        sort_by_key(&mut unknowns, |unknown| core::cmp::Reverse(unknown.stride));
         let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().plus(1));
         let mut sum = 0_u64;
         for (unknown, slot) in unknowns.iter().zip(&mut largest).rev() {

@@ -55,11 +55,15 @@ mod from_tiles;
 mod injective;
 mod invariants;
 mod inverse;
+mod layout_class;
 mod levels;
+mod mixed_radix;
 mod normal_form;
+mod offset_box;
 mod padding;
 mod places;
 mod refine;
+mod reshape;
 mod reversed;
 mod storage_rule;
 #[cfg(test)]
@@ -67,7 +71,8 @@ mod tests;
 mod view;
 
 pub use equality::same_layout;
-pub use index_map::{IndexMap, LayoutClass, ToIndexMap};
+pub use index_map::{IndexMap, ToIndexMap};
+pub use layout_class::LayoutClass;
 pub use storage_rule::StorageRule;
 
 pub(crate) use boxes::BoxGroups;
@@ -83,7 +88,8 @@ pub(crate) mod plan {
     pub use super::index_map::Component;
     pub use super::inverse::INVERSE_WORK_LIMIT;
     pub use super::levels::{TileGroup, TileLevel, TileLevels};
-    pub use super::padding::{BufferBoxes, OffsetBox, PADDING_SEARCH_LIMIT};
+    pub use super::offset_box::{BufferBoxes, OffsetBox};
+    pub use super::padding::PADDING_SEARCH_LIMIT;
     pub use super::places::DigitPlace;
     pub use super::refine::Loop;
 }

@@ -6,6 +6,7 @@
 //! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
 
 use crate::checked::Exact;
+use crate::short_sort::sort_by;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -29,7 +30,7 @@ pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
             components.push(Component { dims, extent: position.bound, chain: position.chain });
         }
     }
-    components.sort_by(|a, b| a.dims.cmp(&b.dims));
+    sort_by(&mut components, |a, b| a.dims.cmp(&b.dims));
     Some(components)
 }
 

@@ -1,6 +1,7 @@
 //! The digits of a map as places of its offsets.
 
 use crate::checked::Exact;
+use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -65,7 +66,7 @@ impl IndexMap {
                 above = digit.divisor.get();
             }
         }
-        places.sort_by_key(|place| Reverse(place.stride));
+        sort_by_key(&mut places, |place| Reverse(place.stride));
         places
     }
 }

@@ -9,6 +9,7 @@ use crate::checked::{self, ELEMENTS, OFFSET, PHYSICAL};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::IndexMap;
+use crate::short_sort::sort_by_key;
 use crate::strided::Slice;
 
 use super::expression::{Values, refused};
@@ -147,7 +148,7 @@ impl Rule<'_> {
             }
         }
         let major_first = |dimension: &mut Vec<&Digit>| {
-            dimension.sort_by_key(|digit| Reverse(digit.divisor));
+            sort_by_key(dimension, |digit| Reverse(digit.divisor));
             dimension.iter().map(|digit| (digit.extent, digit.stride)).collect()
         };
         let dimensions: Vec<Vec<(u64, u64)>> = dimensions.iter_mut().map(major_first).collect();

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 #[cfg(feature = "named")]
 use crate::named::known_as;
+use crate::short_sort::sort_by_key;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 
 use super::strided::{Strided, list};
@@ -258,7 +259,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     // Axes longer than 1, the slowest first; the others follow the axis before them.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
-        order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
+        sort_by_key(&mut order, |&axis| core::cmp::Reverse(stride(axis)));
         let mut packed = 1_u64;
         let mut inner = None;
         for &axis in order.iter().rev() {

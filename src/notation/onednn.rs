@@ -28,6 +28,7 @@ use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::short_sort::sort_by_key;
 use crate::tiled::{ArrayShape, Layout, Tile};
 
 /// The most dimensions a oneDNN memory descriptor has (`DNNL_MAX_NDIMS`).
@@ -260,7 +261,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
         let placed = list.iter().enumerate();
         digits.extend(placed.map(|(above, &(values, stride))| (stride, dimension, values, above)));
     }
-    digits.sort_by_key(|&(stride, ..)| stride);
+    sort_by_key(&mut digits, |&(stride, ..)| stride);
     let mut left: SmallVec<[usize; 8]> = dimensions.iter().map(Vec::len).collect();
     let mut blocks = Vec::new();
     let first = digits.first().map_or(map.physical_elements(), |&(stride, ..)| stride);

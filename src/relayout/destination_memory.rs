@@ -11,12 +11,12 @@
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
 /// let relayout = Relayout::new(&rows, &columns)?.with_destination(DestinationMemory::Reused);
-/// # let _ = relayout;
+/// assert!(relayout.explain().contains("non-temporal stores: from 16 MiB"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DestinationMemory {
-    /// Nothing is known: as [`Fresh`](Self::Fresh).
+    /// Nothing is known: as [`Fresh`](Self::Fresh), which costs less where it is wrong.
     #[default]
     Unknown,
     /// It was never written, or not for long: copies store past the cache from 8 MiB on, read and written

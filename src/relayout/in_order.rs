@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
+use crate::short_sort::sort_by_key;
 
 /// Runs that move together, in rising order on both sides.
 pub(super) struct Moves {
@@ -68,7 +69,7 @@ impl Moves {
 /// side. `None` if they do not nest in one order on both sides.
 fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     copy.loops.retain(|step| step.extent() > 1);
-    copy.loops.sort_by_key(|step| match step {
+    sort_by_key(&mut copy.loops, |step| match step {
         Loop::Strided { source, .. } => Reverse(*source),
         Loop::Reversed { .. } | Loop::Table(_) => Reverse(u64::MAX),
     });

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::checked;
 use crate::error::Error;
 use crate::map::CopyBox;
+use crate::short_sort::sort_by_key;
 
 use super::exec;
 use super::plan::clip::{self, Room, Spanned};
@@ -172,7 +173,7 @@ impl Relayout {
         let components = self.destination.components().iter();
         let mut steps: Vec<u64> =
             components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
-        steps.sort_by_key(|&step| Reverse(step));
+        sort_by_key(&mut steps, |&step| Reverse(step));
         let base = self.destination.base();
         let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);
         let pieces = u64::try_from(pieces).unwrap_or(u64::MAX);

@@ -28,6 +28,7 @@ const LOGICAL: &[u8] = b"GNOCIDHW";
 ///
 /// assert_eq!(AxisOrder::NHWC.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
 /// assert_eq!("ba".parse::<AxisOrder>()?.strides(&[2, 3])?.as_slice(), [1, 2]);
+/// assert_eq!((AxisOrder::NHWC.rank(), AxisOrder::NHWC.axes().collect::<Vec<_>>()), (4, vec![0, 2, 3, 1]));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,15 +1,13 @@
 //! `BufferTensorDesc`: the descriptor itself.
 
-use core::hash::{Hash, Hasher};
-
 use crate::checked::{self, ELEMENTS, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::{ArgumentRule, Error};
 
-use super::axes::AxisOrder;
 use super::axis_list::AxisList;
 use super::size::{Extent, extent, size_in_bytes};
 
+mod equality;
 #[cfg(feature = "relayout")]
 mod identity;
 mod invariants;
@@ -124,74 +122,13 @@ impl BufferTensorDesc {
         Self::whole(data_type, axes, Extent { elements, span: elements }, false)
     }
 
-    /// Packed in the memory order `order`; `sizes` are in its logical order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RankMismatch`] or [`Error::Overflow`] as for [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
-    ///
-    /// let weights = BufferTensorDesc::with_order(DataType::F16, &[64, 3, 7, 7], "HWIO".parse()?)?;
-    /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn with_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
-        checked::product(sizes, ELEMENTS)?;
-        let strides = order.strides(sizes)?;
-        let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
-        Self::build(data_type, sizes, &strides, explicit)
-    }
-
-    /// Packed NCHW; `sizes` are N, C, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
-    /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
-    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
-    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NCHW)
-    }
-
-    /// Packed NHWC; `sizes` are still N, C, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn nhwc(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NHWC)
-    }
-
-    /// Packed NCDHW; `sizes` are N, C, D, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
-    }
-
-    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
-    }
-
     #[inline]
-    fn build(data_type: DataType, sizes: &[u64], strides: &[u64], explicit_strides: bool) -> Result<Self, Error> {
+    pub(super) fn build(
+        data_type: DataType,
+        sizes: &[u64],
+        strides: &[u64],
+        explicit_strides: bool,
+    ) -> Result<Self, Error> {
         let extent = extent(sizes, strides)?;
         Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides)
     }
@@ -238,7 +175,7 @@ impl BufferTensorDesc {
 
     /// The same tensor as a part of a larger buffer, as a slice is: for descriptors of parts
     /// that were put together by hand and begin at the start of the buffer.
-    pub(crate) fn as_part(self) -> Self {
+    pub(crate) fn into_part(self) -> Self {
         BufferTensorDesc { sliced: true, ..self }
     }
 
@@ -285,6 +222,15 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3])?.with_base_offset_alignment(32)?;
+    /// assert_eq!((desc.base_offset_alignment(), desc.data_type()), (32, DataType::F32));
+    /// assert_eq!(desc.flags(), TensorFlags::None);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
@@ -342,13 +288,6 @@ impl BufferTensorDesc {
     }
 
     /// The flags.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
-    ///
-    /// assert_eq!(BufferTensorDesc::packed(DataType::F32, &[3])?.flags(), TensorFlags::None);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn flags(&self) -> TensorFlags {
         self.flags
@@ -410,18 +349,6 @@ impl BufferTensorDesc {
         }
         Ok(offset)
     }
-
-    /// Everything equality looks at, without the strides.
-    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], (u64, bool), u64) {
-        let begins = (self.base_offset, self.is_part());
-        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), begins, self.larger_total)
-    }
-
-    /// The strides that are used: 0 where the size is 1 or the tensor is empty.
-    pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
-        let empty = self.elements == 0;
-        self.sizes().iter().zip(self.strides()).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
-    }
 }
 
 /// One past the largest offset of a tensor that spans `span` elements from its base; its size in bytes must
@@ -434,19 +361,4 @@ fn checked_end(data_type: DataType, base_offset: u64, span: u64) -> Result<u64, 
         size_in_bytes(end, data_type.bits())?;
     }
     Ok(end)
-}
-
-impl PartialEq for BufferTensorDesc {
-    fn eq(&self, other: &Self) -> bool {
-        self.plain_fields() == other.plain_fields() && self.used_strides().eq(other.used_strides())
-    }
-}
-
-impl Eq for BufferTensorDesc {}
-
-impl Hash for BufferTensorDesc {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.plain_fields().hash(state);
-        self.used_strides().for_each(|stride| stride.hash(state));
-    }
 }

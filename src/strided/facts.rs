@@ -4,6 +4,7 @@ use crate::checked::Exact;
 use smallvec::SmallVec;
 
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;
 use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
@@ -223,7 +224,7 @@ impl Walked {
 #[cold]
 fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     let mut axes: SmallVec<[(u64, u64); 8]> = desc.live_axes().collect();
-    axes.sort_unstable_by_key(|&(_, stride)| stride);
+    sort_by_key(&mut axes, |&(_, stride)| stride);
     let (mut padded, mut steps_over, mut largest) = (false, true, 0_u64);
     for (size, stride) in axes {
         padded |= stride > largest.plus(1);

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, gcd};
+use crate::short_sort::sort_by_key;
 
 /// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it
 /// gives up.
@@ -75,7 +76,7 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
             terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1) });
         }
     }
-    terms.sort_by_key(|term| core::cmp::Reverse(term.stride));
+    sort_by_key(&mut terms, |term| core::cmp::Reverse(term.stride));
     // tails[k] sums up the terms from k on.
     let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().plus(1));
     let mut tail = Tail::default();

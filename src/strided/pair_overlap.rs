@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, gcd};
+use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;
 use super::overlap::{OVERLAP_WORK_LIMIT, Overlap};
@@ -127,7 +128,7 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     let within = bits.checked_add(other_bits)?.checked_sub(2)?;
     target = target.checked_add(other_bits.checked_sub(1)?)?;
     push(Of::Bits, 1, within);
-    pieces.sort_by_key(|&(coefficient, ..)| coefficient);
+    sort_by_key(&mut pieces, |&(coefficient, ..)| coefficient);
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     for (coefficient, bound, of) in pieces {
         if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {

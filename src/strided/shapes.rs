@@ -1,4 +1,4 @@
-//! Descriptors from what engines have at hand: integers of any type, rows of a pitch.
+//! Descriptors from what engines have at hand: memory orders, integers of any type, rows of a pitch.
 
 use alloc::format;
 
@@ -6,11 +6,77 @@ use crate::checked::{self, BYTES, Dims, ELEMENTS};
 use crate::element::DataType;
 use crate::error::Error;
 
-use super::axes::packed_strides;
+use super::axes::{AxisOrder, packed_strides};
 use super::desc::BufferTensorDesc;
 use super::naturals::naturals;
 
 impl BufferTensorDesc {
+    /// Packed in the memory order `order`; `sizes` are in its logical order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RankMismatch`] or [`Error::Overflow`] as for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+    ///
+    /// let weights = BufferTensorDesc::with_order(DataType::F16, &[64, 3, 7, 7], "HWIO".parse()?)?;
+    /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
+        checked::product(sizes, ELEMENTS)?;
+        let strides = order.strides(sizes)?;
+        let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
+        Self::build(data_type, sizes, &strides, explicit)
+    }
+
+    /// Packed NCHW; `sizes` are N, C, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
+    /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
+    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
+    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCHW)
+    }
+
+    /// Packed NHWC; `sizes` are still N, C, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn nhwc(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NHWC)
+    }
+
+    /// Packed NCDHW; `sizes` are N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
+    }
+
+    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
+    }
+
     /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `isize` of
     /// other tensor crates, the `u32` of DirectML. Only types that convert exactly are taken, so no floats.
     ///

@@ -47,6 +47,7 @@ impl ArrayShape {
     /// let shape = ArrayShape::new(DataType::F32, &[2, 3], Layout::new(&[0, 1])?)?;
     /// assert_eq!((shape.data_type(), shape.sizes(), shape.element_count()), (DataType::F32, &[2, 3][..], 6));
     /// let rows = shape.with_layout(Layout::row_major(2))?;
+    /// assert_eq!(rows.rank(), 2);
     /// assert_eq!((rows.to_string().as_str(), rows.element_bits(), rows.dynamic()), ("f32[2,3]{1,0}", 32, &[false, false][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

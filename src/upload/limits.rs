@@ -109,7 +109,7 @@ pub struct Limits {
     pub write_unit: u64,
 }
 
-/// What a device asks of tensors of some types only: Metal of elements that it decodes.
+/// What a device requires of tensors of some types only: Metal of elements that it decodes.
 ///
 /// ```
 /// use tensor_layout::{upload::{Limits, TypeLimits}, DataType};
@@ -131,7 +131,7 @@ pub struct TypeLimits {
     pub offset_alignment: u64,
 }
 
-/// What a device asks of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
+/// What a device requires of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
 ///
 /// ```
 /// use tensor_layout::upload::{BoxLimits, Limits};
@@ -231,7 +231,7 @@ impl Limits {
         }
     }
 
-    /// What Direct3D 12 asks of a raw buffer view, without DirectML on top: offsets that are
+    /// What Direct3D 12 requires of a raw buffer view, without DirectML on top: offsets that are
     /// multiples of 16 (`D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`) and sizes that are multiples of 4.
     ///
     /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload

@@ -33,7 +33,7 @@ pub struct PackedBuffer {
 }
 
 /// Places tensors one after the other in one buffer, each aligned as the device and its descriptor
-/// ask, with the bytes its total size takes. What each range holds is that tensor's alone.
+/// require, with the bytes its total size takes. What each range holds is that tensor's alone.
 ///
 /// Only offsets are chosen here; [`validate`](super::validate) checks the rest.
 ///

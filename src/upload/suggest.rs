@@ -7,8 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::Error;
-#[cfg(feature = "relayout")]
-use crate::relayout::Relayout;
+use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
 use super::channels::{ChannelConflict, channel_conflict};
@@ -21,13 +20,13 @@ use super::validate::validate_description;
 ///
 /// ```
 /// use tensor_layout::upload::{suggest, Limits, Suggestion};
-/// use tensor_layout::BufferTensorDesc;
+/// use tensor_layout::{BufferTensorDesc, Relayout};
 ///
 /// let columns: BufferTensorDesc = "u8[2,3]:[1,2]".parse()?;
 /// let found: Suggestion = suggest(&columns, &Limits::webnn()).unwrap();
 /// assert_ne!(found.source, found.desc);
 /// let mut rows = [0; 6];
-/// found.relayout()?.run(b"adbecf", &mut rows)?;
+/// Relayout::new(&found.source, &found.desc)?.run(b"adbecf", &mut rows)?;
 /// assert_eq!(&rows, b"abcdef");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -46,22 +45,10 @@ pub struct Suggestion {
     pub conflict: Option<ChannelConflict>,
 }
 
-impl Suggestion {
-    /// The copy that takes the tensor from `source` to `desc`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Relayout::new`].
-    #[cfg(feature = "relayout")]
-    pub fn relayout(&self) -> Result<Relayout, Error> {
-        Relayout::new(&self.source, &self.desc)
-    }
-}
-
 /// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is
 /// accepted; else the same sizes with the order of axes and the gaps between rows that it has, as far as the
-/// device allows them, and with rows as far apart as the device asks. It begins at the start of a buffer of
-/// its own.
+/// device allows them, and with rows as far apart as the device requires. It begins at the start of a
+/// buffer of its own.
 ///
 /// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an
 /// error.
@@ -79,9 +66,6 @@ impl Suggestion {
 /// let padded = suggest(&rows, &"cuda-tensor-map".parse::<Limits>()?).unwrap();
 /// assert_eq!(padded.desc.strides(), [16, 1]);
 /// assert_eq!((padded.source_bytes, padded.bytes), (3000, 3198));
-///
-/// let mut bytes = vec![0; 3198];
-/// padded.relayout()?.run(&[7; 3000], &mut bytes)?;
 ///
 /// // The channels of an image are contiguous, where Metal requires the last axis to be.
 /// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
@@ -173,7 +157,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> Smal
             let stride = at(desc.strides(), axis);
             (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
         };
-        axes.sort_by_key(|&axis| key(axis));
+        sort_by_key(&mut axes, |&axis| key(axis));
     }
     axes
 }

@@ -1,4 +1,4 @@
-//! `Tensor`: what the checks ask of a layout, whichever model it comes from.
+//! `Tensor`: what the checks read of a layout, whichever model it comes from.
 
 use crate::checked::Dims;
 use crate::element::DataType;

@@ -25,7 +25,7 @@ use super::validate::piece_alignment;
 #[non_exhaustive]
 pub struct Window {
     /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is
-    /// a multiple of what it asks.
+    /// a multiple of what it requires.
     pub bound: Range<u64>,
     /// The bytes of the range that this window is for, no others.
     pub bytes: Range<u64>,

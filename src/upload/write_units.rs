@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::element::DataType;
+use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Overlap};
 
 /// The most pairs of parts that are compared.
@@ -62,7 +63,7 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     let (bits, unit) = (u128::from(desc.data_type().bits()), u128::from(unit) * 8);
     let axes = desc.sizes().iter().zip(desc.strides()).filter(|(size, _)| **size > 1);
     let mut axes: SmallVec<[(u64, u128); 8]> = axes.map(|(&size, &stride)| (size, u128::from(stride) * bits)).collect();
-    axes.sort_by_key(|&(_, stride)| stride);
+    sort_by_key(&mut axes, |&(_, stride)| stride);
     let start = u128::from(at) * 8 + u128::from(desc.base_offset()) * bits;
     let mut parts = vec![UnitAxes { start, axes: SmallVec::new() }];
     // The bits from an element on that follow each other without a gap.

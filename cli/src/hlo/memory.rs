@@ -183,40 +183,9 @@ pub(super) fn print_objects(
     rows: usize,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    for space in live.map_or(&[][..], LiveMemory::spaces) {
-        let Some(live) = live else { break };
-        let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
-        let peak = peak.map_or(Value::Null, |(time, place)| {
-            serde_json::json!({
-                "time": time,
-                "instruction": place.instruction,
-                "opcode": place.opcode,
-                "computation": &*place.computation,
-                "op_name": place.op_name,
-                "source": source(&place),
-                "line": place.line,
-            })
-        });
-        let object = with_total(Object::default().with("peak_of", space.space), &space.total)
-            .with("memory", memory_space_name(space.space))
-            .with("scheduled", live.is_scheduled())
-            .with("instructions_in_schedule", live.instructions())
-            .with("peak", peak);
-        output.line(object)?;
-        for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
-            let object = Object::default()
-                .with("live_in", space.space)
-                .with("used_as", buffer.used_as.name())
-                .with("bytes", buffer.bytes)
-                .with("instruction", buffer.place.instruction.as_str())
-                .with("tuple_index", buffer.tuple_index.as_slice())
-                .with("opcode", buffer.place.opcode.as_str())
-                .with("computation", buffer.place.computation.as_ref())
-                .with("op_name", buffer.place.op_name.as_deref())
-                .with("source", source(&buffer.place))
-                .with("shape", buffer.shape.as_str())
-                .with("line", buffer.place.line);
-            output.line(object)?;
+    if let Some(live) = live {
+        for space in live.spaces() {
+            print_space_objects(live, space, rows, output)?;
         }
     }
     if let Some((path, assignment)) = assignment {
@@ -240,6 +209,44 @@ pub(super) fn print_objects(
         }
         None => output.line(Object::default().with("total", Value::Null)),
     }
+}
+
+/// The totals of one memory, its peak, and the buffers that are alive there.
+fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
+    let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
+    let peak = peak.map_or(Value::Null, |(time, place)| {
+        serde_json::json!({
+            "time": time,
+            "instruction": place.instruction,
+            "opcode": place.opcode,
+            "computation": &*place.computation,
+            "op_name": place.op_name,
+            "source": source(&place),
+            "line": place.line,
+        })
+    });
+    let object = with_total(Object::default().with("peak_of", space.space), &space.total)
+        .with("memory", memory_space_name(space.space))
+        .with("scheduled", live.is_scheduled())
+        .with("instructions_in_schedule", live.instructions())
+        .with("peak", peak);
+    output.line(object)?;
+    for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
+        let object = Object::default()
+            .with("live_in", space.space)
+            .with("used_as", buffer.used_as.name())
+            .with("bytes", buffer.bytes)
+            .with("instruction", buffer.place.instruction.as_str())
+            .with("tuple_index", buffer.tuple_index.as_slice())
+            .with("opcode", buffer.place.opcode.as_str())
+            .with("computation", buffer.place.computation.as_ref())
+            .with("op_name", buffer.place.op_name.as_deref())
+            .with("source", source(&buffer.place))
+            .with("shape", buffer.shape.as_str())
+            .with("line", buffer.place.line);
+        output.line(object)?;
+    }
+    Ok(())
 }
 
 fn with_total(object: Object, total: &MemoryTotal) -> Object {

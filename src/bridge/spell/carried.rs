@@ -8,6 +8,7 @@ use core::cmp::Reverse;
 use smallvec::SmallVec;
 
 use crate::map::IndexMap;
+use crate::short_sort::sort_by_key;
 use crate::tiled::{ArrayShape, TpuTiles};
 
 use super::wanted::Wanted;
@@ -129,7 +130,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
             Some((Reverse(component.chain.digits().iter().map(|digit| digit.stride).max()), place))
         })
     };
-    order.sort_by_key(stride);
+    sort_by_key(&mut order, stride);
     order
 }
 

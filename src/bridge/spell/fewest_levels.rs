@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use smallvec::SmallVec;
 
+use crate::short_sort::sort_by_key;
 use crate::tiled::Tile;
 
 use super::memory_order::MemoryOrder;
@@ -75,9 +76,9 @@ impl Position {
 fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     let mut orders: Vec<Vec<Position>> = Vec::new();
     let mut by_top = live.to_vec();
-    by_top.sort_by_key(|position| position.digits.first().copied());
+    sort_by_key(&mut by_top, |position| position.digits.first().copied());
     let mut by_last = live.to_vec();
-    by_last.sort_by_key(|position| position.digits.last().copied());
+    sort_by_key(&mut by_last, |position| position.digits.last().copied());
     let merged = (1..digits).rev().filter_map(|place| merged(live, place));
     let likely = core::iter::once(by_top).chain(merged).chain([by_last]);
     let all = if live.len() <= MOST_PERMUTED { permutations(live) } else { Vec::new() };

@@ -3,6 +3,7 @@
 use crate::checked::Exact;
 use crate::error::Error;
 use crate::map::IndexMap;
+use crate::short_sort::sort_by_key;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -92,7 +93,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             all.push((stride, dimension, level, size, level.plus(1) == digits.len()));
         }
     }
-    all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
+    sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));
     let smallest = all.last().map_or(1, |&(stride, ..)| stride);
     let mut above = map.physical_elements();
     let mut placed: Vec<Placed> = Vec::with_capacity(all.len());

@@ -12,6 +12,7 @@ use core::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 use crate::tiled::{Tile, TileSize};
 
 use super::memory_order::MemoryOrder;
@@ -23,7 +24,7 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     let rank = sizes.len();
     let mut order: Vec<usize> = (0..rank).collect();
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
-    order.sort_by_key(|&dimension| top(dimension));
+    sort_by_key(&mut order, |&dimension| top(dimension));
     // The first is the one that a tile longer than the rank finds, which memory may pad.
     order.insert(0, rank);
     let tiles = tiles_for(sizes, &order, memory)?;

@@ -47,8 +47,8 @@ pub struct DirectmlTensor {
 impl DirectmlTensor {
     /// The tensor as DirectML of this level is given about it.
     ///
-    /// DirectML knows no base offset: that of `desc` becomes [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes),
-    /// which belongs into the binding.
+    /// DirectML knows no base offset: that of `desc` becomes
+    /// [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes), which belongs into the binding.
     ///
     /// # Errors
     ///

@@ -102,8 +102,8 @@ impl DmlBufferTensorDesc {
             });
         }
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
-        // SAFETY: the caller promises that `dimension_count` numbers can be read there, if it is neither null nor
-        // unaligned, and do not change; the slices do not outlive this call.
+        // SAFETY: the caller promises that `dimension_count` numbers can be read there, if it is neither null
+        // nor unaligned, and do not change; the slices do not outlive this call.
         let list = |what, start: *const u32| unsafe { list(what, start, rank) };
         let sizes = list("the Sizes", self.sizes)?;
         let strides = if self.strides.is_null() { None } else { Some(list("the Strides", self.strides)?) };

@@ -10,6 +10,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::map::{CopyBox, Loop, Loops};
+use crate::short_sort::sort_by_key;
 
 use super::cost::{MOST_CLIP_STEPS, MOST_CLIPPED, MOST_ENTRIES};
 
@@ -26,7 +27,7 @@ pub(crate) struct Spanned {
 impl Spanned {
     pub(crate) fn new(copy: &CopyBox) -> Spanned {
         let mut loops = copy.loops.clone();
-        loops.sort_by_key(|step| Reverse(mean_stride(step)));
+        sort_by_key(&mut loops, |step| Reverse(mean_stride(step)));
         let mut lasts: SmallVec<[u64; 5]> = SmallVec::from_elem(0, loops.len().saturating_add(1));
         let mut last = 0_u64;
         for (step, slot) in loops.iter().zip(&mut lasts).rev() {

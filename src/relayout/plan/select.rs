@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
+use crate::short_sort::sort_by_key;
 
 use super::super::plan::machine::Knobs;
 use super::cost::{
@@ -189,7 +190,7 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
         _ => None,
     };
     if loops.iter().all(|step| key(step).is_some()) {
-        loops.sort_by_key(key);
+        sort_by_key(loops, key);
     }
 }
 

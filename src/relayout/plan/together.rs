@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
+use crate::short_sort::sort_by_key;
 
 use super::schedule::Scheduled;
 
@@ -46,7 +47,7 @@ impl Cut {
     /// The outermost loops of the source, if they go forward and parts are far enough apart.
     fn new(copy: &CopyBox, parts: Parts) -> Option<Cut> {
         let mut loops = copy.loops.clone();
-        loops.sort_by_key(|step| match step {
+        sort_by_key(&mut loops, |step| match step {
             Loop::Strided { source, .. } | Loop::Reversed { source, .. } => Reverse(*source),
             Loop::Table(_) => Reverse(u64::MAX),
         });

@@ -13,6 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 use crate::map::{CopyBox, IndexMap, Loop, Loops};
+use crate::short_sort::sort_by_key;
 
 use super::super::plan::machine::Knobs;
 use super::cost::{
@@ -306,7 +307,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Resul
         }
     }
     // The stage has them in the order of the packed side; a source that is repeated comes last.
-    inner.sort_by_key(|&(_, packed, _)| packed.checked_sub(1).unwrap_or(u64::MAX));
+    sort_by_key(&mut inner, |&(_, packed, _)| packed.checked_sub(1).unwrap_or(u64::MAX));
     let (mut rows, mut bytes) = (Loops::new(), Loops::new());
     let mut stage = 1_u64;
     for (extent, packed, unpacked) in inner {

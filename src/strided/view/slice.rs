@@ -45,7 +45,7 @@ impl BufferTensorDesc {
         // An empty part is nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
         let part = self.build_view(self.data_type(), axes, base)?;
-        Ok(if part.element_count() < self.element_count() { part.as_part() } else { part })
+        Ok(if part.element_count() < self.element_count() { part.into_part() } else { part })
     }
 
     /// [`slice`](Self::slice) of one axis.

@@ -11,11 +11,11 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "src/map/",
         &[
-            &["digits", "levels", "storage_rule"],
+            &["digits", "layout_class", "levels", "offset_box", "storage_rule"],
             &["deviation", "index_map", "refine"],
             &["reversed"],
-            &["atoms", "boxes", "from_digits", "injective", "inverse", "normal_form", "padding", "places", "view"],
-            &["difference", "from_tiles", "invariants"],
+            &["atoms", "boxes", "from_digits", "injective", "inverse", "mixed_radix", "normal_form", "places", "view"],
+            &["difference", "from_tiles", "invariants", "padding", "reshape"],
             &["equality"],
             &["contiguous"],
         ],

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dims", &[]),
     ("checked", &[]),
     ("cursor", &[]),
+    ("short_sort", &[]),
     ("element", &[]),
     ("typed_sizes", &["element"]),
     ("strided", &["element", "typed_sizes"]),
@@ -25,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("map", &["element", "strided"]),
     ("bridge", &["element", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
-    ("upload", &["element", "strided", "map", "relayout"]),
+    ("upload", &["element", "strided", "map"]),
     ("draw", &["element", "map", "bridge"]),
     ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
@@ -36,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What every folder may use.
-const GROUND: &[&str] = &["error", "dims", "checked", "cursor"];
+const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
 const UNSAFE: &[&str] =

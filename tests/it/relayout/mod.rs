@@ -1,5 +1,6 @@
 //! Copies.
 
+mod all_written;
 mod copy;
 mod explain;
 mod plan_as_data;

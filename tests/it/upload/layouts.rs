@@ -20,7 +20,7 @@ fn tiles_are_bytes_to_a_shader_and_no_tensor_of_directml() {
     let errors = validate_description(&tiled, &Limits::directml()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_data_type", "not_expressible"]);
     assert_eq!(
-        errors.iter().nth(1).unwrap().to_string(),
+        errors[1].to_string(),
         "no strided tensor describes this layout: its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
     );
     let joined = shape("f32[5,7]{1,0:T(*,4)(3,2)}");

@@ -2,24 +2,25 @@
 
 use crate::literal::{cases, strided_offsets};
 use proptest::prelude::*;
+use tensor_layout::relayout::Relayout;
 use tensor_layout::upload::{
     Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, suggest, validate, validate_box, validate_description,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// A tensor as these interfaces are given it: sizes and strides from the innermost axis on.
-struct Told {
+struct Given {
     sizes: Vec<u128>,
     strides: Vec<u128>,
     bits: u128,
     data_type: DataType,
 }
 
-impl Told {
-    fn new(desc: &BufferTensorDesc) -> Told {
+impl Given {
+    fn new(desc: &BufferTensorDesc) -> Given {
         let inner_first = |numbers: &[u64]| numbers.iter().rev().map(|&number| u128::from(number)).collect();
         let (sizes, strides) = (inner_first(desc.sizes()), inner_first(desc.strides()));
-        Told { sizes, strides, bits: desc.data_type().bits().into(), data_type: desc.data_type() }
+        Given { sizes, strides, bits: desc.data_type().bits().into(), data_type: desc.data_type() }
     }
 
     fn rank(&self) -> usize {
@@ -37,26 +38,27 @@ impl Told {
 }
 
 /// MTLTensorDescriptor's comments on `dimensions` and `strides`, and Apple's page on `strides`.
-fn metal(told: &Told, machine_learning: bool) -> bool {
+fn metal(given: &Given, machine_learning: bool) -> bool {
     let formats = ["s2", "u2", "s4", "u4", "f4e2m1fn", "f8e4m3fn", "f8e5m2"];
     let plain = ["f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32"];
-    let name = told.data_type.xla_name();
+    let name = given.data_type.xla_name();
     let format = formats.contains(&name);
-    if !(format || plain.contains(&name)) || told.rank() > 16 || told.sizes.contains(&0) {
+    if !(format || plain.contains(&name)) || given.rank() > 16 || given.sizes.contains(&0) {
         return false;
     }
-    if told.rank() == 0 {
+    if given.rank() == 0 {
         return true;
     }
-    if told.strides[0] != 1 || (format && !told.sizes[0].is_multiple_of(32)) {
+    if given.strides[0] != 1 || (format && !given.sizes[0].is_multiple_of(32)) {
         return false;
     }
-    for i in 1..told.rank() {
-        let inside = told.strides[i - 1] * told.sizes[i - 1];
-        if told.strides[i] < inside || (format && !told.is_bytes(told.strides[i], 128)) {
+    for i in 1..given.rank() {
+        let inside = given.strides[i - 1] * given.sizes[i - 1];
+        if given.strides[i] < inside || (format && !given.is_bytes(given.strides[i], 128)) {
             return false;
         }
-        if machine_learning && (if i == 1 { !told.is_bytes(told.strides[1], 64) } else { told.strides[i] != inside }) {
+        if machine_learning && (if i == 1 { !given.is_bytes(given.strides[1], 64) } else { given.strides[i] != inside })
+        {
             return false;
         }
     }
@@ -65,19 +67,19 @@ fn metal(told: &Told, machine_learning: bool) -> bool {
 
 /// The valid usage of VkTensorDescriptionARM, by number, with the required limits and without
 /// `tensorNonPacked`.
-fn vulkan(told: &Told) -> bool {
-    let rank = told.rank();
+fn vulkan(given: &Given) -> bool {
+    let rank = given.rank();
     // Vulkan counts from the outermost axis.
     let (sizes, strides): (Vec<u128>, Vec<u128>) =
-        (told.sizes.iter().rev().copied().collect(), told.strides.iter().rev().map(|s| s * told.bits).collect());
+        (given.sizes.iter().rev().copied().collect(), given.strides.iter().rev().map(|s| s * given.bits).collect());
     let types = ["pred", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
-    let name = told.data_type.xla_name();
+    let name = given.data_type.xla_name();
     (types.contains(&name) || ["f8e4m3fn", "f8e5m2"].contains(&name))
         && (1..=4).contains(&rank)
         && sizes.iter().all(|&size| (1..=65536).contains(&size))
         && sizes.iter().product::<u128>() <= 65536
         // 09736
-        && strides[rank - 1] == told.bits
+        && strides[rank - 1] == given.bits
         // 09738
         && strides.iter().all(|&stride| stride > 0 && stride <= 65536 * 8)
         // 09739
@@ -89,37 +91,37 @@ fn vulkan(told: &Told) -> bool {
 }
 
 /// The requirements of cuTensorMapEncodeTiled, without interleaving.
-fn tensor_map(told: &Told) -> bool {
+fn tensor_map(given: &Given) -> bool {
     let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
-    types.contains(&told.data_type.xla_name())
-        && (1..=5).contains(&told.rank())
-        && told.sizes.iter().all(|&size| (1..=1 << 32).contains(&size))
-        && told.strides[0] == 1
-        && (1..told.rank()).all(|i| {
-            let bytes = told.bytes(told.strides[i]);
-            bytes.is_multiple_of(16) && bytes < 1 << 40 && told.strides[i] >= told.strides[i - 1] * told.sizes[i - 1]
+    types.contains(&given.data_type.xla_name())
+        && (1..=5).contains(&given.rank())
+        && given.sizes.iter().all(|&size| (1..=1 << 32).contains(&size))
+        && given.strides[0] == 1
+        && (1..given.rank()).all(|i| {
+            let bytes = given.bytes(given.strides[i]);
+            bytes.is_multiple_of(16) && bytes < 1 << 40 && given.strides[i] >= given.strides[i - 1] * given.sizes[i - 1]
         })
 }
 
 /// A type and a shape: nothing else is given, so the elements are packed.
-fn webnn(told: &Told) -> bool {
+fn webnn(given: &Given) -> bool {
     let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8"];
     let mut packed = 1;
-    types.contains(&told.data_type.xla_name())
-        && told.sizes.iter().all(|&size| (1..=0xffff_ffff).contains(&size))
-        && told.sizes.iter().zip(&told.strides).all(|(&size, &stride)| {
+    types.contains(&given.data_type.xla_name())
+        && given.sizes.iter().all(|&size| (1..=0xffff_ffff).contains(&size))
+        && given.sizes.iter().zip(&given.strides).all(|(&size, &stride)| {
             let fits = stride == packed;
             packed *= size;
             fits
         })
 }
 
-type Rules = fn(&Told) -> bool;
+type Rules = fn(&Given) -> bool;
 
 fn devices() -> Vec<(Limits, Rules)> {
     vec![
-        (Limits::metal_tensor(MetalUsage::Shader), |told| metal(told, false)),
-        (Limits::metal_tensor(MetalUsage::MachineLearning), |told| metal(told, true)),
+        (Limits::metal_tensor(MetalUsage::Shader), |given| metal(given, false)),
+        (Limits::metal_tensor(MetalUsage::MachineLearning), |given| metal(given, true)),
         (Limits::vulkan_tensor(), vulkan),
         (Limits::cuda_tensor_map(Swizzle::None), tensor_map),
         (Limits::webnn(), webnn),
@@ -160,10 +162,10 @@ proptest! {
 
     #[test]
     fn what_is_accepted_follows_the_rules_word_for_word(desc in desc()) {
-        let told = Told::new(&desc);
+        let given = Given::new(&desc);
         for (limits, rules) in devices() {
             let errors = validate_description(&desc, &limits).err();
-            prop_assert!(errors.is_none() == rules(&told), "{desc} for {}: {errors:?}", limits.name);
+            prop_assert!(errors.is_none() == rules(&given), "{desc} for {}: {errors:?}", limits.name);
         }
     }
 
@@ -178,7 +180,7 @@ proptest! {
                 continue;
             };
             let report = validate_description(&found.desc, &limits).unwrap();
-            prop_assert!(rules(&Told::new(&found.desc)), "{desc} became {} for {}", found.desc, limits.name);
+            prop_assert!(rules(&Given::new(&found.desc)), "{desc} became {} for {}", found.desc, limits.name);
             prop_assert_eq!(report.total_bytes, found.bytes);
             prop_assert!(found.source == found.desc || validate_description(&desc, &limits).is_err());
             if found.source == found.desc {
@@ -188,7 +190,7 @@ proptest! {
             if desc.data_type().bits() == 8 && desc.element_count() > 0 {
                 let source: Vec<u8> = (0..desc.span_elements()).map(|i| (i ^ (i >> 8)) as u8).collect();
                 let mut there = vec![0; found.bytes as usize];
-                found.relayout().unwrap().run(&source, &mut there).unwrap();
+                Relayout::new(&found.source, &found.desc).unwrap().run(&source, &mut there).unwrap();
                 for (from, to) in strided_offsets(&desc).into_iter().zip(strided_offsets(&found.desc)) {
                     prop_assert_eq!(source[from], there[to]);
                 }

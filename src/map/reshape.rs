@@ -1,0 +1,108 @@
+//! Other sizes for the same elements in the same order, where no element has to move.
+//!
+//! A reshape is a view exactly where the chain of all dimensions can be cut at every new size
+//! ([`Chain::cut`]). That is NumPy's no-copy rule for strides, and holds for tiles as well.
+
+use alloc::format;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use smallvec::SmallVec;
+
+use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET};
+use crate::error::Error;
+
+use super::digits::{Chain, Digit};
+use super::index_map::{Component, IndexMap};
+use super::view::{refused, renumbered};
+
+impl IndexMap {
+    /// The same elements in row-major order under other sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ElementCountMismatch`] if the number of elements differs, [`Error::Overflow`] if the new one
+    /// passes 64 bits, and [`Error::NotAView`] with the first new axis whose elements would have to move.
+    ///
+    /// ```
+    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
+    ///
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let tiles = map.reshape(&[2, 8, 2, 128])?;
+    /// assert_eq!(tiles.strides().as_deref(), Some(&[2048, 128, 1024, 1][..]));
+    /// let error = map.reshape(&[4096]);
+    /// assert!(error.is_ok(), "one dimension of five digits is still a chain");
+    /// assert_eq!(map.reshape(&[24, 171]).unwrap_err().code(), "element_count_mismatch");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn reshape(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
+        let elements = checked::product(sizes, ELEMENTS)?;
+        let expected = self.element_count();
+        if elements != expected {
+            return Err(Error::ElementCountMismatch { expected, found: elements });
+        }
+        if sizes == self.sizes.as_slice() {
+            return Ok(self.clone());
+        }
+        let map = IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() };
+        if elements == 0 {
+            return Ok(map.checked());
+        }
+        if self.levels.is_some() {
+            return Err(refused("the reshape", 0, "belongs to an Irreducible layout, which has no digits to cut"));
+        }
+        let live = |sizes: &[u64]| -> SmallVec<[(usize, u64); 8]> {
+            sizes.iter().copied().enumerate().filter(|&(_, size)| size > 1).collect()
+        };
+        let (old, new) = (live(&self.sizes), live(sizes));
+        if old.iter().map(|&(_, size)| size).eq(new.iter().map(|&(_, size)| size)) {
+            // Only dimensions of size 1 come or go.
+            let new_of = |dim| old.iter().zip(&new).find(|((old, _), _)| *old == dim).map(|(_, &(new, _))| new);
+            return Ok(map.with_components(renumbered(&self.components, new_of)));
+        }
+        let mut rest = self.row_major_chain()?;
+        let mut width = elements;
+        let mut components = Vec::with_capacity(new.len());
+        for &(axis, extent) in &new {
+            width = width.divided_by(extent);
+            let cut = NonZeroU64::new(width).and_then(|width| rest.cut(width));
+            let (high, low) = cut.ok_or_else(|| {
+                refused(
+                    "the reshape",
+                    axis,
+                    format!("would end inside a block: the layout does not continue evenly every {width} elements"),
+                )
+            })?;
+            components.push(Component {
+                dims: SmallVec::from_slice(&[axis]),
+                extent,
+                chain: Chain::normalised(high.into_iter(), extent),
+            });
+            rest = Chain::normalised(low.into_iter(), width);
+        }
+        Ok(map.with_components(components))
+    }
+
+    /// All dimensions as one chain over the row-major number of an element.
+    fn row_major_chain(&self) -> Result<Chain, Error> {
+        let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
+        let mut width = self.element_count();
+        let mut next = 0_usize;
+        // Components are sorted by their first dimension, and dimensions of size 1 are in none.
+        for component in &self.components {
+            for &dim in &component.dims {
+                let skipped = self.sizes.get(next..dim).is_some_and(|sizes| sizes.iter().all(|&size| size == 1));
+                if !skipped {
+                    return Err(refused("the reshape", dim, "is fused with dimensions that do not follow each other"));
+                }
+                next = dim.plus(1);
+            }
+            width = width.divided_by(component.extent);
+            for digit in component.chain.digits() {
+                let divisor = checked::mul(digit.divisor.get(), width, OFFSET)?;
+                digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride)));
+            }
+        }
+        Ok(Chain::normalised(digits.into_iter(), self.element_count()))
+    }
+}

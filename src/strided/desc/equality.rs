@@ -1,0 +1,36 @@
+//! Equality and hash: the same elements at the same places.
+
+use core::hash::{Hash, Hasher};
+
+use crate::element::DataType;
+
+use super::{BufferTensorDesc, TensorFlags};
+
+impl BufferTensorDesc {
+    /// Everything equality looks at, without the strides.
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], (u64, bool), u64) {
+        let begins = (self.base_offset, self.is_part());
+        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), begins, self.larger_total)
+    }
+
+    /// The strides that are used: 0 where the size is 1 or the tensor is empty.
+    pub(in crate::strided) fn used_strides(&self) -> impl Iterator<Item = u64> {
+        let empty = self.elements == 0;
+        self.sizes().iter().zip(self.strides()).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })
+    }
+}
+
+impl PartialEq for BufferTensorDesc {
+    fn eq(&self, other: &Self) -> bool {
+        self.plain_fields() == other.plain_fields() && self.used_strides().eq(other.used_strides())
+    }
+}
+
+impl Eq for BufferTensorDesc {}
+
+impl Hash for BufferTensorDesc {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.plain_fields().hash(state);
+        self.used_strides().for_each(|stride| stride.hash(state));
+    }
+}

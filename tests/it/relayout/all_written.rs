@@ -1,0 +1,102 @@
+//! `run_uninit` returns memory as written because a plan says so: pairs of layouts that are made to catch a
+//! plan that leaves a byte out, or counts one twice.
+
+use std::mem::MaybeUninit;
+
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
+
+/// Layouts of the same elements. Each is copied to each.
+const GROUPS: [&[&str]; 7] = [
+    // Tiles that do not divide each other, ragged on every side, and strides that only just nest.
+    &[
+        "u8[13,17]",
+        "u8[13,17]{0,1}",
+        "u8[13,17]:[31,1]",
+        "u8[13,17]:[1,13]",
+        "u8[13,17]:[17,1]+5",
+        "u8[13,17]:[35,2]",
+        "u8[13,17]{1,0:T(4,6)(3,4)(2,2)}",
+        "u8[13,17]{0,1:T(5,7)(4,3)}",
+        "u8[13,17]{1,0:T(48,48)(32,32)}",
+        "u8[13,17]{1,0:T(*,7)(5)}",
+        "u8[13,17]{1,0:T(14)}",
+    ],
+    // Elements that share bytes with each other and with padding.
+    &[
+        "s4[9,7]{1,0:E(4)}",
+        "s4[9,7]{0,1:E(4)}",
+        "s4[9,7]:[11,1]",
+        "s4[9,7]:[8,1]+3",
+        "s4[9,7]:[1,10]",
+        "s4[9,7]{1,0:T(4,4)E(4)}",
+        "s4[9,7]{1,0:T(2,3)(2,1)E(4)}",
+        "s4[9,7]{1,0}",
+        "s4[9,7]{0,1:T(5,3)}",
+    ],
+    &["pred[5,67]{1,0:E(1)}", "pred[5,67]{0,1:E(1)}", "pred[5,67]{1,0}", "pred[5,67]{1,0:T(3,5)E(1)}"],
+    // Rows of a line and of a page and a bit, elements of two lines, axes of one index and of none.
+    &[
+        "f32[65,1025]",
+        "f32[65,1025]{0,1}",
+        "f32[65,1025]{1,0:T(8,128)}",
+        "f32[65,1025]:[1040,1]",
+        "f32[65,1025]:[1,65]+1",
+    ],
+    &[
+        "c128[1,33,1,5]{3,2,1,0}",
+        "c128[1,33,1,5]{0,1,2,3}",
+        "c128[1,33,1,5]:[7,6,1,1]",
+        "c128[1,33,1,5]{3,2,1,0:T(2,2)}",
+    ],
+    &["bf16[3,0,5]", "bf16[3,0,5]{0,1,2:T(8,128)(2,1)}", "bf16[3,0,5]:[1,1,1]+2"],
+    // A total that is rounded up after the last element.
+    &["u8[3]", "u8[3]{0:T(2)}", "u8[3]:[5]", "u8[3]:[1]+2"],
+];
+
+fn fresh(bytes: &[u8]) -> Vec<MaybeUninit<u8>> {
+    bytes.iter().copied().map(MaybeUninit::new).collect()
+}
+
+/// Memory that held one thing and memory that held another are the same after a copy, if all of it is
+/// written.
+#[test]
+fn every_byte_is_written_whatever_it_held() {
+    for (from, to) in
+        GROUPS.iter().flat_map(|group| group.iter().flat_map(|from| group.iter().map(move |to| (from, to))))
+    {
+        let side = |text: &str| text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let plan = Relayout::new(&side(from), &side(to)).unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
+        let size = |bytes: u64| usize::try_from(bytes).unwrap();
+        let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i * 7 % 251) as u8).collect();
+        for padding in [Padding::Zero, Padding::Fill(1), Padding::Keep] {
+            let plan = plan.clone().with_padding_everywhere(padding).unwrap();
+            let plans = CpuFamily::ALL.into_iter().map(|family| plan.clone().with_cpu_family(family));
+            for plan in plans.chain([plan.clone().with_streaming(true), plan.clone()]) {
+                let name = || format!("{from} to {to}, {padding:?}\n{}", plan.explain());
+                let whole = size(plan.destination_size_in_bytes());
+                let results = [0x00, 0xff].map(|held| {
+                    let mut memory = fresh(&vec![held; whole]);
+                    plan.run_uninit(&source, &mut memory).map(|bytes| bytes.to_vec())
+                });
+                let [Ok(zeros), Ok(ones)] = &results else {
+                    let refused =
+                        results.iter().all(|result| matches!(result, Err(error) if error.code() == "padding_kept"));
+                    assert!(refused && padding == Padding::Keep, "{}", name());
+                    continue;
+                };
+                let mut expected = vec![0x55; whole];
+                plan.run(&source, &mut expected).unwrap();
+                assert!(zeros == &expected && ones == &expected, "{}", name());
+                for piece in plan.partition(5).unwrap() {
+                    let range = piece.destination_range();
+                    for held in [0x00, 0xff] {
+                        let mut memory = fresh(&vec![held; range.len()]);
+                        let bytes = piece.run_uninit(&source, &mut memory).unwrap();
+                        assert!(bytes == &expected[range.clone()], "{range:?}: {}", name());
+                    }
+                }
+            }
+        }
+    }
+}
