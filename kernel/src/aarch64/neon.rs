@@ -9,6 +9,9 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 
 use super::super::simd::{Operation, Vector, short};
+use tables::Three;
+
+mod tables;
 
 /// Runs an operation over pairs of registers.
 ///
@@ -159,6 +162,15 @@ unsafe impl Vector for Pair {
         };
         let (low, high) = (exchanged(self.0, other.0), exchanged(self.1, other.1));
         (Pair(low.0, high.0), Pair(low.1, high.1))
+    }
+
+    #[inline(always)]
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe {
+            let sign = vdupq_n_u8(1 << (BITS - 1));
+            Pair(vsubq_u8(veorq_u8(self.0, sign), sign), vsubq_u8(veorq_u8(self.1, sign), sign))
+        }
     }
 
     #[inline(always)]
@@ -326,30 +338,5 @@ unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_
             vqtbl3q_u8(table, vld1q_u8(index[1].as_ptr())),
             vqtbl3q_u8(table, vld1q_u8(index[2].as_ptr())),
         ]
-    }
-}
-
-/// For each byte of three registers in a row, which byte of three others it is.
-struct Three<const UNIT: usize>;
-
-impl<const UNIT: usize> Three<UNIT> {
-    const INTERLEAVE: [[u8; 16]; 3] = Self::table(true);
-    const DEINTERLEAVE: [[u8; 16]; 3] = Self::table(false);
-
-    const fn table(interleave: bool) -> [[u8; 16]; 3] {
-        let mut table = [[0; 16]; 3];
-        let mut i = 0;
-        while i < 48 {
-            let (unit, inside) = (i / UNIT, i % UNIT);
-            let units = 16 / UNIT;
-            let origin =
-                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
-            #[allow(clippy::as_conversions, reason = "below 48; `try_from` is not const")]
-            {
-                table[i / 16][i % 16] = (origin + inside) as u8;
-            }
-            i += 1;
-        }
-        table
     }
 }

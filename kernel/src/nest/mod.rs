@@ -11,16 +11,17 @@
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and
 //!    do not change.
 
-use crate::cost::{LONGEST_REVERSED, LONGEST_UNIT, MOST_INTERLEAVED};
+use kernel::Step;
 
 mod bits;
+mod kernel;
 mod plane;
 mod reach;
-
 mod stride;
 mod width;
 
 pub use bits::{BitInterleave, BitPlane, BitRows, Direction};
+pub use kernel::MicroKernel;
 pub use plane::{Axis, MicroTile, Plane, RowPitch};
 pub use reach::Reach;
 pub use stride::Stride;
@@ -51,45 +52,6 @@ pub enum NestLoop {
     Table(Vec<(usize, usize)>),
 }
 
-/// What an iteration of the loops does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MicroKernel {
-    /// Copies `count.extent` contiguous runs of `run` bytes.
-    Copy {
-        /// Bytes of a run.
-        run: usize,
-        /// Where the runs are.
-        count: Stride,
-    },
-    /// For each iteration of `count`, copies a run of `run` bytes between each pair of offsets (blocks of 48
-    /// against blocks of 32).
-    CopyTable {
-        /// Bytes of a run.
-        run: usize,
-        /// Where the runs of an iteration of `count` are, source and destination.
-        offsets: Vec<(usize, usize)>,
-        /// Where its iterations are.
-        count: Stride,
-    },
-    /// Transposes a plane.
-    Transpose(Plane),
-    /// Interleaves rows of sub-byte elements, or deinterleaves them.
-    InterleaveBits(BitInterleave),
-    /// Reverses each of `count.extent` runs of `extent` units of `unit` bytes.
-    Reverse {
-        /// Bytes that stay together.
-        unit: usize,
-        /// Units of a run.
-        extent: usize,
-        /// Where the runs are.
-        count: Stride,
-    },
-    /// Unpacks a row of sub-byte elements, or packs it.
-    ChangeWidth(WidthRow),
-    /// Unpacks words of sub-byte elements into rows, or packs rows into words.
-    ChangeWords(PackedWords),
-}
-
 impl Nest {
     /// `source`, `destination`: where the first element of a box is stored whose reversed loops go backwards
     /// on the source; in a nest they go backwards on the destination.
@@ -101,7 +63,8 @@ impl Nest {
         // A box that begins in front of the source reaches past the end of any buffer.
         let source = source.checked_sub(turned.0).unwrap_or(usize::MAX);
         let destination = destination.saturating_add(turned.1);
-        let factors = loops.iter().map(NestLoop::extent).chain(kernel.factors());
+        let (run, [a, b]) = kernel.side(false);
+        let factors = loops.iter().map(NestLoop::extent).chain([run, a.extent(), b.extent()]);
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
         let start = (source, destination);
         let reach = Reach::new(&kernel, &loops, start);
@@ -140,13 +103,16 @@ impl Nest {
     /// that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail
     /// it.
     pub fn writes_are_disjoint(&self) -> bool {
-        let mut steps = Steps::new();
-        let mut run = self.kernel.destination_steps(&mut steps);
+        let (mut run, inside) = self.kernel.side(false);
+        let mut steps = Vec::new();
+        inside.iter().for_each(|step| step.add_gaps(&mut steps));
         for step in &self.loops {
-            steps.push(match step {
-                NestLoop::Strided(stride) | NestLoop::Reversed(stride) => strided(stride.destination, stride.extent),
-                NestLoop::Table(entries) => listed(entries),
-            });
+            match step {
+                NestLoop::Strided(stride) | NestLoop::Reversed(stride) => {
+                    Step::Strided(stride.destination, stride.extent).add_gaps(&mut steps);
+                }
+                NestLoop::Table(entries) => Step::Listed(entries, false).add_gaps(&mut steps),
+            }
         }
         // Single iterations come last, with a gap that no run reaches past; steps that repeat one place have
         // none.
@@ -156,157 +122,6 @@ impl Nest {
             run = run.saturating_add(span);
             nests
         })
-    }
-}
-
-/// Steps on the destination: how far apart neighbours are at least, and how far the last is from the first.
-type Steps = Vec<(usize, usize)>;
-
-/// The steps of a loop.
-fn strided(stride: usize, extent: usize) -> (usize, usize) {
-    let last = extent.saturating_sub(1);
-    (if last == 0 { usize::MAX } else { stride }, last.saturating_mul(stride))
-}
-
-/// The steps of a table; one that is long is said to repeat a place, which nests in nothing.
-fn listed(entries: &[(usize, usize)]) -> (usize, usize) {
-    let mut offsets: Vec<usize> = entries.iter().take(65).map(|&(_, to)| to).collect();
-    offsets.sort_unstable();
-    let neighbours = offsets.iter().zip(offsets.iter().skip(1));
-    let gap = neighbours.map(|(a, b)| b.saturating_sub(*a)).min().unwrap_or(usize::MAX);
-    if offsets.len() > 64 { (0, 0) } else { (gap, offsets.last().copied().unwrap_or(0)) }
-}
-
-impl MicroKernel {
-    /// Numbers whose product is the bytes that one iteration writes.
-    fn factors(&self) -> [usize; 3] {
-        match self {
-            MicroKernel::Copy { run, count } => [*run, count.extent, 1],
-            MicroKernel::CopyTable { run, offsets, count } => [*run, offsets.len(), count.extent],
-            MicroKernel::Transpose(plane) => [plane.unit, plane.columns.extent, plane.rows.extent],
-            MicroKernel::InterleaveBits(rows) => [rows.row, rows.rows, 1],
-            MicroKernel::ChangeWidth(row) => [row.span().1, 1, 1],
-            MicroKernel::ChangeWords(words) => match words.change {
-                WidthChange::Unpack { .. } => [words.words, words.rows(), 1],
-                WidthChange::Pack => [words.packed(), 1, 1],
-            },
-            MicroKernel::Reverse { unit, extent, count } => [*unit, *extent, count.extent],
-        }
-    }
-
-    /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns
-    /// are not empty, and that bits are interleaved of as many rows as there are loops for, and a packed
-    /// element is a part of a byte.
-    pub fn is_well_formed(&self) -> bool {
-        match self {
-            MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,
-            MicroKernel::Transpose(plane) => {
-                let tile = plane.micro_tile.is_none_or(|tile| tile.bytes() == plane.unit && tile.has_shuffle());
-                (1..=LONGEST_UNIT).contains(&plane.unit) && plane.columns.extent > 0 && plane.rows.extent > 0 && tile
-            }
-            MicroKernel::InterleaveBits(rows) => {
-                matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
-            }
-            MicroKernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
-            MicroKernel::ChangeWords(words) => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
-            MicroKernel::Reverse { unit, extent, .. } => (1..=LONGEST_REVERSED).contains(unit) && *extent > 0,
-        }
-    }
-
-    /// The bytes of a row and how far apart rows are, if an iteration separates a few rows of the
-    /// destination.
-    pub fn separated_rows(&self) -> Option<(usize, usize)> {
-        match self {
-            MicroKernel::Transpose(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
-                plane.deinterleaves().map(|pitch| (plane.destination_row(), pitch.bytes))
-            }
-            MicroKernel::InterleaveBits(rows) if rows.direction == Direction::Deinterleave => {
-                Some((rows.row, rows.pitch))
-            }
-            MicroKernel::ChangeWords(words) if words.change != WidthChange::Pack => Some((words.words, words.pitch)),
-            _ => None,
-        }
-    }
-
-    /// How many bytes all iterations inside these loops span on the source and on the destination, from the
-    /// beginning of the first one to the last. What a destination that [goes backwards](NestLoop::backwards)
-    /// writes in front of that is not counted.
-    pub fn span_in(&self, loops: &[NestLoop]) -> (usize, usize) {
-        loops.iter().map(NestLoop::largest).fold(self.span(), |(source, destination), last| {
-            (source.saturating_add(last.0), destination.saturating_add(last.1))
-        })
-    }
-
-    /// How many bytes one iteration spans on the source and on the destination.
-    pub fn span(&self) -> (usize, usize) {
-        match self {
-            MicroKernel::Copy { run, count } => {
-                let (source, destination) = count.last();
-                (source.saturating_add(*run), destination.saturating_add(*run))
-            }
-            MicroKernel::CopyTable { run, offsets, count } => {
-                let (source, destination) = count.last();
-                let largest = largest(offsets);
-                (
-                    source.saturating_add(largest.0).saturating_add(*run),
-                    destination.saturating_add(largest.1).saturating_add(*run),
-                )
-            }
-            MicroKernel::Transpose(plane) => plane.span(),
-            MicroKernel::InterleaveBits(BitInterleave { rows, row, pitch, direction, .. }) => {
-                let apart = rows.saturating_sub(1).saturating_mul(*pitch).saturating_add(*row);
-                let joined = rows.saturating_mul(*row);
-                match direction {
-                    Direction::Interleave => (apart, joined),
-                    Direction::Deinterleave => (joined, apart),
-                }
-            }
-            MicroKernel::ChangeWidth(row) => row.span(),
-            MicroKernel::ChangeWords(words) => words.span(),
-            MicroKernel::Reverse { unit, extent, count } => {
-                let (run, (source, destination)) = (unit.saturating_mul(*extent), count.last());
-                (source.saturating_add(run), destination.saturating_add(run))
-            }
-        }
-    }
-
-    /// Adds the steps of the destination inside one iteration to `steps`, and returns the bytes of the runs
-    /// between them.
-    fn destination_steps(&self, steps: &mut Steps) -> usize {
-        match self {
-            MicroKernel::Copy { run, count } => {
-                steps.push(strided(count.destination, count.extent));
-                *run
-            }
-            MicroKernel::CopyTable { run, offsets, count } => {
-                steps.push(strided(count.destination, count.extent));
-                steps.push(listed(offsets));
-                *run
-            }
-            MicroKernel::Transpose(plane) => {
-                steps.extend(plane.columns.loops().iter().map(|&(stride, extent)| strided(stride, extent)));
-                plane.destination_row()
-            }
-            MicroKernel::InterleaveBits(BitInterleave { rows, row, pitch, direction, .. }) => match direction {
-                Direction::Interleave => rows.saturating_mul(*row),
-                Direction::Deinterleave => {
-                    steps.push(strided(*pitch, *rows));
-                    *row
-                }
-            },
-            MicroKernel::ChangeWidth(row) => row.span().1,
-            MicroKernel::ChangeWords(words) => match words.change {
-                WidthChange::Unpack { .. } => {
-                    steps.push(strided(words.pitch, words.rows()));
-                    words.words
-                }
-                WidthChange::Pack => words.packed(),
-            },
-            MicroKernel::Reverse { unit, extent, count } => {
-                steps.push(strided(count.destination, count.extent));
-                unit.saturating_mul(*extent)
-            }
-        }
     }
 }
 

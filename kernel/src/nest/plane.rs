@@ -206,7 +206,7 @@ impl Axis {
     }
 
     /// The largest offset.
-    fn largest(&self) -> usize {
+    pub(super) fn largest(&self) -> usize {
         let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).saturating_mul(stride);
         match &self.offsets {
             Offsets::Stride(stride) | Offsets::Reversed(stride) => last((*stride, self.extent)),

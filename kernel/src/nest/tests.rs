@@ -1,7 +1,7 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
 use super::*;
-use crate::cost::{LONGEST_JOINED, PAGE};
+use crate::cost::{LONGEST_JOINED, LONGEST_REVERSED, MOST_INTERLEAVED, PAGE};
 
 const fn by(extent: usize, source: usize, destination: usize) -> Stride {
     Stride { extent, source, destination }

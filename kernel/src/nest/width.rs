@@ -28,14 +28,6 @@ impl WidthRow {
     pub fn unpacked(&self) -> usize {
         self.packed.saturating_mul(8_usize.checked_div(self.bits).unwrap_or(0))
     }
-
-    /// Bytes of the row on the source and on the destination.
-    pub fn span(&self) -> (usize, usize) {
-        match self.change {
-            WidthChange::Unpack { .. } => (self.packed, self.unpacked()),
-            WidthChange::Pack => (self.unpacked(), self.packed),
-        }
-    }
 }
 
 /// Rows that have a byte for each element on one side; on the other one packed row, in which they are
@@ -65,14 +57,5 @@ impl PackedWords {
     /// Bytes of the packed row.
     pub fn packed(&self) -> usize {
         self.words.saturating_mul(PackedWords::WORD)
-    }
-
-    /// Bytes that are spanned on the source and on the destination.
-    pub fn span(&self) -> (usize, usize) {
-        let apart = self.rows().saturating_sub(1).saturating_mul(self.pitch).saturating_add(self.words);
-        match self.change {
-            WidthChange::Unpack { .. } => (self.packed(), apart),
-            WidthChange::Pack => (apart, self.packed()),
-        }
     }
 }

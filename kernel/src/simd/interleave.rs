@@ -10,12 +10,12 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::copy::copy_run;
-use super::lines::short;
+use super::part::part;
 use super::shuffles::Shuffle;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
-use crate::nest::{NestLoop, RowPitch, Stride};
+use crate::nest::RowPitch;
 
 /// Columns of some rows: where they begin on the source and on the destination, how many registers of each
 /// row, how far apart rows are, how far ahead is prefetched (0: not), and whether it is stored past the cache
@@ -30,12 +30,12 @@ type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 /// How some rows are shuffled.
 #[derive(Clone, Copy)]
 pub(super) struct Weave {
-    block: Block,
+    pub(super) block: Block,
     /// Registers that are loaded, and stored.
-    sources: usize,
-    destinations: usize,
+    pub(super) sources: usize,
+    pub(super) destinations: usize,
     /// The rows that are apart are those of the source; the other side is dense.
-    source_apart: bool,
+    pub(super) source_apart: bool,
 }
 
 impl Weave {
@@ -117,7 +117,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
 }
 
 /// The most rows.
-const ROWS: usize = 32;
+pub(super) const ROWS: usize = 32;
 
 /// Bytes from one staged row to the next: a line more than the longest run, so that neighbours are in
 /// different sets of the L1 cache.
@@ -151,7 +151,7 @@ impl Operation for Interleave<'_> {
         let Interleave { walk, weave, row, pitch, .. } = self;
         let dense_destination = weave.source_apart || weave.destinations == 1;
         let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
-        let runs = if dense_destination { None } else { joined_runs(walk, row, pitch) };
+        let runs = if dense_destination { None } else { walk.joined_iterations(row).filter(|_| !pitch.reversed) };
         let staged = runs.is_some() || may_stream && !dense_destination && V::BYTES < LINE;
         // SAFETY: the caller's rows.
         unsafe {
@@ -202,9 +202,8 @@ impl Interleave<'_> {
         let step = if source_apart { destinations } else { 1 };
         // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
         // and wrap.
-        let rows = if source_apart { sources } else { destinations };
-        let last = (rows - 1) * pitch.bytes;
-        let (first, pitch) = if pitch.reversed { (last, pitch.bytes.wrapping_neg()) } else { (0, pitch.bytes) };
+        let last = (if source_apart { sources } else { destinations } - 1) * pitch.bytes;
+        let (first, pitch) = (if pitch.reversed { last } else { 0 }, self.pitch());
         let mut run = 0;
         for mut iteration in walk.iterations(row * sources) {
             if source_apart {
@@ -246,15 +245,7 @@ impl Interleave<'_> {
                 let end = row - (row - head) % whole;
                 self.part::<V>(from, (to, pitch), 0..head);
                 if streaming && !dense_destination && V::BYTES < LINE {
-                    // Both halves of a line at once, and several lines: few buffers hold lines that are
-                    // filled in part.
-                    let most = (STAGED / destinations).clamp(4 * LINE, JOINED_RUN);
-                    for at in (head..end).step_by(most) {
-                        let some = most.min(end - at);
-                        let staged = (stage.wrapping_sub(at), STAGED_ROW);
-                        self.columns::<V>(from, staged, at..at + some, (ahead, false));
-                        drain::<V>(stage, (to.wrapping_add(at), pitch), destinations, some);
-                    }
+                    self.by_lines::<V>(from, (to, pitch), head..end, (ahead, stage));
                 } else {
                     self.columns::<V>(from, (to, pitch), head..end, (ahead, streaming));
                 }
@@ -265,6 +256,32 @@ impl Interleave<'_> {
 }
 
 impl Interleave<'_> {
+    /// Columns of which a line is two registers, past the cache: both halves of a line at once, and several
+    /// lines, as few buffers hold lines that are filled in part.
+    ///
+    /// # Safety
+    ///
+    /// As for [`columns`](Self::columns), and there is a stage.
+    #[inline(always)]
+    unsafe fn by_lines<V: Vector>(
+        &self,
+        from: *const u8,
+        (to, pitch): (*mut u8, usize),
+        columns: Range<usize>,
+        (ahead, stage): (usize, *mut u8),
+    ) {
+        let most = (STAGED / self.weave.destinations).clamp(4 * LINE, JOINED_RUN);
+        for at in columns.clone().step_by(most) {
+            let some = most.min(columns.end - at);
+            // SAFETY: the caller's columns, of which a row of the stage has room for `JOINED_RUN`.
+            unsafe {
+                let staged = (stage.wrapping_sub(at), STAGED_ROW);
+                self.columns::<V>(from, staged, at..at + some, (ahead, false));
+                drain::<V>(stage, (to.wrapping_add(at), pitch), self.weave.destinations, some);
+            }
+        }
+    }
+
     /// Columns that are whole registers.
     ///
     /// # Safety
@@ -281,7 +298,7 @@ impl Interleave<'_> {
     ) {
         let Weave { block, sources, destinations, source_apart } = self.weave;
         let (read, written) = if source_apart { (1, destinations) } else { (sources, 1) };
-        let pitch = if source_apart { self.source_pitch() } else { pitch };
+        let pitch = if source_apart { self.pitch() } else { pitch };
         if !columns.is_empty() {
             let (from, to) = (from.wrapping_add(columns.start * read), to.wrapping_add(columns.start * written));
             // SAFETY: the caller's promise.
@@ -289,7 +306,8 @@ impl Interleave<'_> {
         }
     }
 
-    fn source_pitch(&self) -> usize {
+    /// From one row to the next where they are apart; it wraps if they are reversed.
+    fn pitch(&self) -> usize {
         if self.pitch.reversed { self.pitch.bytes.wrapping_neg() } else { self.pitch.bytes }
     }
 
@@ -304,51 +322,7 @@ impl Interleave<'_> {
             return;
         }
         // SAFETY: the caller's promise.
-        unsafe { part::<V>(self.weave, (from, self.source_pitch()), (to, pitch), columns, self.signed) };
-    }
-}
-
-/// Registers of the rows at the end of a row.
-#[repr(align(64))]
-struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
-
-/// See [`Interleave::part`].
-///
-/// # Safety
-///
-/// As there.
-#[inline(never)]
-unsafe fn part<V: Vector>(
-    weave: Weave,
-    (from, from_pitch): (*const u8, usize),
-    (to, to_pitch): (*mut u8, usize),
-    columns: Range<usize>,
-    signed: bool,
-) {
-    let Weave { block, sources, destinations, source_apart } = weave;
-    let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
-    let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
-    for first in columns.clone().step_by(V::BYTES) {
-        let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
-        unsafe {
-            std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
-            if source_apart {
-                for i in 0..sources {
-                    short(from.wrapping_add(i.wrapping_mul(from_pitch) + first), loaded.add(i * V::BYTES), bytes);
-                }
-            } else {
-                std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
-            }
-            block(loaded, stored, 1, V::BYTES, 0, (false, signed));
-            if source_apart {
-                std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);
-            } else {
-                for i in 0..destinations {
-                    short(stored.add(i * V::BYTES), to.wrapping_add(i.wrapping_mul(to_pitch) + first), bytes);
-                }
-            }
-        }
+        unsafe { part::<V>(self.weave, (from, self.pitch()), (to, pitch), columns, self.signed) };
     }
 }
 
@@ -366,16 +340,4 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
             copy_run::<V, true>(stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)), run, None);
         }
     }
-}
-
-/// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the innermost
-/// loop says so.
-#[inline(always)]
-fn joined_runs(walk: &Walk<'_>, row: usize, pitch: RowPitch) -> Option<usize> {
-    let runs = usize::from(walk.schedule.joined_iterations);
-    if !walk.streaming || runs < 2 || pitch.reversed {
-        return None;
-    }
-    let Some(NestLoop::Strided(Stride { extent, destination, .. })) = walk.loops.last() else { return None };
-    (*destination == row && extent.is_multiple_of(runs) && runs * row <= JOINED_RUN).then_some(runs)
 }

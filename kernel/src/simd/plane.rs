@@ -15,8 +15,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::block::{How, Panel, TransposePanel};
-use super::copy::copy_run;
-use super::leftover::{Leftover, drain};
+use super::leftover::Leftover;
 use super::offsets::{Offsets, Places};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
@@ -24,6 +23,10 @@ use super::walk::{Iteration, Walk, bytes_of};
 use crate::cost::{KEPT_COLUMNS, LINE};
 use crate::nest::{MicroTile, Plane};
 use crate::schedule::{self, STAGE, Stage};
+use panels::{Later, Panels};
+
+mod panels;
+mod staged;
 
 /// Planes whose units `transpose` is for, as many columns at a time as a vector has.
 pub(super) struct TransposePlanes<'a> {
@@ -267,210 +270,6 @@ impl Transposes for Direct {
             // SAFETY: rows and columns of the plane.
             unsafe { transpose(&mut panel) };
             *prefetch = panel.prefetch;
-        }
-    }
-}
-
-impl Transposes for Buffers<'_> {
-    #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
-        let (plane, columns) = (part.planes.plane, part.columns.clone());
-        let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
-        // SAFETY: some columns of the panel.
-        unsafe {
-            match way.stage {
-                Stage::Gather(lines) => {
-                    // Fewer rows than a line of them are not gathered.
-                    if part.rows.len() < LINE / plane.unit {
-                        return Direct.panel::<V>(part, prefetch);
-                    }
-                    self.gather::<V>(part, usize::from(lines));
-                }
-                // A run of the stage, or what is left of the rows.
-                Stage::Scatter(lines) | Stage::Stream(lines)
-                    if part.rows.len() * plane.unit < usize::from(lines) * LINE =>
-                {
-                    Direct.panel::<V>(part, prefetch);
-                }
-                // Past the cache, but for rows whose lines do not begin with units.
-                Stage::Stream(_) if !part.how.streaming => Direct.panel::<V>(part, prefetch),
-                Stage::Scatter(lines) | Stage::Stream(lines) => {
-                    for first in columns.clone().step_by(at_once) {
-                        let columns = first..(first + at_once).min(columns.end);
-                        self.through::<V>(&part, columns, (usize::from(lines) + 1) * LINE, prefetch);
-                    }
-                }
-                Stage::Continue { lines, joined } => {
-                    let pitch = if joined { part.rows.len() * plane.unit } else { (usize::from(lines) + 1) * LINE };
-                    for first in columns.clone().step_by(at_once) {
-                        let columns = first..(first + at_once).min(columns.end);
-                        self.through::<V>(&part, columns, pitch, prefetch);
-                    }
-                }
-                Stage::None => {}
-            }
-        }
-    }
-}
-
-impl Buffers<'_> {
-    /// Copies a line of rows into the stage, some lines of each at a time, and transposes them from there.
-    ///
-    /// # Safety
-    ///
-    /// The rows, a line of them, and columns are in the plane.
-    #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_, '_>, lines: usize) {
-        let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
-        let &TransposePlanes { plane, transpose, .. } = planes;
-        let (unit, pitch, wide) = (plane.unit, (lines + 1) * LINE, lines * LINE / plane.unit);
-        self.columns.fill_strided(pitch, rows.len());
-        for first in columns.clone().step_by(wide) {
-            let columns = first..(first + wide).min(columns.end);
-            column_offsets.fill(&plane.columns, columns.clone());
-            // SAFETY: `lines` lines of each row, and a row of the stage for each; rows and columns of the
-            // plane.
-            unsafe {
-                for i in 0..rows.len() {
-                    let from = iteration.from.add(first * unit + *row_offsets.as_ptr().add(i));
-                    copy_run::<V, false>(from, self.rows.add(i * pitch), columns.len() * unit, None);
-                }
-                transpose(&mut Panel {
-                    from: self.rows,
-                    to: iteration.to.wrapping_add(rows.start * unit),
-                    rows: self.columns.as_ptr(),
-                    columns: column_offsets.as_ptr(),
-                    row_count: rows.len(),
-                    column_count: columns.len(),
-                    left: 0,
-                    unit,
-                    how: How { streaming: false, in_groups: true, in_cache: true, ..how },
-                    prefetch: PanelPrefetch::nothing(&plane.rows),
-                });
-            }
-        }
-    }
-
-    /// Transposes some columns into the stage, rows of it `pitch` bytes apart, and stores them from there.
-    ///
-    /// # Safety
-    ///
-    /// The columns, at most a vector, and the rows are in the plane.
-    #[inline(always)]
-    unsafe fn through<V: Vector>(
-        &mut self,
-        part: &Part<'_, '_, '_>,
-        columns: Range<usize>,
-        pitch: usize,
-        prefetch: &mut PanelPrefetch<'_>,
-    ) {
-        let Part { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &TransposePlanes { walk, plane, transpose, at_once } = *planes;
-        let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
-        let first = self.rows.wrapping_add(LINE);
-        self.columns.fill_strided(pitch, at_once);
-        let mut panel = Panel {
-            from: iteration.from.wrapping_add(columns.start * unit),
-            to: first,
-            rows: row_offsets.as_ptr(),
-            columns: self.columns.as_ptr(),
-            row_count: rows.len(),
-            column_count: columns.len(),
-            left: columns.start,
-            unit,
-            how: How { streaming: false, staged: true, next_near: false, complete: false, ..*how },
-            prefetch: *prefetch,
-        };
-        // SAFETY: rows and columns of the plane; the stage has room for them.
-        unsafe { transpose(&mut panel) };
-        *prefetch = panel.prefetch;
-        let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
-        let stage = walk.schedule.panels.stage;
-        let (joined, continued) = match stage {
-            Stage::Continue { joined, .. } => (joined, true),
-            _ => (false, false),
-        };
-        if joined {
-            let ends = (columns.start == 0, columns.end == plane.columns.extent);
-            // SAFETY: the rows of the stage follow each other, as those of the plane do.
-            return unsafe {
-                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
-            };
-        }
-        let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
-        for (i, column) in columns.enumerate() {
-            // SAFETY: the staged row was written, after a line for what was left; its place on the
-            // destination is the plane's.
-            unsafe {
-                let from = first.add(i * pitch);
-                if let Stage::Scatter(_) = stage {
-                    copy_run::<V, false>(from, to(column), bytes, None);
-                } else {
-                    drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
-                }
-            }
-        }
-    }
-}
-
-/// Columns and rows.
-type Bounds = (Range<usize>, Range<usize>);
-
-/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next
-/// columns.
-#[derive(Clone)]
-struct Panels<'a> {
-    way: &'a schedule::Panels,
-    columns: usize,
-    rows: usize,
-    /// The first row.
-    head: usize,
-    /// The first column of those that are kept, and of the next panel, and its first row.
-    kept_from: usize,
-    column: usize,
-    row: usize,
-}
-
-impl Iterator for Panels<'_> {
-    type Item = Bounds;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Bounds> {
-        if self.kept_from >= self.columns || self.row >= self.rows {
-            return None;
-        }
-        let kept_to = (self.kept_from.saturating_add(bytes_of(self.way.kept))).min(self.columns);
-        let columns = self.column..self.column.saturating_add(bytes_of(self.way.width)).min(kept_to);
-        let rows = self.row..self.row.saturating_add(bytes_of(self.way.height)).min(self.rows);
-        self.column = columns.end;
-        if columns.end == kept_to {
-            (self.column, self.row) = (self.kept_from, rows.end);
-            if rows.end == self.rows {
-                (self.kept_from, self.column, self.row) = (kept_to, kept_to, self.head);
-            }
-        }
-        Some((columns, rows))
-    }
-}
-
-/// The panels of a plane, then those of the next, with where these planes begin on the source.
-struct Later<'a> {
-    panels: Panels<'a>,
-    planes: [Option<*const u8>; 2],
-    all: &'a Panels<'a>,
-}
-
-impl Iterator for Later<'_> {
-    type Item = (*const u8, Bounds);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let plane = self.planes[0]?;
-            if let Some(panel) = self.panels.next() {
-                return Some((plane, panel));
-            }
-            (self.planes, self.panels) = ([self.planes[1], None], self.all.clone());
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Transposing planes of contiguous runs that are not unit of a vector: rows of several elements, odd numbers
 //! of bytes.
 
-use super::block::Panel;
+use std::ops::Range;
+
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
-use super::lines::first_and_last;
 use super::order::opaque;
 use super::plane::TransposePlanes;
+use super::run_panel::runs;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk, bytes_of};
 use crate::cost::{FEW_COLUMNS, LINE, LONG_RUN};
@@ -217,20 +218,9 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
             for column in 0..columns.extent {
                 if walk.schedule.prefetch && !followed {
                     // A share of the rows for every column, so that the prefetches do not come in a burst.
-                    let share = |column: usize| (last - first) * column / columns.extent;
-                    for row in first + distance + share(column)..first + distance + share(column + 1) {
-                        let row = match row.checked_sub(rows.extent) {
-                            None => from.wrapping_add(rows.offset(row)),
-                            Some(row) => match later {
-                                Some(later) if row < rows.extent => later.wrapping_add(rows.offset(row)),
-                                _ => break,
-                            },
-                        };
-                        for at in (0..columns.extent * run).step_by(LINE) {
-                            // SAFETY: a prefetch may go anywhere.
-                            unsafe { V::prefetch(row.wrapping_add(at)) };
-                        }
-                    }
+                    let share = |column: usize| first + distance + (last - first) * column / columns.extent;
+                    // SAFETY: a prefetch may go anywhere.
+                    unsafe { prefetch_rows::<V>(plane, (from, later), share(column)..share(column + 1)) };
                 }
                 // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is,
                 // and holds whole lines up to `row`, as runs are multiples of a line, or half a line and
@@ -258,6 +248,29 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Prefetches these source rows of a plane; those after its last are rows of the `later` one.
+///
+/// # Safety
+///
+/// Nothing but the features of `V`: a prefetch may go anywhere.
+#[inline(always)]
+unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Option<*const u8>), rows: Range<usize>) {
+    let extent = plane.rows.extent;
+    for row in rows {
+        let row = match row.checked_sub(extent) {
+            None => from.wrapping_add(plane.rows.offset(row)),
+            Some(row) => match later {
+                Some(later) if row < extent => later.wrapping_add(plane.rows.offset(row)),
+                _ => break,
+            },
+        };
+        for at in (0..plane.source_row()).step_by(LINE) {
+            // SAFETY: a prefetch may go anywhere.
+            unsafe { V::prefetch(row.wrapping_add(at)) };
         }
     }
 }
@@ -311,43 +324,6 @@ unsafe fn overlapping<const SIZE: usize>(
         for row in 0..rows {
             let (from, to) = (from.add(last * run + row * source), to.add((last * rows + row) * run));
             std::ptr::copy_nonoverlapping(from, to, run);
-        }
-    }
-}
-
-/// Copies the runs of a panel into a stage.
-///
-/// # Safety
-///
-/// As for a [`TransposePanel`](super::block::TransposePanel); runs have at least 2 bytes and at most 128.
-unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
-    // SAFETY: each arm is given runs of the size in its name up to twice as long.
-    unsafe {
-        match panel.unit {
-            ..4 => runs_of::<V, 2>(panel),
-            4..8 => runs_of::<V, 4>(panel),
-            8..16 => runs_of::<V, 8>(panel),
-            16..32 => runs_of::<V, 16>(panel),
-            32..64 => runs_of::<V, 32>(panel),
-            _ => runs_of::<V, 64>(panel),
-        }
-    }
-}
-
-/// # Safety
-///
-/// As for [`runs`]; they are of `SIZE` to twice as many bytes.
-unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
-    let lines = (panel.column_count * panel.unit).div_ceil(LINE);
-    for row in 0..panel.row_count {
-        // SAFETY: runs of the plane, and their places in the stage.
-        unsafe {
-            panel.prefetch.issue::<V>(lines);
-            let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));
-            for column in 0..panel.column_count {
-                let to = to.add(*panel.columns.add(column));
-                first_and_last::<SIZE>(from.add(column * panel.unit), to, panel.unit);
-            }
         }
     }
 }

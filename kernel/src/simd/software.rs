@@ -150,6 +150,11 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         (Software(evens), Software(odds))
     }
 
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
+        let sign = 1 << (BITS - 1);
+        Software(self.0.map(|byte| (byte ^ sign).wrapping_sub(sign)))
+    }
+
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
         Self::from_bytes([self], |byte| byte / 16 * 16 + usize::from(order[byte % 16]))
     }

@@ -118,15 +118,7 @@ pub(crate) unsafe trait Vector: Copy {
 
     /// Every byte as a signed number of 8 bits, whose value its low `BITS` bits, 1, 2 or 4, hold; the others
     /// are zero.
-    #[inline(always)]
-    unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the array has the 16 bytes that are repeated, and a byte of at most 4 bits is one of their
-        // indices.
-        unsafe {
-            let numbers = Self::repeat(SignExtended::<BITS>::OF_4_BITS.as_ptr(), 16);
-            Self::shuffle::<1>([numbers], self)
-        }
-    }
+    unsafe fn sign_extended<const BITS: usize>(self) -> Self;
 
     /// The bytes of each lane in another order; the indices are below 16.
     unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self;
@@ -155,22 +147,4 @@ pub(crate) unsafe trait Vector: Copy {
 
     /// A byte shuffle over at most four registers: byte `index[i]` of all of them in a row.
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self;
-}
-
-/// What the numbers of `BITS` bits are in 8.
-struct SignExtended<const BITS: usize>;
-
-impl<const BITS: usize> SignExtended<BITS> {
-    const OF_4_BITS: [u8; 16] = {
-        assert!(BITS == 1 || BITS == 2 || BITS == 4);
-        let mut numbers = [0; 16];
-        let (sign, mut i) = (1 << (BITS - 1), 0);
-        while i < 16 {
-            #[allow(clippy::as_conversions, reason = "below 16; `try_from` is not const")]
-            let number = i as u8;
-            numbers[i] = (number ^ sign).wrapping_sub(sign);
-            i += 1;
-        }
-        numbers
-    };
 }

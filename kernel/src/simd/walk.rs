@@ -2,8 +2,8 @@
 
 use super::super::iterations::Iterations;
 use super::vector::Vector;
-use crate::cost::{LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
-use crate::nest::NestLoop;
+use crate::cost::{JOINED_RUN, LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use crate::nest::{NestLoop, Stride};
 use crate::schedule::Schedule;
 
 /// The iterations of a nest, and how its kernel reads and stores.
@@ -22,6 +22,15 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
         self.schedule.permuted && !self.streaming && V::BYTES == LINE
+    }
+
+    /// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the
+    /// innermost loop says so.
+    pub(super) fn joined_iterations(&self, row: usize) -> Option<usize> {
+        let runs = usize::from(self.schedule.joined_iterations);
+        let &NestLoop::Strided(Stride { extent, destination, .. }) = self.loops.last()? else { return None };
+        let joined = self.streaming && runs >= 2 && destination == row && extent.is_multiple_of(runs);
+        (joined && runs * row <= JOINED_RUN).then_some(runs)
     }
 
     /// All iterations, each of which reads this many bytes.

@@ -3,6 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::super::simd::{Operation, Vector};
+use tables::{Choice, Three};
+
+mod tables;
 
 /// Runs an operation over vectors of this width.
 ///
@@ -19,62 +22,6 @@ unsafe fn vectorize<O: Operation>(operation: O) {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Zmm(__m512i);
-
-/// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start`
-/// on.
-const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
-    let mut bytes = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        let (place, inside) = ((start + i) / unit, (start + i) % unit);
-        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
-        {
-            bytes[i] = ((place % 2) * 64 + (place / 2) * unit + inside) as u8;
-        }
-        i += 1;
-    }
-    bytes
-}
-
-/// Which bytes of two registers in a row make up the even (`odd` 0) or the odd (1) units.
-const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
-    let mut bytes = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
-        {
-            bytes[i] = ((i / unit * 2 + odd) * unit + i % unit) as u8;
-        }
-        i += 1;
-    }
-    bytes
-}
-
-/// The same choice in 16-, 32- or 64-bit units: the permutations of wider units take wider indices and are as
-/// fast or faster.
-const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
-    let mut wide = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
-        {
-            wide[i] = bytes[i] / unit as u8;
-        }
-        i += unit;
-    }
-    wide
-}
-
-struct Choice<const UNIT: usize>;
-
-impl<const UNIT: usize> Choice<UNIT> {
-    /// The unit of the permutation instruction: 16-byte units are pairs of 8-byte ones.
-    const STEP: usize = if UNIT > 8 { 8 } else { UNIT };
-    const LOW: [u8; 64] = widened(interleaved(UNIT, 0), Self::STEP);
-    const HIGH: [u8; 64] = widened(interleaved(UNIT, 64), Self::STEP);
-    const EVEN: [u8; 64] = widened(deinterleaved(UNIT, 0), Self::STEP);
-    const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
-}
 
 impl Zmm {
     /// # Safety
@@ -390,41 +337,6 @@ unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -
         *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
     }
     result
-}
-
-/// For each byte of three registers in a row, where it comes from in three others in a row.
-struct Three<const UNIT: usize>;
-
-impl<const UNIT: usize> Three<UNIT> {
-    const INTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(true, false);
-    const INTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(true, true);
-    const DEINTERLEAVE_FIRST: [[u8; 64]; 3] = Self::table(false, false);
-    const DEINTERLEAVE_SECOND: [[u8; 64]; 3] = Self::table(false, true);
-
-    const fn table(interleave: bool, second: bool) -> [[u8; 64]; 3] {
-        let mut table = [[0; 64]; 3];
-        let mut i = 0;
-        while i < 192 {
-            let (unit, inside) = (i / UNIT, i % UNIT);
-            let units = 64 / UNIT;
-            let origin =
-                if interleave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
-            let origin = origin + inside;
-            // The second step keeps what the first has placed, and takes the rest from the third register.
-            let choice = match (second, origin >= 128) {
-                (false, false) => origin,
-                (false, true) => 0,
-                (true, false) => i % 64,
-                (true, true) => 64 + origin - 128,
-            };
-            #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
-            {
-                table[i / 64][i % 64] = choice as u8;
-            }
-            i += 1;
-        }
-        table
-    }
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::tables::{deinterleaved, interleaved, widened};
 use super::*;
 
 /// The bytes of three rows of units, interleaved: which byte of all rows each one is.

@@ -1,0 +1,26 @@
+//! Which bytes the table lookups of three registers choose.
+
+/// For each byte of three registers in a row, which byte of three others it is.
+pub(super) struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    pub(super) const INTERLEAVE: [[u8; 16]; 3] = Self::table(true);
+    pub(super) const DEINTERLEAVE: [[u8; 16]; 3] = Self::table(false);
+
+    const fn table(interleave: bool) -> [[u8; 16]; 3] {
+        let mut table = [[0; 16]; 3];
+        let mut i = 0;
+        while i < 48 {
+            let (unit, inside) = (i / UNIT, i % UNIT);
+            let units = 16 / UNIT;
+            let origin =
+                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            #[allow(clippy::as_conversions, reason = "below 48; `try_from` is not const")]
+            {
+                table[i / 16][i % 16] = (origin + inside) as u8;
+            }
+            i += 1;
+        }
+        table
+    }
+}

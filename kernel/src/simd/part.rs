@@ -1,0 +1,53 @@
+//! Columns of interleaved rows that fill no register.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::interleave::{ROWS, Weave};
+use super::lines::short;
+use super::vector::Vector;
+use crate::cost::LINE;
+
+/// Registers of the rows at the end of a row.
+#[repr(align(64))]
+struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
+
+/// Some columns by way of registers of their own.
+///
+/// # Safety
+///
+/// They are readable in the rows at `from` and writable in those at `to`.
+#[inline(never)]
+pub(super) unsafe fn part<V: Vector>(
+    weave: Weave,
+    (from, from_pitch): (*const u8, usize),
+    (to, to_pitch): (*mut u8, usize),
+    columns: Range<usize>,
+    signed: bool,
+) {
+    let Weave { block, sources, destinations, source_apart } = weave;
+    let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
+    let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
+    for first in columns.clone().step_by(V::BYTES) {
+        let bytes = (columns.end - first).min(V::BYTES);
+        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
+        unsafe {
+            std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
+            if source_apart {
+                for i in 0..sources {
+                    short(from.wrapping_add(i.wrapping_mul(from_pitch) + first), loaded.add(i * V::BYTES), bytes);
+                }
+            } else {
+                std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
+            }
+            block(loaded, stored, 1, V::BYTES, 0, (false, signed));
+            if source_apart {
+                std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);
+            } else {
+                for i in 0..destinations {
+                    short(stored.add(i * V::BYTES), to.wrapping_add(i.wrapping_mul(to_pitch) + first), bytes);
+                }
+            }
+        }
+    }
+}
