@@ -5,8 +5,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::bridge::{Lowering, lower_map, spell};
-use tensor_layout::notation::Notated;
 use tensor_layout::notation::AnyLayout;
+use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{Side, Tensor, Tiled};
