@@ -44,6 +44,9 @@ def main():
     manifest = (folder / "Cargo.toml").read_text()
     library = HERE.parent.parent
     manifest += f'\n[dependencies.tensor-layout]\npath = "{library}"\ndefault-features = false\nfeatures = ["relayout"]\n'
+    if engine == "rten-tensor":
+        for name in ("rten-testing", "rten-bench"):
+            manifest += f'\n[dev-dependencies.{name}]\npath = "{HERE / name}"\n'
     write(target / "Cargo.toml", manifest)
 
 
