@@ -39,5 +39,5 @@ mod walk;
 
 pub(super) use lines::short;
 pub(super) use run::RunNest;
-pub(super) use vector::{Operation, Vector};
+pub(super) use vector::{Operation, Vector, origin_in_three};
 pub(super) use walk::Walk;

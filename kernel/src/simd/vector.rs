@@ -148,3 +148,13 @@ pub(crate) unsafe trait Vector: Copy {
     /// A byte shuffle over at most four registers: byte `index[i]` of all of them in a row.
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self;
 }
+
+/// Which byte of three registers of `register` bytes comes to byte `i` when their units, of `unit` bytes, are
+/// interleaved, or deinterleaved.
+pub(crate) const fn origin_in_three(i: usize, unit: usize, register: usize, interleave: bool) -> usize {
+    let (place, inside) = (i / unit, i % unit);
+    let units = register / unit;
+    let first =
+        if interleave { (place % 3) * register + place / 3 * unit } else { (place % units * 3 + place / units) * unit };
+    first + inside
+}

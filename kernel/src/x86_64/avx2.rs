@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::simd::{Operation, Vector, short};
+use super::super::simd::{Operation, Vector, origin_in_three, short};
 
 /// Runs an operation over vectors of this width.
 ///
@@ -331,11 +331,7 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut table = [[[0x80; 16]; 3]; 3];
         let mut i = 0;
         while i < 48 {
-            let (unit, inside) = (i / UNIT, i % UNIT);
-            let units = 16 / UNIT;
-            let origin =
-                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
-            let origin = origin + inside;
+            let origin = origin_in_three(i, UNIT, 16, interleave);
             #[allow(clippy::as_conversions, reason = "below 16; `try_from` is not const")]
             {
                 table[i / 16][origin / 16][i % 16] = (origin % 16) as u8;

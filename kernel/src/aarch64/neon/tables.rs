@@ -1,5 +1,7 @@
 //! Which bytes the table lookups of three registers choose.
 
+use crate::simd::origin_in_three;
+
 /// For each byte of three registers in a row, which byte of three others it is.
 pub(super) struct Three<const UNIT: usize>;
 
@@ -11,13 +13,10 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut table = [[0; 16]; 3];
         let mut i = 0;
         while i < 48 {
-            let (unit, inside) = (i / UNIT, i % UNIT);
-            let units = 16 / UNIT;
-            let origin =
-                if interleave { (unit % 3) * 16 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
+            let origin = origin_in_three(i, UNIT, 16, interleave);
             #[allow(clippy::as_conversions, reason = "below 48; `try_from` is not const")]
             {
-                table[i / 16][i % 16] = (origin + inside) as u8;
+                table[i / 16][i % 16] = origin as u8;
             }
             i += 1;
         }

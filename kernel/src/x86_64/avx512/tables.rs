@@ -1,5 +1,7 @@
 //! Which bytes the permutations of registers choose.
 
+use crate::simd::origin_in_three;
+
 /// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start`
 /// on.
 pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
@@ -69,11 +71,7 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut table = [[0; 64]; 3];
         let mut i = 0;
         while i < 192 {
-            let (unit, inside) = (i / UNIT, i % UNIT);
-            let units = 64 / UNIT;
-            let origin =
-                if interleave { (unit % 3) * 64 + unit / 3 * UNIT } else { (unit % units * 3 + unit / units) * UNIT };
-            let origin = origin + inside;
+            let origin = origin_in_three(i, UNIT, 64, interleave);
             // The second step keeps what the first has placed, and takes the rest from the third register.
             let choice = match (second, origin >= 128) {
                 (false, false) => origin,
