@@ -49,16 +49,6 @@ pub struct Panels {
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
-    /// The plane is one run of the source, which is prefetched in its order.
-    pub whole_source: bool,
-    /// Destination rows follow each other inside a page.
-    pub in_order: bool,
-    /// Units of 1 and 2 bytes are read in groups of 16 bytes, each from all rows of a block.
-    pub in_groups: bool,
-    /// The source is in a cache.
-    pub in_cache: bool,
-    /// The next block is prefetched into the L1 cache before one is transposed.
-    pub next_near: bool,
 }
 
 /// What panels of a plane go by way of.
@@ -66,8 +56,6 @@ pub struct Panels {
 pub enum Stage {
     /// Nothing.
     None,
-    /// The number of lines of each row of the source.
-    Gather(u8),
     /// The number of lines of each row of the destination, stored through the cache from there.
     Scatter(u8),
     /// The same, stored past the cache.
@@ -112,11 +100,6 @@ impl Schedule {
             stage: Stage::None,
             lines_fit: false,
             near: false,
-            whole_source: false,
-            in_order: true,
-            in_groups: false,
-            in_cache: true,
-            next_near: false,
         },
     };
 
@@ -152,9 +135,6 @@ impl Panels {
             && lines
             && match self.stage {
                 Stage::None => true,
-                Stage::Gather(lines) => {
-                    in_register && fits(lines) && LINE / unit * (usize::from(lines) + 1) * LINE <= STAGE
-                }
                 Stage::Scatter(lines) | Stage::Stream(lines) => in_register && fits(lines),
                 Stage::Continue { lines, joined } => {
                     let row = rows.saturating_mul(unit);

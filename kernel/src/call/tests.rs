@@ -94,7 +94,7 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
             // More lines than a stage has, or none.
             (Stage::Scatter(17), 256, 64),
             (Stage::Stream(0), 256, 64),
-            (Stage::Gather(200), 256, 64),
+            (Stage::Scatter(200), 256, 64),
             // More rows than lines, less than a line, columns that end inside a stage, rows that do not
             // follow each other.
             (continued(16, false), 257, 64),
@@ -107,6 +107,6 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
         // Runs have a stage of their own, and no other.
         let past_the_cache =
             Schedule { panels: Panels { lines_fit: true, ..Schedule::PLAIN.panels }, ..Schedule::PLAIN };
-        assert!(!fits(3, 300, by(Stage::Gather(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
+        assert!(!fits(3, 300, by(Stage::Scatter(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
     }
 }

@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 
 use super::edge::edge;
-use super::order::{Permuted, in_fours};
+use super::order::Permuted;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use crate::cost::{LINE, MICRO_TILE};
@@ -38,18 +38,10 @@ pub(super) struct How {
     /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines
     /// first.
     pub(super) staged: bool,
-    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order
-    /// of the memory.
-    pub(super) in_order: bool,
-    /// Units of 1 and 2 bytes are read in groups of columns, each of which reads all rows of a block: the
-    /// rows stay in the cache.
-    pub(super) in_groups: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
     /// Blocks go in an [order](super::order) of their own.
     pub(super) permuted: bool,
-    /// The next block is prefetched into the L1 cache before one is transposed.
-    pub(super) next_near: bool,
     /// Lines that are written in part are prefetched.
     pub(super) complete: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
@@ -119,22 +111,10 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                 let here = (column_count - first).min(in_line);
                 for line in if first < wide * in_line { high } else { 0 }..lines {
                     // What is too much in the last line of a staged row is written over by the next row.
-                    let line = match how.staged {
-                        true if how.permuted && row_count.is_multiple_of(in_line) => in_fours(line, lines, true),
-                        true => lines - 1 - line,
-                        false => line,
-                    };
+                    let line = if how.staged { lines - 1 - line } else { line };
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
                     let whole = if high == in_line { here - here % units } else { 0 };
-                    if how.next_near && high == in_line {
-                        let (next, column) =
-                            if row + 2 * in_line <= row_count { (row + in_line, first) } else { (0, first + in_line) };
-                        let at = from.wrapping_add(column * UNIT);
-                        for i in 0..in_line {
-                            V::prefetch_near(at.wrapping_add(*rows.add(next + i)));
-                        }
-                    }
                     for column in (first..first + whole).step_by(units) {
                         let source = (from.add(column * UNIT), rows.add(row));
                         let destination = (to.add(line * LINE), columns.add(column));
@@ -210,13 +190,7 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
     // SAFETY: the same condition.
-    unsafe {
-        match (how.streaming, how.in_order) {
-            (true, true) => vector.stream(to),
-            (true, false) => vector.store_past_cache(to),
-            (false, _) => vector.store(to),
-        }
-    }
+    unsafe { if how.streaming { vector.stream(to) } else { vector.store(to) } }
 }
 
 /// As many rows as columns, `IN_LANE * LANES` of either.
@@ -232,25 +206,16 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     (to, columns): (*mut u8, *const usize),
     prefetch: &mut PanelPrefetch<'_>,
 ) {
-    let in_groups = UNIT <= 2 && how.in_groups;
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
-    // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the
-    // promised rows; each vector is stored to its own promised destination row. `all` is read only where
-    // `lanes` has filled it.
+    // SAFETY: whole vectors of the promised rows are read; each vector is stored to its own promised
+    // destination row.
     unsafe {
         // Here alone: between the shuffles it would cost registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        if !in_groups {
-            lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
-        }
-        for group in 0..LANES {
-            let lanes = if in_groups {
-                self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows))
-            } else {
-                all.assume_init_ref()[group]
-            };
-            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
+        let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
+        for (group, lanes) in groups.iter().enumerate() {
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                 let to = to.add(*columns.add(group * IN_LANE + i));
                 if STREAMING { store(how, line, to) } else { line.store(to) }
             }
