@@ -49,6 +49,8 @@ pub struct Panels {
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
+    /// Through the cache, whole lines of some rows are read before the next rows are.
+    pub whole_lines_read: bool,
 }
 
 /// What panels of a plane go by way of.
@@ -56,10 +58,8 @@ pub struct Panels {
 pub enum Stage {
     /// Nothing.
     None,
-    /// The number of lines of each row of the destination, stored through the cache from there.
-    Scatter(u8),
-    /// The same, stored past the cache.
-    Stream(u8),
+    /// The number of lines of each row of the destination, whole ones if they are stored past the cache.
+    Lines(u8),
     /// The same of rows that begin inside lines: what does not fill a line is kept until the row goes on.
     Continue {
         /// Lines of each row.
@@ -100,6 +100,7 @@ impl Schedule {
             stage: Stage::None,
             lines_fit: false,
             near: false,
+            whole_lines_read: false,
         },
     };
 
@@ -135,7 +136,7 @@ impl Panels {
             && lines
             && match self.stage {
                 Stage::None => true,
-                Stage::Scatter(lines) | Stage::Stream(lines) => in_register && fits(lines),
+                Stage::Lines(lines) => in_register && fits(lines),
                 Stage::Continue { lines, joined } => {
                     let row = rows.saturating_mul(unit);
                     // What is left of a run is less than a line, and no two columns that are kept share a

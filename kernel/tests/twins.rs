@@ -144,10 +144,9 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
     loop {
         let joined = random.below(2) == 0;
         let lines = random.pick(&[2, 4, 8, 16]);
-        let stage = match random.below(4) {
+        let stage = match random.below(3) {
             0 => Stage::None,
-            1 => Stage::Scatter(lines),
-            2 if streaming => Stage::Stream(lines),
+            1 => Stage::Lines(lines),
             _ => Stage::Continue { lines, joined },
         };
         let lines_fit = match kernel {
@@ -171,6 +170,7 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             stage,
             lines_fit,
             near,
+            whole_lines_read: lines_in_source_order,
         };
         let schedule = Schedule {
             prefetch,

@@ -40,10 +40,11 @@ pub(super) struct How {
     pub(super) staged: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
+    /// Through the cache, both halves of the lines of some rows are read before the next rows are: more rows
+    /// would evict each other.
+    pub(super) whole_lines_read: bool,
     /// Blocks go in an [order](super::order) of their own.
     pub(super) permuted: bool,
-    /// Lines that are written in part are prefetched.
-    pub(super) complete: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
@@ -104,7 +105,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                 for column in (first..first + in_line).step_by(units) {
                     let source = (from.add(column * UNIT), rows.add(line * in_line));
                     let destination = (to.add(line * LINE), columns.add(column));
-                    self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                    square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
@@ -115,13 +116,23 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
                     let whole = if high == in_line { here - here % units } else { 0 };
-                    for column in (first..first + whole).step_by(units) {
-                        let source = (from.add(column * UNIT), rows.add(row));
-                        let destination = (to.add(line * LINE), columns.add(column));
-                        if how.streaming {
-                            self::block::<V, UNIT, IN_LANE, LANES, true>(&how, source, destination, &mut prefetch);
-                        } else {
-                            self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                    if how.streaming {
+                        for column in (first..first + whole).step_by(units) {
+                            let source = (from.add(column * UNIT), rows.add(row));
+                            let destination = (to.add(line * LINE), columns.add(column));
+                            line_block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
+                        }
+                    } else {
+                        let (blocks, parts) = (whole / units, LINE / V::BYTES);
+                        let (outer, inner) = if how.whole_lines_read { (parts, blocks) } else { (blocks, parts) };
+                        for a in 0..outer {
+                            for b in 0..inner {
+                                let (part, block) = if how.whole_lines_read { (a, b) } else { (b, a) };
+                                let column = first + block * units;
+                                let source = (from.add(column * UNIT), rows.add(row + part * units));
+                                let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
+                                square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                            }
                         }
                     }
                     for column in (first + whole..first + here).step_by(units) {
@@ -135,31 +146,23 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
     }
 }
 
-/// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
+/// A whole block past the cache: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
 ///
 /// # Safety
 ///
 /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` rows of the source.
-/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming`
-///   is set, they are aligned.
+/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination, aligned.
 #[inline(always)]
-unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
+unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
     how: &How,
     (from, rows): (*const u8, *const usize),
     (to, columns): (*mut u8, *const usize),
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     let units = IN_LANE * LANES;
-    if V::BYTES == LINE || !STREAMING {
-        for part in 0..LINE / V::BYTES {
-            // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's
-            // promise, and what they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is
-            // inside it and as aligned.
-            unsafe {
-                let (source, destination) = ((from, rows.add(part * units)), (to.add(part * V::BYTES), columns));
-                square::<V, UNIT, IN_LANE, LANES, STREAMING>(how, source, destination, prefetch);
-            }
-        }
+    if V::BYTES == LINE {
+        // SAFETY: the same rows.
+        unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, (from, rows), (to, columns), prefetch) };
         return;
     }
     // Both halves of a line one after the other, so that they leave together.
@@ -190,7 +193,7 @@ unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES:
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
     // SAFETY: the same condition.
-    unsafe { if how.streaming { vector.stream(to) } else { vector.store(to) } }
+    unsafe { if how.streaming { vector.store_past_cache(to) } else { vector.store(to) } }
 }
 
 /// As many rows as columns, `IN_LANE * LANES` of either.

@@ -164,8 +164,8 @@ impl TransposePlanes<'_> {
             streaming: false,
             staged: false,
             in_cache: !way.lines_fit && !self.walk.schedule.prefetch,
+            whole_lines_read: way.whole_lines_read,
             permuted: self.walk.permutes_blocks::<V>(),
-            complete: self.walk.schedule.prefetch,
             micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
         }
     }
@@ -233,7 +233,7 @@ impl TransposePlanes<'_> {
 fn step(way: &schedule::Panels, plane: &Plane) -> usize {
     match way.stage {
         Stage::None => Offsets::MOST,
-        Stage::Scatter(lines) | Stage::Stream(lines) => usize::from(lines) * LINE / plane.unit,
+        Stage::Lines(lines) => usize::from(lines) * LINE / plane.unit,
         Stage::Continue { .. } => bytes_of(way.height),
     }
 }

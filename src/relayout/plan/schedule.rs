@@ -121,9 +121,11 @@ impl Situation<'_> {
 
     /// The panels of a plane, of whose columns a vector has `units`; 0 if their unit is none of a vector.
     fn panels(&self, units: usize) -> Panels {
-        let &Situation { plane, memory, .. } = self;
+        let &Situation { plane, memory, knobs, .. } = self;
         let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
-        let plain = Panels { height: number(plane.rows.extent), ..Schedule::PLAIN.panels };
+        let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
+        let whole_lines_read = !memory.streaming && in_source_set > knobs.l1_ways;
+        let plain = Panels { height: number(plane.rows.extent), whole_lines_read, ..Schedule::PLAIN.panels };
         if units == 0 || memory.streaming && !lines_fit {
             return self.continued(plain, units);
         }
@@ -197,20 +199,20 @@ impl Situation<'_> {
         let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
         let stage = match (lines_fit, conflicts) {
             (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => {
-                Stage::Stream(lines(staged_run / LINE))
+                Stage::Lines(lines(staged_run / LINE))
             }
-            (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(MORE_STAGED_LINES)),
-            (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(STAGED_LINES)),
+            (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
+            (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
             _ => Stage::None,
         };
         Panels {
             height: number(height),
             width: number(width),
-            kept: plain.kept,
             stage,
             lines_fit,
             distance: number(distance),
             near: (unit >= 4 || staged_rows > 0) && apart && knobs.rules.panels_in_l1,
+            ..plain
         }
     }
 }

@@ -19,15 +19,15 @@ impl Transposes for Buffers<'_> {
         // SAFETY: some columns of the panel.
         unsafe {
             match way.stage {
-                // A run of the stage, or what is left of the rows.
-                Stage::Scatter(lines) | Stage::Stream(lines)
-                    if part.rows.len() * plane.unit < usize::from(lines) * LINE =>
+                // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do not
+                // begin with units.
+                Stage::Lines(lines)
+                    if part.rows.len() * plane.unit < usize::from(lines) * LINE
+                        || way.lines_fit && !part.how.streaming =>
                 {
                     Direct.panel::<V>(part, prefetch);
                 }
-                // Past the cache, but for rows whose lines do not begin with units.
-                Stage::Stream(_) if !part.how.streaming => Direct.panel::<V>(part, prefetch),
-                Stage::Scatter(lines) | Stage::Stream(lines) => {
+                Stage::Lines(lines) => {
                     for first in columns.clone().step_by(at_once) {
                         let columns = first..(first + at_once).min(columns.end);
                         self.through::<V>(&part, columns, (usize::from(lines) + 1) * LINE, prefetch);
@@ -74,7 +74,7 @@ impl Buffers<'_> {
             column_count: columns.len(),
             left: columns.start,
             unit,
-            how: How { streaming: false, staged: true, complete: false, ..*how },
+            how: How { streaming: false, staged: true, ..*how },
             prefetch: *prefetch,
         };
         // SAFETY: rows and columns of the plane; the stage has room for them.
@@ -99,7 +99,7 @@ impl Buffers<'_> {
             // destination is the plane's.
             unsafe {
                 let from = first.add(i * pitch);
-                if let Stage::Scatter(_) = stage {
+                if !walk.streaming {
                     copy_run::<V>(from, to(column), bytes, None);
                 } else {
                     drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
