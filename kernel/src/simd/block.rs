@@ -38,6 +38,9 @@ pub(super) struct How {
     /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines
     /// first.
     pub(super) staged: bool,
+    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order
+    /// of the memory.
+    pub(super) in_order: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
     /// Through the cache, both halves of the lines of some rows are read before the next rows are: more rows
@@ -193,7 +196,13 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
     // SAFETY: the same condition.
-    unsafe { if how.streaming { vector.store_past_cache(to) } else { vector.store(to) } }
+    unsafe {
+        match (how.streaming, how.in_order) {
+            (true, true) => vector.stream(to),
+            (true, false) => vector.store_past_cache(to),
+            (false, _) => vector.store(to),
+        }
+    }
 }
 
 /// As many rows as columns, `IN_LANE * LANES` of either.

@@ -20,7 +20,7 @@ use super::offsets::{Offsets, Places};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk, bytes_of};
-use crate::cost::{KEPT_COLUMNS, LINE};
+use crate::cost::{KEPT_COLUMNS, LINE, PAGE};
 use crate::nest::{MicroTile, Plane};
 use crate::schedule::{self, STAGE, Stage};
 use panels::{Later, Panels};
@@ -163,6 +163,7 @@ impl TransposePlanes<'_> {
         How {
             streaming: false,
             staged: false,
+            in_order: self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE,
             in_cache: !way.lines_fit && !self.walk.schedule.prefetch,
             whole_lines_read: way.whole_lines_read,
             permuted: self.walk.permutes_blocks::<V>(),
