@@ -99,7 +99,7 @@ impl Step<'_> {
                 gaps.push((gap, offsets.last().copied().unwrap_or(0)));
             }
             Step::Axis(axis) => {
-                axis.loops().iter().for_each(|&(stride, extent)| Step::Strided(stride, extent).add_gaps(gaps));
+                axis.loops().for_each(|(stride, extent)| Step::Strided(stride, extent).add_gaps(gaps));
             }
         }
     }
