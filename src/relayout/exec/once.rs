@@ -27,8 +27,8 @@ pub(crate) fn run(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destinatio
     let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(knobs);
     let (kernel, start) = select::kernel(&mut loops, nest.bytes_of_run(), nest.start(), &knobs);
     let streaming = streaming || destination.is_write_only();
-    let fence = streaming.then(|| StreamFence::new(knobs.level));
-    let streaming = fence.as_ref();
-    let mut call = Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: false };
-    call.run_at(&kernel, &loops, first_iteration(&loops, start));
+    StreamFence::scope(streaming, knobs.level, |streaming| {
+        let mut call = Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: false };
+        call.run_at(&kernel, &loops, first_iteration(&loops, start));
+    });
 }
