@@ -16,7 +16,7 @@ struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 ///
 /// # Safety
 ///
-/// They are readable in the rows at `from` and writable in those at `to`.
+/// The weave is one for `V`. The columns are readable in the rows at `from` and writable in those at `to`.
 #[inline(never)]
 pub(super) unsafe fn part<V: Vector>(
     weave: Weave,
@@ -30,7 +30,8 @@ pub(super) unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
+        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero. All
+        // of `stored` that is read was written by the block.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {
