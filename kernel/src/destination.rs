@@ -224,3 +224,6 @@ pub unsafe fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [
     // and what kernels write is initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
+
+#[cfg(test)]
+mod tests;
