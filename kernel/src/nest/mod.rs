@@ -4,10 +4,10 @@
 //!
 //! # Invariants
 //!
-//! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop
-//!    without any is harmless.)
+//! 1. No axis of a kernel is empty ([`is_well_formed`](MicroKernel::is_well_formed)). A loop may be: nothing
+//!    is copied then, and the nest reaches as far as if that loop had one iteration.
 //! 2. A [`span`](MicroKernel::span) that does not fit a `usize` saturates, and so is past the end of any
-//!    buffer: the check in `kernel/call.rs` refuses it.
+//!    buffer: the check in `call.rs` refuses it.
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and
 //!    do not change.
 

@@ -63,7 +63,7 @@ pub struct RowPitch {
 }
 
 impl RowPitch {
-    /// So far apart, the first one first.
+    /// Rows this many bytes apart, the first one first.
     pub fn forwards(bytes: usize) -> RowPitch {
         RowPitch { bytes, reversed: false }
     }
@@ -142,7 +142,7 @@ impl Axis {
         Axis { extent, offsets: Offsets::Stride(stride) }
     }
 
-    /// Neighbours so far apart, the first of them last.
+    /// The same in the opposite order: the first place is the last in memory.
     pub fn reversed(extent: usize, stride: usize) -> Axis {
         Axis { extent, offsets: Offsets::Reversed(stride) }
     }
