@@ -88,8 +88,7 @@ pub enum ModelFault {
 
 impl ModelFault {
     /// A stable word, which is the [`code`](super::Error::code) of the error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &'static str {
         match self {
             ModelFault::Header { .. } => "model_header",
             ModelFault::Truncated { .. } => "model_truncated",
