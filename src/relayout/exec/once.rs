@@ -28,7 +28,7 @@ pub(crate) fn run(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destinatio
     let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
     let streaming = streaming || destination.is_write_only();
     let planned = Scheduled::new(planned, Memory { streaming, prefetch }, &knobs);
-    let fence = streaming.then(|| StreamFence::new(knobs.level));
-    let streaming = fence.as_ref();
-    Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: true }.run(&planned);
+    StreamFence::scope(streaming, knobs.level, |streaming| {
+        Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: true }.run(&planned);
+    });
 }
