@@ -112,8 +112,8 @@ pub trait ToIndexMap {
         None
     }
 
-    /// The order of the dimensions in memory, the fastest first, where the layout has one: what the strides of
-    /// dimensions of size 1 follow.
+    /// The order of the dimensions in memory, the fastest first, where the layout has one: the strides of
+    /// dimensions of size 1 follow it.
     #[doc(hidden)]
     fn minor_to_major(&self) -> Option<&[usize]> {
         None

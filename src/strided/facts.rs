@@ -50,7 +50,7 @@ pub struct Facts {
     pub padded: bool,
     /// Two different indices share an offset.
     pub overlapping: bool,
-    /// Walking the indices in row-major order never steps back in memory. Padding between rows does not matter.
+    /// Walking the indices in row-major order never steps back in memory, with or without padding.
     pub in_order: bool,
     /// Neighbours on the last axis longer than 1 are neighbours in memory.
     pub inner_packed: bool,

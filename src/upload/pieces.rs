@@ -9,8 +9,8 @@ use crate::error::{DeviceRule, Error};
 /// Byte ranges that cover a longer one without a gap: each is at most as long as a limit and
 /// begins at a multiple of an alignment.
 ///
-/// An iterator that holds three numbers and counts its pieces at once, so that advice about a huge range costs
-/// nothing. All pieces but the last are as long as the first.
+/// An iterator that holds three numbers and counts its pieces at once, so that advice about a huge range
+/// costs nothing. All pieces but the last are as long as the first.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Pieces, Role};
