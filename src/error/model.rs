@@ -14,7 +14,7 @@ use core::fmt;
 ///
 /// let Err(Error::Model(fault)) = Model::read(b"no model") else { panic!("read it") };
 /// assert!(matches!(fault, ModelFault::Header { .. }));
-/// assert_eq!(fault.code(), Error::Model(fault.clone()).code());
+/// assert_eq!(Error::Model(fault.clone()).code(), "model_header");
 /// println!("{fault}");
 /// # }
 /// ```
