@@ -80,7 +80,7 @@ pub(crate) fn element_count(sizes: &[u64]) -> u64 {
 }
 
 #[cold]
-fn overflow(quantity: &'static str, bits: u32) -> Error {
+pub(crate) fn overflow(quantity: &'static str, bits: u32) -> Error {
     Error::Overflow { quantity, bits }
 }
 

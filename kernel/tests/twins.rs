@@ -56,7 +56,7 @@ impl Random {
             0 => Axis::reversed(extent, pitch),
             1 if extent.is_multiple_of(2) && extent > 2 => {
                 let own = Axis::new(extent / 2, pitch);
-                own.inside(2, pitch * (extent / 2) + self.pick(&[0, 7, 64]))
+                own.inside(&[(pitch * (extent / 2) + self.pick(&[0, 7, 64]), 2)])
             }
             _ => Axis::new(extent, pitch),
         }

@@ -91,8 +91,8 @@ impl<V: Vector> LoadedBlock<V> {
     ///
     /// # Safety
     ///
-    /// All blocks are readable on the source, and writable on the destination, where the first of them begins
-    /// a line.
+    /// All blocks are readable from `from` on and writable up to `to` on the destination, where the first of
+    /// them begins a line.
     #[inline(always)]
     pub(super) unsafe fn reverse<const LANES: usize>(self, blocks: &Blocks) {
         let Blocks { mut from, mut to, count, prefetch } = *blocks;

@@ -16,7 +16,7 @@ impl Transposes for Buffers<'_> {
     unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (plane, columns) = (part.planes.plane, part.columns.clone());
         let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
-        // SAFETY: some columns of the panel.
+        // SAFETY: the caller's rows, and all or some columns of the panel.
         unsafe {
             match way.stage {
                 Stage::Gather(lines) => {
@@ -58,7 +58,7 @@ impl Buffers<'_> {
     ///
     /// # Safety
     ///
-    /// The rows, a line of them, and columns are in the plane.
+    /// As for [`panel`](Transposes::panel), and the rows are a line of them.
     #[inline(always)]
     unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_, '_>, lines: usize) {
         let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
@@ -68,8 +68,8 @@ impl Buffers<'_> {
         for first in columns.clone().step_by(wide) {
             let columns = first..(first + wide).min(columns.end);
             column_offsets.fill(&plane.columns, columns.clone());
-            // SAFETY: `lines` lines of each row, and a row of the stage for each; rows and columns of the
-            // plane.
+            // SAFETY: `lines` lines of each row, and a row of the stage for each, for which `Panels::are_for`
+            // says that there is room; rows and columns of the plane.
             unsafe {
                 for i in 0..rows.len() {
                     let from = iteration.from.add(first * unit + *row_offsets.as_ptr().add(i));
@@ -95,7 +95,8 @@ impl Buffers<'_> {
     ///
     /// # Safety
     ///
-    /// The columns, at most a vector, and the rows are in the plane.
+    /// As for [`panel`](Transposes::panel), and the columns are at most `at_once`. Columns, and the rows of
+    /// those that are continued, come in order.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
@@ -121,7 +122,8 @@ impl Buffers<'_> {
             how: How { streaming: false, staged: true, next_near: false, complete: false, ..*how },
             prefetch: *prefetch,
         };
-        // SAFETY: rows and columns of the plane; the stage has room for them.
+        // SAFETY: rows and columns of the plane. `Panels::are_for` says that the stage has room for the lines
+        // of as many columns as a vector has, after a line in front of each.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
@@ -132,7 +134,8 @@ impl Buffers<'_> {
         };
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
-            // SAFETY: the rows of the stage follow each other, as those of the plane do.
+            // SAFETY: the rows of the stage follow each other, as those of the plane do; `Panels::are_for`
+            // says that those of a whole stage are a line or more.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
             };
@@ -140,7 +143,8 @@ impl Buffers<'_> {
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {
             // SAFETY: the staged row was written, after a line for what was left; its place on the
-            // destination is the plane's.
+            // destination is the plane's. `Panels::are_for` says that a run which goes on is a line or more,
+            // and that no two columns that are kept share a leftover.
             unsafe {
                 let from = first.add(i * pitch);
                 if let Stage::Scatter(_) = stage {
