@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         let shape: ArrayShape = text.parse()?;
         let map = shape.to_index_map()?;
-        println!("{text}: {}, {} bytes", map.class().name(), map.physical_size_in_bytes());
+        println!("{text}: {}, {} bytes", map.class(), map.physical_size_in_bytes());
         match lower(&shape)? {
             Lowering::Strided(desc) => println!("    {desc}"),
             Lowering::Split(split) => {

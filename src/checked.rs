@@ -11,8 +11,10 @@ use crate::error::Error;
 pub(crate) use crate::dims::Dims;
 
 pub(crate) const ELEMENTS: &str = "the number of elements";
-pub(crate) const BYTES: &str = "the size in bytes";
-pub(crate) const OFFSET: &str = "an element offset";
+/// What an overflow names: a size.
+pub const BYTES: &str = "the size in bytes";
+/// What an overflow names: an offset.
+pub const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
 /// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has
@@ -78,20 +80,30 @@ pub(crate) fn element_count(sizes: &[u64]) -> u64 {
 }
 
 #[cold]
-fn overflow(quantity: &'static str, bits: u32) -> Error {
+pub(crate) fn overflow(quantity: &'static str, bits: u32) -> Error {
     Error::Overflow { quantity, bits }
 }
 
-pub(crate) fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
+/// A sum, or the error that names it.
+///
+/// # Errors
+///
+/// [`Error::Overflow`].
+pub fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_add(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-pub(crate) fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
+/// A product, or the error that names it.
+///
+/// # Errors
+///
+/// [`Error::Overflow`].
+pub fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
 /// The greatest common divisor; of a number and 0 the number. It has the sign of one of them.
-pub(crate) fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
+pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
     while !b.is_zero() {
         (a, b) = (b, a.modulo(b));
     }
@@ -136,7 +148,11 @@ pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Res
 }
 
 /// A number in another integer type, or the error that names it and the width it lacks.
-pub(crate) fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) -> Result<T, Error> {
+///
+/// # Errors
+///
+/// [`Error::Overflow`].
+pub fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) -> Result<T, Error> {
     T::from(value).ok_or_else(|| overflow(quantity, bits_of::<T>()))
 }
 
@@ -163,7 +179,7 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 }
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
-pub(crate) fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
+pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     let total = u128::from(elements).checked_mul(u128::from(bits)).ok_or_else(|| overflow(BYTES, 64))?;
     narrow(total.div_ceil(8), BYTES)
 }

@@ -9,13 +9,14 @@ compile_error!(
 
 extern crate alloc;
 
-mod checked;
 mod dims;
 mod error;
 mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;
+#[doc(hidden)]
+pub mod checked;
 #[doc(hidden)]
 pub mod cursor;
 pub mod draw;

@@ -20,7 +20,6 @@
 //! ```
 
 pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
-pub use crate::element::plan::{read_bits, write_bits};
 pub use crate::map::plan::{
     BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
     OffsetBox, PADDING_SEARCH_LIMIT, TileGroup, TileLevel, TileLevels,

@@ -1,20 +1,12 @@
 //! The sizes and strides that a layout is bound with.
 
-use tensor_layout::bridge::{Lowering, lower, lower_map};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
 
 /// The strided tensor that a layout is bound as, and a remark if that is another one.
 pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
-    match layout {
-        AnyLayout::Strided(desc) => Ok((desc.clone(), None)),
-        AnyLayout::Tiled(shape) => bound_lowered(lower(shape)?),
-        other => bound_lowered(lower_map(other.to_index_map()?)?),
-    }
-}
-
-fn bound_lowered(lowering: Lowering) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
-    match lowering {
+    match lower(layout)? {
         Lowering::Strided(desc) => Ok((desc, None)),
         Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
         Lowering::IndexMap { map, .. } => {

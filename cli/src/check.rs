@@ -145,7 +145,7 @@ impl Answer {
             .with("alignment_required", report.alignment_required)
             .with("alignment_found", report.alignment_found)
             .with("index_width", report.index_width.to_string())
-            .with("pieces", report.pieces.map(|pieces| pieces.number()))
+            .with("pieces", report.pieces.map(|pieces| pieces.count()))
             .with("suggestion", suggestion)
             .with("warning", self.conflict.as_ref().map(ToString::to_string))
     }

@@ -34,9 +34,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             output.line(object.with("svg", path.to_string_lossy().as_ref()))?;
         }
     } else if output.is_json() {
-        output.line(object.with("text", picture.to_text()))?;
+        output.line(object.with("text", picture.to_string()))?;
     } else {
-        output.line(picture.to_text().trim_end())?;
+        output.line(picture.to_string().trim_end())?;
     }
     Ok(Verdict::Well)
 }

@@ -85,7 +85,7 @@ fn one(layout: &str, steps: &[ViewStep], arguments: &Arguments, output: &mut Out
         let object = Object::default().with("ok", view.is_ok());
         output.line(match &view {
             Ok(View { text, class }) => {
-                object.with("layout", text.as_deref()).with("class", class.name()).with("reason", None::<String>)
+                object.with("layout", text.as_deref()).with("class", class.to_string()).with("reason", None::<String>)
             }
             Err((step, error)) => object
                 .with("layout", None::<String>)
@@ -98,7 +98,7 @@ fn one(layout: &str, steps: &[ViewStep], arguments: &Arguments, output: &mut Out
         match &view {
             Ok(View { text: Some(layout), .. }) => output.line(layout)?,
             Ok(View { text: None, class }) => {
-                output.line(format_args!("a view of class {}, which no notation here spells", class.name()))?
+                output.line(format_args!("a view of class {}, which no notation here spells", class))?
             }
             Err((step, error)) => {
                 let named = step.and_then(|step| arguments.steps.0.get(step));

@@ -1,7 +1,7 @@
 //! Everything about one layout.
 
 use serde_json::{Value, json};
-use tensor_layout::bridge::{Lowering, lower, lower_map};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::draw::Picture;
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{Error, LayoutClass, ToIndexMap};
@@ -39,7 +39,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
         "min_size_in_bytes": min_bytes.to_string(),
         "physical_size_in_bytes": map.physical_size_in_bytes().to_string(),
         "base_offset": map.base().to_string(),
-        "class": map.class().name(),
+        "class": map.class().to_string(),
         "class_words": class_words(map.class()),
         "lowering": lowering(layout.layout())?,
         "notations": lines,
@@ -54,13 +54,7 @@ pub(crate) fn picture(text: &str) -> Result<Value, Error> {
 
 /// What the layout is in sizes and strides, and why it is not if it is not.
 fn lowering(layout: &AnyLayout) -> Result<Value, Error> {
-    let lowering = match layout {
-        AnyLayout::Strided(desc) => {
-            return Ok(json!({ "name": "strided", "sizes": list(desc.sizes()), "strides": list(desc.strides()) }));
-        }
-        AnyLayout::Tiled(shape) => lower(shape)?,
-        other => lower_map(other.to_index_map()?)?,
-    };
+    let lowering = lower(layout)?;
     let (name, reason) = (lowering.name(), lowering.reason());
     Ok(match lowering {
         Lowering::Strided(desc) => {
@@ -84,6 +78,6 @@ fn class_words(class: LayoutClass) -> &'static str {
         LayoutClass::RaggedSplit => "digits that do not divide each other",
         LayoutClass::Fused => "some dimensions can only be placed together",
         LayoutClass::Irreducible => "evaluated tile by tile",
-        other => other.name(),
+        _ => "other",
     }
 }

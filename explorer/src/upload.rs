@@ -1,7 +1,7 @@
 //! Would a device take it?
 
 use serde_json::{Value, json};
-use tensor_layout::bridge::{Lowering, lower, lower_map};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::upload::{Buffer, Limits, Role, validate};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
@@ -37,12 +37,7 @@ pub(crate) fn check(layout: &str, limits: &str, bytes: &str, offset: &str, is_ou
 
 /// The strided tensor that a layout is bound as, and a remark if that is not the layout itself.
 fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
-    let lowering = match layout {
-        AnyLayout::Strided(desc) => return Ok((desc.clone(), None)),
-        AnyLayout::Tiled(shape) => lower(shape)?,
-        other => lower_map(other.to_index_map()?)?,
-    };
-    match lowering {
+    match lower(layout)? {
         Lowering::Strided(desc) => Ok((desc, None)),
         Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
         other => {

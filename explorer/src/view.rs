@@ -17,5 +17,5 @@ pub(crate) fn view(layout: &str, steps: &str) -> Result<Value, Error> {
         }
     }
     let map = layout.to_index_map()?;
-    Ok(json!({ "layout": layout.to_text().ok(), "class": map.class().name(), "sizes": list(map.sizes()) }))
+    Ok(json!({ "layout": layout.to_text().ok(), "class": map.class().to_string(), "sizes": list(map.sizes()) }))
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::bridge::{lower_map, spell};
+use tensor_layout::bridge::{lower, spell};
 use tensor_layout::draw::Picture;
 use tensor_layout::map::same_layout;
 use tensor_layout::notation::{AnyLayout, Notated, all};
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         AnyLayout::Strided(desc) => strided(desc),
         AnyLayout::Tiled(shape) => {
             let _ = (shape.physical_size_in_bytes(), shape.logical_size_in_bytes());
-            let _ = tensor_layout::bridge::lower(shape).map(|lowering| lowering.reason());
+            let _ = lower(shape).map(|lowering| lowering.reason());
         }
         _ => {}
     }
@@ -40,12 +40,11 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn strided(desc: &BufferTensorDesc) {
-    let _ = (desc.is_packed(), desc.is_in_order());
-    let _ = (desc.facts(), desc.overlap(), desc.row_pitch(), desc.gemm_operand(), desc.explicit_strides());
-    let _ = (desc.inner_run(), desc.index_width(), desc.vector_bytes(16));
+    let _ = (desc.facts(), desc.is_packed(), desc.overlap(), desc.row_pitch(), desc.gemm_operand(), desc.explicit_strides());
+    let _ = (desc.index_width(), desc.vector_bytes(16));
     let small = desc.coalesce();
     assert!(small.element_count() == desc.element_count());
-    assert!(desc.blocks().iter().take(50).zip(small.blocks().iter()).all(|(block, _)| !block.is_empty()));
+    assert!(desc.blocks().into_iter().take(50).zip(small.blocks()).all(|(block, _)| !block.is_empty()));
     if desc.element_count() > 0 {
         let last: Vec<u64> = desc.sizes().iter().map(|size| size - 1).collect();
         assert_eq!(desc.offset(&last), Ok(desc.span_elements() - 1));
@@ -86,9 +85,9 @@ fn mapped(map: &IndexMap) {
     {
         assert!(same, "{spelled}");
     }
-    let _ = lower_map(map.clone()).map(|lowering| lowering.reason());
+    let _ = lower(map).map(|lowering| lowering.reason());
     if map.physical_elements() <= 3000 {
-        let _ = Picture::new(map, "a layout").map(|picture| picture.to_text());
+        let _ = Picture::new(map, "a layout").map(|picture| picture.to_string());
         let _ = map.buffer_boxes();
         let _ = Relayout::new(map, map).map(|relayout| relayout.explain());
     }

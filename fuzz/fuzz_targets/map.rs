@@ -4,7 +4,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::bridge::{Lowering, lower_map, spell};
+use tensor_layout::bridge::{Lowering, lower, spell};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
@@ -78,7 +78,7 @@ fn boxes(side: &Side) {
 }
 
 fn lowering(side: &Side) {
-    let lowering = lower_map(side.map.clone()).unwrap();
+    let lowering = lower(&side.map).unwrap();
     match (&lowering, side.map.class()) {
         (Lowering::Strided(desc), LayoutClass::Affine) => {
             assert_eq!(

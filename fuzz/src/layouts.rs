@@ -164,11 +164,11 @@ impl Tiled {
         let tile = |entries: &Vec<Option<u64>>| {
             let entries: Vec<i64> =
                 entries.iter().map(|entry| entry.map_or(i64::MIN, |n| i64::try_from(n).unwrap())).collect();
-            Tile::from_xla(&entries).unwrap()
+            Tile::try_from(&entries[..]).unwrap()
         };
         let layout = Layout::new(&tiling.minor_to_major).unwrap();
-        let layout = layout.with_tiles(&tiling.tiles.iter().map(tile).collect::<Vec<_>>());
-        let mut layout = layout.with_element_bits(self.element_bits(data_type));
+        let mut layout = layout.with_tiles(&tiling.tiles.iter().map(tile).collect::<Vec<_>>());
+        layout.element_bits = Some(self.element_bits(data_type)).filter(|&bits| bits != 0);
         layout.tail_padding_alignment = tiling.tail;
         ArrayShape::new(data_type, &tiling.sizes, layout).unwrap()
     }

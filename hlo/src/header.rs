@@ -95,7 +95,8 @@ fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
 /// `{}`, `{0}`, `{1,2}`.
 pub(super) fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
     cursor.expect("{", "`{` and a place in a tuple")?;
-    cursor.list("}", |cursor| crate::checked::narrow(cursor.number("a place in a tuple")?, "a place in a tuple"))
+    cursor
+        .list("}", |cursor| tensor_layout::checked::narrow(cursor.number("a place in a tuple")?, "a place in a tuple"))
 }
 
 #[cfg(test)]

@@ -231,7 +231,7 @@ fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
         let output = tuple_index(cursor)?;
         cursor.expect(":", "`:` and the operand")?;
         cursor.expect("(", "`(` and the position of the operand")?;
-        let operand = crate::checked::narrow(cursor.number("the position of an operand")?, "an operand")?;
+        let operand = tensor_layout::checked::narrow(cursor.number("the position of an operand")?, "an operand")?;
         cursor.expect(",", "`,` and the place in the operand")?;
         let operand_index = tuple_index(cursor)?;
         cursor.expect(")", "`)`")?;

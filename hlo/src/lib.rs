@@ -28,7 +28,6 @@
 mod attributes;
 mod buffers;
 mod bytes;
-mod checked;
 mod header;
 mod inlined;
 mod instruction;

@@ -1,6 +1,8 @@
 //! The safety boundary: everything `unsafe` is entered here, after the reach of a nest was compared with its
 //! buffers.
 
+use std::marker::PhantomData;
+
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::Destination;
@@ -20,7 +22,7 @@ pub struct Call<'a> {
     pub source: &'a [u8],
     /// What is written.
     pub destination: Destination<'a>,
-    /// Store whole lines past the cache: only under a fence, which outlives the call.
+    /// Store whole lines past the cache: only under a fence, which runs after the call.
     pub streaming: Option<&'a StreamFence>,
     /// Whose vectors.
     pub level: Available,
@@ -46,7 +48,7 @@ impl Call<'_> {
     ///
     /// As [`run`](Self::run).
     pub fn run_at(&mut self, kernel: &MicroKernel, loops: &[NestLoop], start: (usize, usize), schedule: &Schedule) {
-        // SAFETY: it is theirs.
+        // SAFETY: the reach was computed from the other arguments.
         unsafe { self.run_inside(kernel, loops, start, (Reach::new(kernel, loops, start), schedule)) }
     }
 
@@ -68,12 +70,12 @@ impl Call<'_> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let streaming = self.streaming.is_some();
-            assert!(schedule.is_for(kernel, self.level), "a schedule that no kernel is for");
+            assert!(schedule.is_for(kernel, self.level, streaming), "a schedule that no kernel is for");
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, schedule };
             // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
             // inside `source` and writes inside `destination`. Both are borrowed for the whole call, the
-            // latter alone, so they do not overlap.
+            // latter exclusively, so they do not overlap. That the schedule fits was asserted.
             return unsafe { run_at_level(kernel, &walk, self.level) };
         }
         self.run_portable(kernel, loops, start);
@@ -92,17 +94,19 @@ impl Call<'_> {
 ///
 /// # Safety
 ///
-/// The kernel is [well formed](MicroKernel::is_well_formed). For every iteration of `walk`, its span
-/// ([`MicroKernel::span`]) is readable from the iteration's source offset after `walk.start.0` on, and
-/// writable from its destination offset after `walk.start.1` on; the two do not overlap; and no other thread
-/// accesses the bytes written. What is between these spans of the source is readable too.
+/// * The kernel is [well formed](MicroKernel::is_well_formed), and the schedule [is for](Schedule::is_for)
+///   it, this level and `walk.streaming`.
+/// * In every iteration, the span ([`MicroKernel::span`]) is readable from the iteration's offset after
+///   `walk.start.0`. What is between these spans is readable too.
+/// * In every iteration, the span is writable from the iteration's offset after `walk.start.1`; it overlaps
+///   nothing that is read, and no other thread accesses it.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;
 
     let nest = simd::RunNest { kernel, walk };
-    // SAFETY: `RunNest` wants a well-formed kernel and the memory of all iterations, both of which are
-    // conditions of this function. The CPU has the features: that is what an `Available` level says.
+    // SAFETY: `RunNest` requires what this function requires, and that the CPU has the features: an
+    // `Available` level is made by a check of that alone. `Available::register` is the size of its vector.
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
@@ -120,19 +124,34 @@ pub(super) unsafe fn run_at_level(kernel: &MicroKernel, walk: &simd::Walk<'_>, l
     }
 }
 
-/// Orders non-temporal stores before all later ones of this thread, when it is dropped: on every way out of a
-/// copy, errors and panics included, other threads then see the destination as they would after ordinary
-/// stores. (NEON stores are ordinary.)
-#[must_use]
+/// Orders non-temporal stores before all later ones of this thread at the end of a [scope](Self::scope): on
+/// every way out of a copy, errors and panics included, other threads then see the destination as they would
+/// after ordinary stores. (NEON stores are ordinary.)
+///
+/// A fence orders the stores of its own thread, so it stays on it:
+///
+/// ```compile_fail,E0277
+/// fn may_be_shared<T: Sync>() {}
+/// may_be_shared::<strided_copy::StreamFence>();
+/// ```
 pub struct StreamFence {
     /// Only kernels over vectors stream.
     needed: bool,
+    thread: PhantomData<*const ()>,
 }
 
 impl StreamFence {
-    /// For copies at this level.
-    pub fn new(level: Available) -> StreamFence {
-        StreamFence { needed: level.has_vectors() }
+    /// For copies at this level, which end before it is dropped.
+    pub(crate) fn new(level: Available) -> StreamFence {
+        StreamFence { needed: level.has_vectors(), thread: PhantomData }
+    }
+
+    /// Runs copies at this level, with a fence after them if `streaming`. It is lent to them and not given,
+    /// as a value can be forgotten and is then not dropped.
+    #[inline(always)]
+    pub fn scope<R>(streaming: bool, level: Available, copies: impl FnOnce(Option<&StreamFence>) -> R) -> R {
+        let fence = streaming.then(|| StreamFence::new(level));
+        copies(fence.as_ref())
     }
 }
 
@@ -140,7 +159,7 @@ impl Drop for StreamFence {
     fn drop(&mut self) {
         if self.needed {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: SSE, which every x86-64 CPU has.
+            // SAFETY: an instruction of SSE, which every x86-64 CPU has.
             unsafe {
                 std::arch::x86_64::_mm_sfence();
             }

@@ -1,5 +1,5 @@
-//! Every threshold of the kernels that is the same on every machine. Those that are not are
-//! [`Knobs`](crate::knobs::Knobs).
+//! Every threshold of the kernels that is the same on every machine. Those that are not are fields of a
+//! [`Schedule`](crate::Schedule).
 
 // --- Every machine
 // -------------------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ impl<'a> WriteOnly<'a> {
     ///
     /// # Safety
     ///
-    /// For `'a`, all of its bytes are valid for reads and writes as those of a `&mut [MaybeUninit<u8>]` are,
-    /// and nothing else accesses them. None of them is read.
+    /// For `'a`, all of its bytes are valid for reads and writes, from any thread, as those of a
+    /// `&mut [MaybeUninit<u8>]` are, and nothing else accesses them. No kernel reads any of them.
     ///
     /// ```
     /// use std::ptr::NonNull;
@@ -86,11 +86,10 @@ impl<'a> WriteOnly<'a> {
     }
 }
 
-// SAFETY: it is the only access to its bytes, which have no owner that is bound to a thread, as `&mut [u8]`
-// is.
+// SAFETY: as a `&mut [MaybeUninit<u8>]`, it is the only access to its bytes, from any thread (`new`).
 unsafe impl Send for WriteOnly<'_> {}
 
-// SAFETY: a shared one tells its length and nothing else.
+// SAFETY: a shared one gives its length and nothing else.
 unsafe impl Sync for WriteOnly<'_> {}
 
 impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
@@ -177,8 +176,8 @@ impl<'a> Destination<'a> {
 
     /// Its bytes as safe Rust may write them, and not read them. Only initialised bytes are to be written.
     pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: it was made of as many writable bytes, which are borrowed for longer than `self` is here,
-        // or which nothing else accesses so long. `MaybeUninit` promises nothing about their contents.
+        // SAFETY: it was made of as many writable bytes, which nothing else accesses while `self` is
+        // borrowed. `MaybeUninit` requires nothing of their contents.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length) }
     }
 
@@ -218,10 +217,13 @@ pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
 ///
 /// # Safety
 ///
-/// `written` different ones of these bytes were written, by runs of nests or by [`Destination::fill`].
+/// At least `written` different bytes of these were written, by runs of nests or by [`Destination::fill`].
 pub unsafe fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
     assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
-    // SAFETY: the same number of bytes, borrowed for as long, and by the caller's promise all of them are
-    // written; what kernels write is initialised.
+    // SAFETY: the same bytes, borrowed for as long. As many were written as there are, which is all of them,
+    // and what kernels write is initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
+
+#[cfg(test)]
+mod tests;

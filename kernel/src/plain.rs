@@ -102,9 +102,9 @@ impl<'a> PlainNest<'a> {
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
-        // SAFETY: `new` has checked that no iteration begins before byte 0, and that none ends after `end`,
-        // which is inside both buffers: the source is readable, the destination is writable and no one
-        // else's, so they do not overlap.
+        // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
+        // buffers. The destination is borrowed exclusively, so they do not overlap. Each arm copies a run of
+        // the length in its pattern.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops.is_empty() {
@@ -129,7 +129,7 @@ impl<'a> PlainNest<'a> {
     ///
     /// # Safety
     ///
-    /// `copy` may be called with all of them.
+    /// `copy` may be called with the places of all runs of the nest whose first run is at `from` and `to`.
     #[inline(always)]
     unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
         let (inner, outer) = self.loops.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
@@ -171,10 +171,10 @@ impl<'a> PlainNest<'a> {
 ///
 /// # Safety
 ///
-/// They are readable and writable.
+/// `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise; arrays of bytes have no alignment.
+    // SAFETY: the caller's promise; an array of bytes may be anywhere.
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 
@@ -182,7 +182,7 @@ unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
 ///
 /// # Safety
 ///
-/// They are readable and writable.
+/// `run` is from `N` to `2 * N`, and as many bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn two<const N: usize>(from: *const u8, to: *mut u8, run: usize) {
     // SAFETY: both are inside the run.

@@ -82,6 +82,9 @@ pub(crate) const STAGE: usize = MOST_COLUMNS * 9 * LINE;
 
 const _: () = assert!(size_of::<Schedule>() <= 64);
 
+// Columns that are kept are whole vectors of them, of whatever width and unit, and whole stages of runs.
+const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.is_multiple_of(RUN_COLUMNS));
+
 impl Schedule {
     /// Through the cache, in the order of the destination, without a prefetch: right for what is in a cache.
     pub const PLAIN: Schedule = Schedule {
@@ -104,12 +107,15 @@ impl Schedule {
         },
     };
 
-    /// Are there kernels for it at this level?
+    /// Are there kernels for it at this level? One that stores past the cache is for nothing unless the call
+    /// is `streaming`.
     #[must_use]
     #[inline]
-    pub fn is_for(&self, kernel: &MicroKernel, level: Available) -> bool {
+    pub fn is_for(&self, kernel: &MicroKernel, level: Available, streaming: bool) -> bool {
         match kernel {
-            MicroKernel::Transpose(plane) => self.run_piece > 0 && self.panels.are_for(plane, level.register()),
+            MicroKernel::Transpose(plane) => {
+                self.run_piece > 0 && plane.unit > 0 && self.panels.are_for(plane, level.register(), streaming)
+            }
             _ => true,
         }
     }
@@ -118,7 +124,7 @@ impl Schedule {
 impl Panels {
     /// Do panels fit the stages of the kernels, and are lines where they are said to be?
     #[inline(never)]
-    fn are_for(&self, plane: &Plane, register: usize) -> bool {
+    fn are_for(&self, plane: &Plane, register: usize, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
         let [height, width, kept] =
             [self.height, self.width, self.kept].map(|number| usize::try_from(number).unwrap_or(0));
@@ -132,7 +138,10 @@ impl Panels {
         // Rows of a panel begin lines where the first does.
         let whole = height >= rows || (height.saturating_mul(unit)).is_multiple_of(LINE);
         let lines = !self.lines_fit || plane.columns.are_multiples_of(LINE) && whole;
+        // Through the cache, planes of other units are not copied in panels.
+        let streams = in_register && (self.lines_fit || matches!(self.stage, Stage::Continue { .. }));
         sized
+            && (streaming || !streams)
             && lines
             && match self.stage {
                 Stage::None => true,
@@ -152,7 +161,6 @@ impl Panels {
                         && height.min(rows).saturating_mul(unit) <= usize::from(lines) * LINE
                         && width.is_multiple_of(at_once)
                         && (kept >= plane.columns.extent && kept <= KEPT_COLUMNS || kept == KEPT_COLUMNS)
-                        && KEPT_COLUMNS.is_multiple_of(at_once)
                         && continued
                 }
             }

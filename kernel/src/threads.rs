@@ -61,11 +61,15 @@ pub fn parts<'a>(
     let reach = nest.reach();
     assert!(reach.is_inside(call.source.len(), call.destination.len()), "a loop nest leaves its buffers");
     let count = stride.extent.min(parts.saturating_mul(threads));
-    assert!(schedule.is_for(nest.kernel(), call.level), "a schedule that no kernel is for");
-    let Call { source, ref mut destination, ref streaming, level } = *call;
-    let (streaming, destination) = (streaming.is_some(), destination.as_mut_ptr());
+    let streaming = call.streaming.is_some();
+    assert!(schedule.is_for(nest.kernel(), call.level, streaming), "a schedule that no kernel is for");
+    let Call { source, ref mut destination, level, .. } = *call;
+    let destination = destination.as_mut_ptr();
+    let (each, more) = (stride.extent / count.max(1), stride.extent % count.max(1));
+    // No product here is above the extent: one that wrapped would be an iteration of no nest.
+    let begin = |part: usize| part * each + part.min(more);
     let part = |part: usize| {
-        let (first, last) = (stride.extent * part / count, stride.extent * (part + 1) / count);
+        let (first, last) = (begin(part), begin(part + 1));
         let stride = Stride { extent: last - first, ..stride };
         let memory = PhantomData;
         Part { nest, source, destination, shared, stride, first, streaming, level, schedule, memory }
@@ -87,9 +91,9 @@ impl Part<'_> {
             let walk = Walk { start: (from, to), loops: &loops, streaming, schedule };
             // A fence orders the stores of its own thread.
             let _fence = streaming.then(|| StreamFence::new(level));
-            // SAFETY: the iterations of a part are among those of the nest, for which `is_inside` was
-            // asserted. Both buffers are borrowed until all parts are done, and do not overlap.
-            // `writes_are_disjoint` holds by `loop_to_share`: no two parts write one byte.
+            // SAFETY: `parts` asserted that the nest is inside both buffers and that the schedule is for it;
+            // the iterations of a part are some of the nest's. Both buffers are borrowed until all parts are
+            // done, and do not overlap; by `writes_are_disjoint`, no two parts write the same byte.
             unsafe { run_at_level(nest.kernel(), &walk, level) };
         }
     }

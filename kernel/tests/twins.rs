@@ -56,7 +56,7 @@ impl Random {
             0 => Axis::reversed(extent, pitch),
             1 if extent.is_multiple_of(2) && extent > 2 => {
                 let own = Axis::new(extent / 2, pitch);
-                own.inside(2, pitch * (extent / 2) + self.pick(&[0, 7, 64]))
+                own.inside(&[(pitch * (extent / 2) + self.pick(&[0, 7, 64]), 2)])
             }
             _ => Axis::new(extent, pitch),
         }
@@ -182,7 +182,7 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             prefetch_distance: random.pick(&[0, 64, 8192]),
             panels,
         };
-        if schedule.is_for(kernel, level) {
+        if schedule.is_for(kernel, level, streaming) {
             return schedule;
         }
     }
@@ -222,9 +222,10 @@ fn every_level_copies_what_safe_rust_does() {
         let mut memory = vec![0xa5; to + 64];
         let mut run = |level: Available, streaming: bool, schedule: &Schedule| {
             memory.fill(0xa5);
-            let fence = streaming.then(|| StreamFence::new(level));
             let destination = Destination::from(&mut memory[shift..shift + to]);
-            Call { source: &source, destination, streaming: fence.as_ref(), level }.run(&nest, schedule);
+            StreamFence::scope(streaming, level, |streaming| {
+                Call { source: &source, destination, streaming, level }.run(&nest, schedule);
+            });
             memory.clone()
         };
         let expected = run(Available::up_to(Level::Portable), false, &Schedule::PLAIN);

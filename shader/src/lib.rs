@@ -46,7 +46,6 @@
 // `program/`: the shaders of each form of a copy; `code/`: shader code as data, printed or interpreted;
 // `index/`: the index maths in it.
 
-mod checked;
 mod code;
 mod element;
 mod functions;

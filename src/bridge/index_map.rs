@@ -44,6 +44,10 @@ impl ToIndexMap for ArrayShape {
         let tail = self.layout().tail_padding_alignment;
         IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)
     }
+
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        Some(self.layout().minor_to_major())
+    }
 }
 
 fn entries(tile: &Tile) -> TileEntries {

@@ -10,7 +10,6 @@ use crate::checked::{self, BYTES, Dims};
 use crate::error::Error;
 use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::BufferTensorDesc;
-use crate::tiled::ArrayShape;
 
 /// What a tiled layout becomes in sizes and strides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,10 +94,11 @@ impl Split {
     }
 }
 
-/// Lowers a tiled layout to strides: exactly, or not at all.
+/// Lowers any layout, such as a tiled one, a view or a CuTe text, to strides: exactly, or not at all.
 ///
-/// The total size of the descriptor is that of the tiled buffer (rounded up to 4 bytes), which is often more
-/// than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour.
+/// The total size of the descriptor is that of the layout's buffer (rounded up to 4 bytes), which is often
+/// more than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour. A descriptor is
+/// returned as it is.
 ///
 /// # Errors
 ///
@@ -120,29 +120,18 @@ impl Split {
 /// assert_eq!(split.dims, [0, 0, 1, 1]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn lower(shape: &ArrayShape) -> Result<Lowering, Error> {
-    lower_in_order(shape.to_index_map()?, shape.layout().minor_to_major().iter().copied())
-}
-
-/// Lowers the layout of any map, such as that of a view or of a CuTe text, to strides: exactly, or not at
-/// all.
-///
-/// As [`lower`]; the strides of size-1 dimensions are those of a row-major neighbour.
-///
-/// # Errors
-///
-/// As for [`lower`].
-///
-/// ```
-/// use tensor_layout::{bridge::{lower_map, Lowering}, notation::cute, DataType};
-///
-/// let Lowering::Strided(desc) = lower_map(cute::layout(DataType::F32, "(4,8):(8,1)")?)? else { panic!() };
-/// assert_eq!(desc.strides(), [8, 1]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn lower_map(map: IndexMap) -> Result<Lowering, Error> {
-    let rank = map.sizes().len();
-    lower_in_order(map, (0..rank).rev())
+pub fn lower(layout: &(impl ToIndexMap + ?Sized)) -> Result<Lowering, Error> {
+    if let Some(desc) = layout.as_descriptor() {
+        return Ok(Lowering::Strided(desc.clone()));
+    }
+    let map = layout.to_index_map()?;
+    match layout.minor_to_major() {
+        Some(order) => lower_in_order(map, order.iter().copied()),
+        None => {
+            let rank = map.sizes().len();
+            lower_in_order(map, (0..rank).rev())
+        }
+    }
 }
 
 fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) -> Result<Lowering, Error> {

@@ -24,7 +24,7 @@ mod lower;
 mod raise;
 mod spell;
 
-pub use lower::{Lowering, Split, lower, lower_map};
+pub use lower::{Lowering, Split, lower};
 pub use raise::{Raised, raise};
 pub use spell::{spell, spell_view};
 

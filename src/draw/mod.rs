@@ -8,7 +8,7 @@
 //!
 //! let shape: ArrayShape = "f32[3,5]{1,0:T(2,2)}".parse()?;
 //! let picture = Picture::new(&shape.to_index_map()?, &shape.to_string())?;
-//! assert!(picture.to_text().contains("  0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ··"));
+//! assert!(picture.to_string().contains("  0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ··"));
 //! assert!(picture.to_svg().starts_with("<svg "));
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```

@@ -21,7 +21,7 @@ use super::extents::{Extent, extents, own_component, row_length, tile_length};
 ///
 /// let draw = |text: &str| Picture::new(&text.parse::<ArrayShape>()?.to_index_map()?, text);
 /// let picture = draw("f32[3,5]{1,0:T(2,2)}")?;
-/// assert!(picture.to_text().contains("15 elements in 24 places: 9 of them are padding"));
+/// assert!(picture.to_string().contains("15 elements in 24 places: 9 of them are padding"));
 /// assert!(picture.to_svg().starts_with("<svg"));
 /// assert_eq!((MAX_ELEMENTS, MAX_COLUMNS), (1024, 64));
 /// assert_eq!(draw("f32[64,64]").unwrap_err().code(), "out_of_limits");
@@ -124,7 +124,7 @@ impl Picture {
     ///
     /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
     /// let picture = Picture::new(&desc.to_index_map()?, "two rows of three")?;
-    /// assert!(picture.to_text().contains("6 elements in 8 places: 2 of them are padding"));
+    /// assert!(picture.to_string().contains("6 elements in 8 places: 2 of them are padding"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
@@ -144,7 +144,7 @@ impl Picture {
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
     ///
     /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
-    /// let text = Picture::corner(&large.to_index_map()?, &large.to_string())?.to_text();
+    /// let text = Picture::corner(&large.to_index_map()?, &large.to_string())?.to_string();
     /// assert!(text.contains("shown: [0:16,0:16], and the places 0 to 255"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```

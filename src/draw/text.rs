@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::picture::{Panel, Picture, Spot};
 use crate::checked::Exact;
@@ -12,13 +13,12 @@ use crate::checked::Exact;
 /// What a place of padding looks like.
 const PADDING: &str = "··";
 
-impl Picture {
+impl fmt::Display for Picture {
     /// The picture for a terminal: the tensor with the place of each element, then the memory row by row.
     ///
     /// Padding has its place in parentheses in the tensor and two dots in the memory; bars are
     /// between tiles.
-    #[must_use]
-    pub fn to_text(&self) -> String {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
         lines.push("the tensor: where each element is stored".into());
         let width = decimal_width(self.last_offset()).plus(2);
@@ -34,9 +34,11 @@ impl Picture {
         lines.push(String::new());
         lines.extend(self.memory_lines());
         lines.push(String::new());
-        lines.join("\n")
+        f.write_str(&lines.join("\n"))
     }
+}
 
+impl Picture {
     fn memory_lines(&self) -> Vec<String> {
         let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
         let labels: Vec<&str> = labels.collect();

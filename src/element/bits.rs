@@ -8,17 +8,8 @@ use crate::checked::Exact;
 
 /// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
 ///
-/// `None` if the field does not be inside `bytes` or is wider than 128 bits.
-///
-/// ```
-/// use tensor_layout::plan::read_bits;
-///
-/// assert_eq!(read_bits(&[0x21, 0x43], 4, 4), Some(2));
-/// assert_eq!(read_bits(&[0x21, 0x43], 4, 8), Some(0x32));
-/// assert_eq!(read_bits(&[0x21, 0x43], 12, 8), None);
-/// ```
-#[must_use]
-pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
+/// `None` if the field is not inside `bytes` or is wider than 128 bits.
+pub(crate) fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
     let field = Field::new(bytes.len(), start, width)?;
     let mut value = 0_u128;
     for (&byte, (low, count, position)) in bytes.get(field.first..)?.iter().zip(field.parts()) {
@@ -31,17 +22,9 @@ pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.
 ///
-/// `None`, and nothing written, if the field does not be inside `bytes` or is wider than 128 bits.
-///
-/// ```
-/// use tensor_layout::plan::write_bits;
-///
-/// let mut bytes = [0xff, 0xff];
-/// assert_eq!(write_bits(&mut bytes, 4, 4, 0x2), Some(()));
-/// assert_eq!(bytes, [0x2f, 0xff]);
-/// ```
+/// `None`, and nothing written, if the field is not inside `bytes` or is wider than 128 bits.
 #[must_use = "None says that nothing was written"]
-pub fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Option<()> {
+pub(crate) fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Option<()> {
     let field = Field::new(bytes.len(), start, width)?;
     for (byte, (low, count, position)) in bytes.get_mut(field.first..)?.iter_mut().zip(field.parts()) {
         let part = value.checked_shr(position)? & mask(count);

@@ -14,7 +14,7 @@ use core::fmt;
 ///
 /// let Err(Error::Model(fault)) = Model::read(b"no model") else { panic!("read it") };
 /// assert!(matches!(fault, ModelFault::Header { .. }));
-/// assert_eq!(fault.code(), Error::Model(fault.clone()).code());
+/// assert_eq!(Error::Model(fault.clone()).code(), "model_header");
 /// println!("{fault}");
 /// # }
 /// ```
@@ -88,8 +88,7 @@ pub enum ModelFault {
 
 impl ModelFault {
     /// A stable word, which is the [`code`](super::Error::code) of the error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &'static str {
         match self {
             ModelFault::Header { .. } => "model_header",
             ModelFault::Truncated { .. } => "model_truncated",

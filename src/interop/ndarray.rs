@@ -41,7 +41,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 /// # Errors
 ///
 /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are
-/// unsigned. [`describe_reversed`] names such axes beside the descriptor.
+/// unsigned. [`BufferTensorDesc::from_signed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -53,39 +53,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Result<BufferTensorDesc, Error> {
-    // An axis that is never stepped along may have any stride, also a negative one.
-    let steps = array.shape().iter().zip(array.strides());
-    let strides: Vec<isize> = steps.map(|(&size, &stride)| if size > 1 { stride } else { stride.max(0) }).collect();
-    BufferTensorDesc::from_integers(A::DATA_TYPE, &to_isize(array.shape())?, Some(&strides))
-}
-
-/// The descriptor of an array whose axes may run backwards, and those axes: the elements from the lowest
-/// address on, which [`Relayout::reversing`](crate::relayout::Relayout::reversing) reads in the order of the
-/// array.
-///
-/// # Errors
-///
-/// As for [`describe`]; no axis is negative here.
-///
-/// ```
-/// use ndarray::{arr2, s};
-/// use tensor_layout::{interop::ndarray::describe_reversed, relayout::Relayout};
-///
-/// let array = arr2(&[[1_u8, 2, 3], [4, 5, 6]]);
-/// let mirrored = array.slice(s![.., ..;-1]);
-/// let (desc, axes) = describe_reversed(&mirrored)?;
-/// assert_eq!((desc.to_string(), axes.as_slice()), ("u8[2,3]:[3,1]".into(), &[1][..]));
-///
-/// let mut packed = [0; 6];
-/// Relayout::reversing(&desc, &desc, &axes)?.run(array.as_slice().unwrap(), &mut packed)?;
-/// assert_eq!(packed, [3, 2, 1, 6, 5, 4]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn describe_reversed<A: NativeElement, D: Dimension>(
-    array: &ArrayRef<A, D>,
-) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
-    let (forwards, axes) = forwards(array.view());
-    Ok((describe(&forwards)?, axes))
+    BufferTensorDesc::from_signed(A::DATA_TYPE, array.shape(), array.strides())?.forwards()
 }
 
 /// A view with its reversed axes turned round, and those of them that are longer than 1.
@@ -254,8 +222,4 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
 
 fn to_usize(numbers: &[u64]) -> Result<Vec<usize>, Error> {
     numbers.iter().map(|&number| narrow::<isize>(number, ELEMENTS).and_then(|n| narrow(n, ELEMENTS))).collect()
-}
-
-fn to_isize(numbers: &[usize]) -> Result<Vec<isize>, Error> {
-    numbers.iter().map(|&number| narrow(number, ELEMENTS)).collect()
 }

@@ -108,7 +108,7 @@ impl PjrtFields<'_> {
                         expected: length,
                         found: rest.len(),
                     })?;
-                    tiles.push(Tile::from_xla(tile)?);
+                    tiles.push(Tile::try_from(tile)?);
                     rest = tail;
                 }
                 let layout = Layout::new(&order)?.with_tiles(&tiles);

@@ -21,7 +21,6 @@ use crate::error::Error;
 /// let chain = &map.components()[1].chain;
 /// let digits: Vec<(u64, u64)> = chain.digits().iter().map(|digit| (digit.divisor.get(), digit.stride)).collect();
 /// assert_eq!(digits, [(2, 4), (1, 1)]);
-/// assert!(chain.is_exact(), "2 is a multiple of 1");
 /// assert_eq!(chain.offset(3)?, 4 + 1);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -109,17 +108,7 @@ impl Chain {
     }
 
     /// Does each divisor divide the one before it?
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
-    ///
-    /// // Tiles of 4 rows inside tiles of 6: the inner boundary does not divide the outer.
-    /// let map = "f32[20,4]{1,0:T(6,2)(4,1)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert!(!map.components()[0].chain.is_exact());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor.get() % low.divisor == 0)
     }
 

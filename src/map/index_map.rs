@@ -112,6 +112,13 @@ pub trait ToIndexMap {
         None
     }
 
+    /// The order of the dimensions in memory, the fastest first, where the layout has one: the strides of
+    /// dimensions of size 1 follow it.
+    #[doc(hidden)]
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        None
+    }
+
     /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
     /// others do not.
     #[doc(hidden)]
@@ -170,7 +177,7 @@ impl IndexMap {
     /// assert_eq!((map.element_count(), map.physical_elements()), (15, 24));
     /// // Whole tiles, at half a byte an element; the last element is at offset 20.
     /// assert_eq!((map.physical_size_in_bytes(), map.span_elements(), map.base()), (12, 21, 0));
-    /// assert_eq!((map.strides(), map.class().name()), (None, "split"));
+    /// assert_eq!((map.strides(), map.class().to_string().as_str()), (None, "split"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]

@@ -34,9 +34,7 @@ impl LayoutClass {
         LayoutClass::Irreducible,
     ];
 
-    /// The class in snake case: `ragged_split`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             LayoutClass::Affine => "affine",
             LayoutClass::Split => "split",
@@ -48,7 +46,7 @@ impl LayoutClass {
 }
 
 impl fmt::Display for LayoutClass {
-    /// The [name](LayoutClass::name).
+    /// The class in snake case: `ragged_split`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -27,7 +27,7 @@
 //!
 //! let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
 //! assert_eq!(map.class(), LayoutClass::Split);
-//! assert_eq!(map.class().name(), "split");
+//! assert_eq!(map.class().to_string(), "split");
 //! // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
 //! assert_eq!((map.offset(&[0, 1])?, map.offset(&[1, 0])?, map.offset(&[2, 0])?), (2, 1, 256));
 //! let rows = map.components()[0].chain.digits();

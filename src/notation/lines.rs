@@ -9,7 +9,7 @@ use core::fmt;
 
 use smallvec::SmallVec;
 
-use crate::bridge::{Lowering, lower, lower_map, raise, spell};
+use crate::bridge::{Lowering, lower, raise, spell};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 #[cfg(feature = "named")]
@@ -126,7 +126,7 @@ impl Writer {
     fn of(layout: AnyLayout) -> Writer {
         let map = layout.to_index_map();
         let strided = match &map {
-            Ok(map) => strided(&layout, map).unwrap_or_else(|error| Err(error.to_string())),
+            Ok(map) => strided(&layout, map),
             Err(error) => Err(error.to_string()),
         };
         Writer { layout, map, strided }
@@ -212,21 +212,15 @@ impl Writer {
 }
 
 /// One stride for each dimension, or why there is none.
-fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Result<Strided, String>, Error> {
+fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
     let own_width = map.element_bits() == map.data_type().bits();
     if map.class() == LayoutClass::Affine && !own_width {
-        return Ok(Ok(Strided::of_map(map, map.strides().unwrap_or_default())));
+        return Ok(Strided::of_map(map, map.strides().unwrap_or_default()));
     }
-    let lowering = match layout {
-        AnyLayout::Strided(desc) => return Strided::of(desc).map(Ok),
-        AnyLayout::Tiled(shape) => lower(shape)?,
-        AnyLayout::Mapped(map) => lower_map(map.clone())?,
-    };
-    let reason = lowering.reason();
-    Ok(match lowering {
-        Lowering::Strided(desc) => Ok(Strided::of(&desc)?),
-        _ => Err(reason.unwrap_or_default()),
-    })
+    match lower(layout).map_err(|error| error.to_string())? {
+        Lowering::Strided(desc) => Strided::of(&desc).map_err(|error| error.to_string()),
+        other => Err(other.reason().unwrap_or_default()),
+    }
 }
 
 #[cfg(feature = "named")]

@@ -191,6 +191,13 @@ impl ToIndexMap for AnyLayout {
             AnyLayout::Tiled(_) | AnyLayout::Mapped(_) => None,
         }
     }
+
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        match self {
+            AnyLayout::Tiled(shape) => shape.minor_to_major(),
+            AnyLayout::Strided(_) | AnyLayout::Mapped(_) => None,
+        }
+    }
 }
 
 /// A layout, and the notation it was read in. `Display` writes it back in the same notation, canonically.
@@ -278,6 +285,10 @@ impl ToIndexMap for Notated {
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.layout.as_descriptor()
+    }
+
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        self.layout.minor_to_major()
     }
 
     #[cfg(feature = "named")]

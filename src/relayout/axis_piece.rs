@@ -38,7 +38,7 @@ impl AxisPiece {
 
     /// The copy of the piece: its [`source`](Relayout::source) and [`destination`](Relayout::destination) are
     /// the slices of the two layouts, and it runs on the whole buffers.
-    /// [`lower_map`](crate::bridge::lower_map) makes descriptors of them.
+    /// [`lower`](crate::bridge::lower) makes descriptors of them.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout

@@ -33,8 +33,7 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
 /// let facts: Facts = desc.facts()?;
 /// assert!(facts.padded && !facts.packed && !facts.broadcast && !facts.overlapping);
-/// // Those that never fail, one at a time.
-/// assert!(desc.is_in_order() && !desc.is_packed());
+/// assert!(!desc.is_packed());
 /// assert_eq!(desc.overlap(), Overlap::No);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -51,7 +50,7 @@ pub struct Facts {
     pub padded: bool,
     /// Two different indices share an offset.
     pub overlapping: bool,
-    /// Walking the indices in row-major order never steps back in memory.
+    /// Walking the indices in row-major order never steps back in memory, with or without padding.
     pub in_order: bool,
     /// Neighbours on the last axis longer than 1 are neighbours in memory.
     pub inner_packed: bool,
@@ -99,7 +98,7 @@ impl BufferTensorDesc {
 
     /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates,
     /// this does not require row-major order: a column-major tensor is packed too. For both, ask
-    /// `is_packed() && is_in_order()`.
+    /// the [`facts`](Self::facts) `packed` and `in_order`.
     ///
     /// If no offset is skipped there are `span` of them, and each is used once exactly when there
     /// are as many indices.
@@ -108,8 +107,7 @@ impl BufferTensorDesc {
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let desc = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, &[2, 3], Some(strides));
-    /// assert!(desc(&[1, 2])?.is_packed() && !desc(&[1, 2])?.is_in_order());
-    /// assert!(!desc(&[5, 1])?.is_packed() && desc(&[5, 1])?.is_in_order());
+    /// assert!(desc(&[1, 2])?.is_packed() && !desc(&[5, 1])?.is_packed());
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
@@ -126,15 +124,6 @@ impl BufferTensorDesc {
     /// use either, as its stride is larger still; any smaller stride leaves no gap.
     fn is_padded(&self) -> bool {
         Walked::of(self).padded
-    }
-
-    /// Do offsets never go down when the indices are walked in row-major order? Unlike `is_contiguous`, this
-    /// allows padding between rows.
-    ///
-    /// A step of an axis sets all faster ones back to 0, so its stride must be at least their largest offset.
-    #[must_use]
-    pub fn is_in_order(&self) -> bool {
-        is_in_order(self.live_axes())
     }
 
     /// Do two different indices share an offset? With both indices if so.
@@ -160,20 +149,6 @@ impl BufferTensorDesc {
         let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
         pairs.filter(move |&(size, _)| !empty && size > 1)
     }
-}
-
-/// Do offsets never go down when these axes, the outermost first, are walked? They must be those of a
-/// descriptor, so that their largest offset fits 64 bits.
-pub(super) fn is_in_order(axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> bool {
-    let mut largest = 0_u64;
-    for (size, stride) in axes.rev().filter(|&(size, _)| size > 1) {
-        if stride < largest {
-            return false;
-        }
-        // Cannot saturate: invariant 3.
-        largest = largest.plus(stride.times(size.minus(1)));
-    }
-    true
 }
 
 /// What one walk over the axes longer than 1 tells, from the last to the first.

@@ -42,8 +42,6 @@ impl BufferTensorDesc {
     ///
     /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
     /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
-    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
-    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
@@ -59,25 +57,7 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
     }
 
-    /// Packed NCDHW; `sizes` are N, C, D, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
-    }
-
-    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
-        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
-    }
-
-    /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `isize` of
+    /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `usize` of
     /// other tensor crates, the `u32` of DirectML. Only types that convert exactly are taken, so no floats.
     ///
     /// # Errors
@@ -138,7 +118,7 @@ impl BufferTensorDesc {
         if let Some(last) = rows.last_mut() {
             *last = checked::round_up(*last, unit, ELEMENTS)?;
         }
-        let strides = packed_strides(&rows, (0..rows.len()).rev(), |_| false)?;
+        let strides = packed_strides(&rows, (0..rows.len()).rev())?;
         Self::new(data_type, sizes, Some(&strides))
     }
 }

@@ -38,7 +38,7 @@ pub enum TileSize {
 /// let tile = Tile::new(&[8, 128])?;
 /// assert_eq!((tile.to_string().as_str(), tile.entries().len()), ("(8,128)", 2));
 /// // XLA's own numbers for `*` are i64::MIN today and -1 in its documents.
-/// assert_eq!(Tile::from_xla(&[-1, i64::MIN, 2])?.to_string(), "(*,*,2)");
+/// assert_eq!(Tile::try_from(&[-1, i64::MIN, 2][..])?.to_string(), "(*,*,2)");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -63,6 +63,16 @@ impl Tile {
         }
     }
 
+    /// The entries, major to minor.
+    #[must_use]
+    pub fn entries(&self) -> &[TileSize] {
+        &self.0
+    }
+}
+
+impl TryFrom<&[i64]> for Tile {
+    type Error = Error;
+
     /// A tile in XLA's numbers, where -1 and `i64::MIN` both mean `*`.
     ///
     /// # Errors
@@ -70,7 +80,7 @@ impl Tile {
     /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile),
     /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine), or [`Error::Overflow`] for
     /// other negative numbers.
-    pub fn from_xla(dimensions: &[i64]) -> Result<Tile, Error> {
+    fn try_from(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
             entries.push(if dimension == -1 || dimension == i64::MIN {
@@ -81,12 +91,6 @@ impl Tile {
             });
         }
         Tile::from_entries(&entries)
-    }
-
-    /// The entries, major to minor.
-    #[must_use]
-    pub fn entries(&self) -> &[TileSize] {
-        &self.0
     }
 }
 
@@ -122,8 +126,8 @@ pub struct SplitConfig {
 /// layout.metadata_prefix_bytes = 4;
 /// layout.index_type = Some(DataType::U32);
 /// layout.pointer_type = Some(DataType::U32);
-/// let layout = layout.with_element_bits(4);
-/// assert_eq!((layout.minor_to_major(), layout.tiles().len(), layout.element_bits), (&[1, 0][..], 2, Some(4)));
+/// layout.element_bits = Some(4);
+/// assert_eq!((layout.minor_to_major(), layout.tiles().len()), (&[1, 0][..], 2));
 /// assert_eq!(layout.to_string(), "{1,0:T(8,128)(2,1)L(1024)#(u32)*(u32)E(4)S(1)M(4)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -196,8 +200,7 @@ impl Layout {
     }
 
     /// The same layout with `bits` bits for each element: `E(n)`; 0 for the data type's own width.
-    #[must_use]
-    pub fn with_element_bits(self, bits: u32) -> Layout {
+    pub(crate) fn with_element_bits(self, bits: u32) -> Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
 

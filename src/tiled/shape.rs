@@ -3,9 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::checked;
 use crate::element::DataType;
-use crate::error::Error;
 
 use super::array::ArrayShape;
 use super::layout::Layout;
@@ -70,33 +68,6 @@ impl Shape {
             }
         }
         found
-    }
-
-    /// The bytes XLA counts for it (`ShapeUtil::ByteSizeOf`): the elements of an array without any
-    /// padding, one pointer for each element of a tuple (not what they point at), nothing for a token.
-    /// `None` for an opaque value and for an array without a bound.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Overflow`].
-    ///
-    /// ```
-    /// use tensor_layout::tiled::Shape;
-    ///
-    /// let shape: Shape = "(f32[1000], (s8[], s8[]), token[])".parse()?;
-    /// assert_eq!(shape.top_level_size_in_bytes(8)?, Some(24));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn top_level_size_in_bytes(&self, pointer_bytes: u64) -> Result<Option<u64>, Error> {
-        match self {
-            Shape::Array(array) | Shape::Buffer(array) => array.logical_size_in_bytes().map(Some),
-            Shape::Tuple(elements) => {
-                let count: u64 = checked::narrow(elements.len(), checked::BYTES)?;
-                checked::mul(count, pointer_bytes, checked::BYTES).map(Some)
-            }
-            Shape::Token => Ok(Some(0)),
-            Shape::Opaque | Shape::Unbounded(_) => Ok(None),
-        }
     }
 }
 

@@ -20,7 +20,6 @@ use super::validate::piece_alignment;
 /// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
 /// let mut pieces = pieces_along(&desc, 0, &Limits::webgpu())?;
-/// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
 /// let first: BindingPiece = pieces.next().unwrap();
 /// assert_eq!((first.indices, first.desc.sizes(), first.bound), (0..1 << 15, &[1 << 15, 1024][..], 0..1 << 27));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -37,7 +36,7 @@ pub struct BindingPiece {
 }
 
 /// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers,
-/// however many pieces there are.
+/// however many pieces there are, and counts them at once.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, BindingPieces, Limits};
@@ -45,7 +44,7 @@ pub struct BindingPiece {
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
 /// let pieces: BindingPieces = pieces_along(&desc, 0, &Limits::webgpu())?;
-/// assert_eq!((pieces.number(), pieces.step()), (8, 1 << 15));
+/// assert_eq!(pieces.count(), 8);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -60,17 +59,8 @@ pub struct BindingPieces {
 }
 
 impl BindingPieces {
-    /// How many pieces are left.
-    #[must_use]
-    pub fn number(&self) -> u64 {
+    fn number(&self) -> u64 {
         self.size().minus(self.next).div_ceil(self.step.max(1))
-    }
-
-    /// How many indices of the axis a piece has, the last one aside; 1 for a tensor without elements, which
-    /// has no pieces.
-    #[must_use]
-    pub fn step(&self) -> u64 {
-        self.step
     }
 
     fn size(&self) -> u64 {
@@ -104,6 +94,10 @@ impl Iterator for BindingPieces {
         self.next = end;
         // Cannot fail: every number is below one of the whole tensor.
         self.piece(start..end).ok()
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.number()).unwrap_or(usize::MAX)
     }
 }
 

@@ -12,11 +12,7 @@ pub(super) fn whole_elements(bits: u32) -> u64 {
 /// The least common multiple; 0 counts as 1.
 pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     let (a, b) = (a.max(1), b.max(1));
-    let (mut gcd, mut rest) = (a, b);
-    while let Some(next) = gcd.checked_rem(rest) {
-        (gcd, rest) = (rest, next);
-    }
-    checked::mul(a, b.checked_div(gcd).unwrap_or(1), "a common alignment in bytes")
+    checked::mul(a, b.divided_by(checked::gcd(a, b)), "a common alignment in bytes")
 }
 
 /// The byte that a bit is in.

@@ -9,13 +9,19 @@ use crate::error::{DeviceRule, Error};
 /// Byte ranges that cover a longer one without a gap: each is at most as long as a limit and
 /// begins at a multiple of an alignment.
 ///
-/// An iterator that holds three numbers, so that advice about a huge range costs nothing.
+/// An iterator that holds three numbers and counts its pieces at once, so that advice about a huge range
+/// costs nothing. All pieces but the last are as long as the first.
 ///
 /// ```
-/// use tensor_layout::upload::Pieces;
+/// use tensor_layout::upload::{validate, Buffer, Limits, Pieces, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
 ///
-/// let pieces = Pieces::new(256..1400, 600, 256)?;
-/// assert_eq!(pieces.number(), 3);
+/// let desc = BufferTensorDesc::packed(DataType::U8, &[1144])?;
+/// let mut limits = Limits::webgpu();
+/// limits.max_binding = 600;
+/// let errors = validate(&desc, &Buffer::new(1400, 256, Role::Input), &limits).unwrap_err();
+/// let pieces: Pieces = errors.report.pieces.unwrap();
+/// assert_eq!(pieces.count(), 3);
 /// assert_eq!(pieces.collect::<Vec<_>>(), [256..768, 768..1280, 1280..1400]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -35,7 +41,7 @@ impl Pieces {
     ///
     /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the range does not fit one piece and `max` is
     /// below `alignment`.
-    pub fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
+    pub(crate) fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
         let length = range.end.saturating_sub(range.start);
         let alignment = alignment.max(1);
         let rest = max.checked_rem(alignment).unwrap_or_default();
@@ -47,23 +53,13 @@ impl Pieces {
     }
 
     /// How many pieces are left.
-    ///
-    /// ```
-    /// use tensor_layout::upload::Pieces;
-    ///
-    /// let pieces = Pieces::new(0..1000, 300, 16)?;
-    /// assert_eq!((pieces.number(), pieces.step()), (4, 288));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         let left = self.end.saturating_sub(self.next);
         if left == 0 { 0 } else { left.div_ceil(self.step.max(1)) }
     }
 
     /// The length of every piece but the last, in bytes.
-    #[must_use]
-    pub fn step(&self) -> u64 {
+    pub(super) fn step(&self) -> u64 {
         self.step
     }
 }
@@ -78,6 +74,10 @@ impl Iterator for Pieces {
         let start = self.next;
         self.next = start.saturating_add(self.step.max(1)).min(self.end);
         Some(start..self.next)
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.number()).unwrap_or(usize::MAX)
     }
 }
 

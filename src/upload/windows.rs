@@ -38,12 +38,12 @@ pub struct Window {
 /// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the
 /// start is rounded *down*, and the bytes in between are the base of the first window. What is longer than
 /// [`Limits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
-/// element: byte `b` of the buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its
-/// binding, for every window.
+/// element: where the first binding begins at `start` and is `step` bytes long, byte `b` of the buffer is in
+/// window `(b - start) / step`, at byte `(b - start) % step` of its binding.
 ///
 /// The end is rounded up to [`Limits::size_multiple`]: the buffer has to go on to there.
 ///
-/// An iterator that holds a few numbers, however many windows there are.
+/// An iterator that holds a few numbers, however many windows there are, and counts them at once.
 ///
 /// ```
 /// use tensor_layout::upload::{Limits, Windows};
@@ -52,7 +52,6 @@ pub struct Window {
 /// let mut limits = Limits::webgpu();
 /// limits.max_binding = 2048;
 /// let windows = Windows::new(280..4280, 32, &limits)?;
-/// assert_eq!((windows.number(), windows.start(), windows.step()), (2, 256, 2048));
 /// let windows: Vec<_> = windows.collect();
 /// assert_eq!((windows[0].bound.clone(), windows[0].base), (256..2304, 24));
 /// assert_eq!((windows[1].bound.clone(), windows[1].base), (2304..4280, 0));
@@ -111,31 +110,8 @@ impl Windows {
     }
 
     /// How many windows are left.
-    ///
-    /// ```
-    /// use tensor_layout::upload::{Limits, Windows};
-    ///
-    /// let mut limits = Limits::webgpu();
-    /// limits.max_binding = 2048;
-    /// let windows = Windows::new(280..4280, 32, &limits)?;
-    /// assert_eq!((windows.number(), windows.start(), windows.step()), (2, 256, 2048));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn number(&self) -> u64 {
+    fn number(&self) -> u64 {
         if self.next >= self.end { 0 } else { self.end.minus(self.start).div_ceil(self.step.max(1)) }
-    }
-
-    /// The byte of the buffer at which the next binding begins.
-    #[must_use]
-    pub fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// How many bytes after each other the bindings begin.
-    #[must_use]
-    pub fn step(&self) -> u64 {
-        self.step
     }
 }
 
@@ -154,6 +130,10 @@ impl Iterator for Windows {
         (self.start, self.next) = (limit, bytes.end);
         let base = bytes.start.minus(bound.start);
         Some(Window { bound, bytes, base })
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.number()).unwrap_or(usize::MAX)
     }
 }
 
@@ -174,7 +154,7 @@ impl FusedIterator for Windows {}
 /// // 32,000 rows in tiles of 8 x 128: 256 MiB, two bindings of the default size and a little more.
 /// let weights: ArrayShape = "bf16[32000,4096]{1,0:T(8,128)(2,1)}".parse()?;
 /// let windows = windows_of(&weights, 0, &Limits::webgpu())?;
-/// assert_eq!((windows.number(), windows.step()), (2, 128 << 20));
+/// assert_eq!(windows.clone().count(), 2);
 /// assert_eq!(windows.last().unwrap().bound, 128 << 20..32000 * 4096 * 2);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

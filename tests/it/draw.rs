@@ -29,12 +29,12 @@ the memory: what is stored where
   0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
  12 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··
 ";
-    assert_eq!(picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_text(), expected);
+    assert_eq!(picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_string(), expected);
 }
 
 #[test]
 fn a_row_pitch_shows_its_padding() {
-    let text = picture("f32[2,3]:[5,1]").unwrap().to_text();
+    let text = picture("f32[2,3]:[5,1]").unwrap().to_string();
     assert!(text.contains("   0 │   0   1   2 (3) (4)\n   1 │   5   6   7\n"), "{text}");
     assert!(text.contains("  0 │ 0,0 0,1 0,2  ··  ··\n  5 │ 1,0 1,1 1,2\n"), "{text}");
 }
@@ -61,7 +61,7 @@ fn every_kind_of_layout_can_be_drawn() {
         "f32[1,1,1,1,1,1,1,2]",
     ] {
         let picture = picture(layout).unwrap();
-        let (text, svg) = (picture.to_text(), picture.to_svg());
+        let (text, svg) = (picture.to_string(), picture.to_svg());
         assert!(text.lines().all(|line| line.trim_end() == line), "{layout}:\n{text}");
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
         let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
@@ -141,13 +141,13 @@ fn the_corner_of_a_large_layout() {
             assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
         }
     }
-    let text = corner("f32[100000,100000]").to_text();
+    let text = corner("f32[100000,100000]").to_string();
     let summary = "10000000000 elements in 10000000000 places; shown: [0:16,0:16], and the places 0 to 255";
     assert_eq!(text.lines().nth(1), Some(summary));
     // What fits is drawn whole.
-    assert_eq!(corner("f32[3,5]{1,0:T(2,2)}").to_text(), picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_text());
+    assert_eq!(corner("f32[3,5]{1,0:T(2,2)}").to_string(), picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_string());
     assert_eq!(
-        corner("f32[2,2]:[9000000,3]+1000000000").to_text().lines().last().map(|l| l.starts_with("1000000")),
+        corner("f32[2,2]:[9000000,3]+1000000000").to_string().lines().last().map(|l| l.starts_with("1000000")),
         Some(true)
     );
 }

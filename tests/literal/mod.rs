@@ -4,6 +4,7 @@
 //! Nothing here shares a line with the crate's own evaluation.
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 
+pub(crate) mod bits;
 mod cases;
 pub(crate) mod pairs;
 
@@ -131,7 +132,7 @@ pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> imp
         if entries.last() == Some(&-1) {
             *entries.last_mut().unwrap() = last;
         }
-        Tile::from_xla(&entries).unwrap()
+        Tile::try_from(&entries[..]).unwrap()
     });
     let tail = prop_oneof![5 => Just(1_u64), 1 => 2..=9_u64];
     (order, prop::collection::vec(tile, 0..=3), tail).prop_map(move |(order, tiles, tail)| {

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 use tensor_layout::element::ElementKind;
-use tensor_layout::plan::{read_bits, write_bits};
 use tensor_layout::relayout::Padding;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
+use super::bits::{read_bits, write_bits};
 use super::{Tiles, bounded, offsets, physical, shape_of, sizes, strided_offsets};
 
 /// One side of a copy: its map, and what is literally true of it.
@@ -48,8 +48,10 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
 }
 
 pub(crate) fn with_own_bits(shape: ArrayShape) -> ArrayShape {
-    let layout = shape.layout().clone();
-    let layout = if shape.data_type().bits() < 8 { layout.with_element_bits(shape.data_type().bits()) } else { layout };
+    let mut layout = shape.layout().clone();
+    if shape.data_type().bits() < 8 {
+        layout.element_bits = Some(shape.data_type().bits());
+    }
     ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
 }
 

@@ -89,8 +89,8 @@ impl Description {
     }
 
     /// The class of the layout, or `divided`.
-    pub(super) fn class(&self) -> &'static str {
-        self.map.as_ref().map_or("divided", |mapped| mapped.map.class().name())
+    pub(super) fn class(&self) -> String {
+        self.map.as_ref().map_or_else(|_| "divided".into(), |mapped| mapped.map.class().to_string())
     }
 
     /// The documented keys, after the text that was given.
@@ -116,7 +116,7 @@ impl Description {
             .with("physical_elements", self.physical_elements)
             .with("min_size_in_bytes", mapped.map(|mapped| mapped.min_size_in_bytes))
             .with("physical_size_in_bytes", self.physical_size_in_bytes)
-            .with("class", mapped.map(|mapped| mapped.map.class().name()))
+            .with("class", mapped.map(|mapped| mapped.map.class().to_string()))
             .with("lowering", lowered.map(|lowered| lowered.name))
             .with("strides", lowered.and_then(|lowered| lowered.strides.clone()))
             .with("split", split)
@@ -265,6 +265,6 @@ fn class_sentence(class: LayoutClass) -> &'static str {
         LayoutClass::RaggedSplit => "ragged_split: digits that do not divide each other",
         LayoutClass::Fused => "fused: dimensions that are joined and then cut across",
         LayoutClass::Irreducible => "irreducible: evaluated tile by tile",
-        other => other.name(),
+        _ => "other",
     }
 }

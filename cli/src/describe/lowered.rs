@@ -1,6 +1,6 @@
 //! `Lowered`: what a layout is in strides.
 
-use tensor_layout::bridge::{Lowering, Split, lower, lower_map};
+use tensor_layout::bridge::{Lowering, Split, lower};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{Error, IndexMap};
 
@@ -17,14 +17,7 @@ pub(crate) struct Lowered {
 
 impl Lowered {
     pub(crate) fn of(layout: &AnyLayout, map: &IndexMap) -> Result<Lowered, Error> {
-        let lowering = match layout {
-            AnyLayout::Tiled(shape) => lower(shape)?,
-            AnyLayout::Strided(desc) => {
-                let strides = Some(desc.strides().to_vec());
-                return Ok(Lowered { name: "strided", strides, split: None, reason: None });
-            }
-            _ => lower_map(map.clone())?,
-        };
+        let lowering = lower(layout)?;
         let (name, reason) = (lowering.name(), lowering.reason());
         Ok(match lowering {
             Lowering::Strided(desc) => {

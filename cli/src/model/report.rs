@@ -279,7 +279,7 @@ fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
         .with("layout", plan.text.as_str())
         .with("laid_out_bytes", plan.bytes())
         .with("wasted_bytes", plan.bytes().saturating_sub(plan.packed_bytes))
-        .with("class", plan.map.class().name())
+        .with("class", plan.map.class().to_string())
         .with("lowering", plan.lowering)
         .with("reason", plan.reason.as_deref())
         .with("identical", answer.identical())
@@ -312,7 +312,7 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
         Ok(plan) => {
             cells.push(short_bytes(plan.bytes()));
             cells.push(percent_wasted(packed, plan.bytes()));
-            cells.extend([plan.map.class().name(), plan.lowering, answer.word()].map(str::to_owned));
+            cells.extend([plan.map.class().to_string(), plan.lowering.to_owned(), answer.word().to_owned()]);
             let codes: Vec<&str> = plan.limit_errors.iter().map(Error::code).collect();
             cells.push(if codes.is_empty() { "ok".into() } else { codes.join(", ") });
         }

@@ -126,7 +126,7 @@ impl Rule {
             Rule::Tiles(tiles) => {
                 let mut layout = Layout::row_major(sizes.len()).with_tiles(tiles);
                 if data_type.bits() < 8 {
-                    layout = layout.with_element_bits(data_type.bits());
+                    layout.element_bits = Some(data_type.bits());
                 }
                 tiled(ArrayShape::new(data_type, sizes, layout)?)
             }

@@ -79,7 +79,7 @@ impl NewShards {
             _ => sync_folder(&self.folder)?,
         }
         parts.into_iter().try_for_each(WrittenFile::finish)?;
-        self.write_index(&index.to_json())
+        self.write_index(&index.to_string())
     }
 
     /// Writes the index, once the names of the parts are on the disk.
@@ -124,7 +124,7 @@ impl NewShards {
         }
         let parts = headers.iter().map(|(name, header)| (*name, header));
         let index = Index::new(parts, source.index.as_ref());
-        index.map(|index| Progress::AllParts(index.to_json())).map_err(|error| Stop::Unusable(error.to_string()))
+        index.map(|index| Progress::AllParts(index.to_string())).map_err(|error| Stop::Unusable(error.to_string()))
     }
 
     /// Is this part of the new model there, made of this file? If not, why not.

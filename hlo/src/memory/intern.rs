@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 
-use crate::checked;
 use tensor_layout::Error;
+use tensor_layout::checked;
 
 /// Values that occur often, each kept once. The numbers count from 0.
 #[derive(Debug, Clone)]

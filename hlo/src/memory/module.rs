@@ -7,12 +7,12 @@ use std::io::{self, BufRead};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::checked;
 use crate::header::ModuleHeader;
 use crate::instruction::{Instruction, OperandAlias, Owner};
 use crate::reader::{Reader, Record, UnreadableLine};
 use crate::sources::SourceLine;
 use tensor_layout::Error;
+use tensor_layout::checked;
 use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;

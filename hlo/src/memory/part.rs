@@ -1,7 +1,7 @@
 //! `Parts`: a shape as a flat list, one entry for everything that can have a buffer.
 
-use crate::checked;
 use tensor_layout::Error;
+use tensor_layout::checked;
 use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;

@@ -8,19 +8,22 @@ use super::*;
 
 /// Does the nest run with a source and a destination of this many bytes?
 fn runs(nest: &Nest, source: usize, destination: usize, level: Level) -> bool {
-    runs_by(nest, source, destination, level, Schedule::PLAIN)
+    runs_by(nest, (source, destination), level, (Schedule::PLAIN, false))
 }
 
-/// The same by a schedule.
-fn runs_by(nest: &Nest, source: usize, destination: usize, level: Level, schedule: Schedule) -> bool {
-    let (source, mut memory) = (vec![0; source], vec![0; destination]);
-    let mut call = Call {
-        source: &source,
-        destination: Destination::from(&mut memory[..]),
-        streaming: None,
-        level: Available::up_to(level),
-    };
-    catch_unwind(AssertUnwindSafe(|| call.run(nest, &schedule))).is_ok()
+/// The same by a schedule, past the cache or through it.
+fn runs_by(
+    nest: &Nest,
+    (source, destination): (usize, usize),
+    level: Level,
+    (schedule, past): (Schedule, bool),
+) -> bool {
+    let (source, mut memory, level) = (vec![0; source], vec![0; destination], Available::up_to(level));
+    StreamFence::scope(past, level, |streaming| {
+        let destination = Destination::from(&mut memory[..]);
+        let mut call = Call { source: &source, destination, streaming, level };
+        catch_unwind(AssertUnwindSafe(|| call.run(nest, &schedule))).is_ok()
+    })
 }
 
 /// Buffers that end one byte early, or a source that is left in front.
@@ -86,7 +89,7 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
     };
     let continued = |lines, joined| Stage::Continue { lines, joined };
     for level in Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available()) {
-        let fits = |unit, rows, schedule| runs_by(&plane(unit, rows), 1 << 20, 1 << 20, level, schedule);
+        let fits = |unit, rows, schedule| runs_by(&plane(unit, rows), (1 << 20, 1 << 20), level, (schedule, true));
         assert!(fits(4, 300, by(continued(16, false), 256, 64)) && fits(4, 300, by(Stage::Lines(8), 256, 64)));
         for (stage, height, width) in [
             (Stage::None, 0, 64),
@@ -107,5 +110,26 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
         let past_the_cache =
             Schedule { panels: Panels { lines_fit: true, ..Schedule::PLAIN.panels }, ..Schedule::PLAIN };
         assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
+        // A stage of one row of three bytes each is less than a line.
+        assert!(fits(3, 2, by(continued(16, true), 2, 64)) && !fits(3, 1, by(continued(16, true), 1, 64)), "{level}");
+    }
+}
+
+/// Non-temporal stores are ordered by a fence alone.
+#[test]
+fn a_schedule_that_stores_past_the_cache_is_not_run_without_a_fence() {
+    let (columns, rows) = (Axis::new(40, 320 * 4), Axis::new(320, 40 * 4));
+    let nest = Nest::new(MicroKernel::Transpose(Plane { unit: 4, columns, rows, micro_tile: None }), Vec::new(), 0, 0);
+    let panels = Panels { height: 256, kept: 40, width: 64, ..Schedule::PLAIN.panels };
+    for level in Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available()) {
+        for panels in [
+            Panels { lines_fit: true, ..panels },
+            Panels { lines_fit: true, stage: Stage::Lines(8), ..panels },
+            Panels { stage: Stage::Continue { lines: 16, joined: false }, ..panels },
+        ] {
+            let schedule = Schedule { panels, ..Schedule::PLAIN };
+            let fits = |past| runs_by(&nest, (1 << 20, 1 << 20), level, (schedule, past));
+            assert!(fits(true) && !fits(false), "{level} {panels:?}");
+        }
     }
 }

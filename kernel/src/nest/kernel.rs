@@ -48,7 +48,7 @@ pub enum MicroKernel {
 
 /// How the runs of one iteration follow each other on one side.
 pub(super) enum Step<'a> {
-    /// So many bytes apart, so many.
+    /// The bytes from one to the next, and how many.
     Strided(usize, usize),
     /// At the offsets of a table, of its source if so.
     Listed(&'a [(usize, usize)], bool),
@@ -99,7 +99,7 @@ impl Step<'_> {
                 gaps.push((gap, offsets.last().copied().unwrap_or(0)));
             }
             Step::Axis(axis) => {
-                axis.loops().iter().for_each(|&(stride, extent)| Step::Strided(stride, extent).add_gaps(gaps));
+                axis.loops().for_each(|(stride, extent)| Step::Strided(stride, extent).add_gaps(gaps));
             }
         }
     }
@@ -138,9 +138,9 @@ impl MicroKernel {
         }
     }
 
-    /// Is it one that there is code for? Kernels rest on this, whatever the span is: that rows and columns
-    /// are not empty, and that bits are interleaved of as many rows as there are loops for, and a packed
-    /// element is a part of a byte.
+    /// Is there code for it? That kernels are sound rests on this, whatever the span is: runs, rows and
+    /// columns are not empty, a unit is at most as long as registers and stages have room for, there are as
+    /// many rows of bits as there is a shuffle for, and a packed element is a part of a byte.
     pub fn is_well_formed(&self) -> bool {
         match self {
             MicroKernel::Copy { run, .. } | MicroKernel::CopyTable { run, .. } => *run > 0,

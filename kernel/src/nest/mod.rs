@@ -4,10 +4,10 @@
 //!
 //! # Invariants
 //!
-//! 1. Every loop and every axis has at least one iteration. (Of axes, `kernel/call.rs` makes sure; a loop
-//!    without any is harmless.)
+//! 1. No axis of a kernel is empty ([`is_well_formed`](MicroKernel::is_well_formed)). A loop may be: nothing
+//!    is copied then, and the nest reaches as far as if that loop had one iteration.
 //! 2. A [`span`](MicroKernel::span) that does not fit a `usize` saturates, and so is past the end of any
-//!    buffer: the check in `kernel/call.rs` refuses it.
+//!    buffer: the check in `call.rs` refuses it.
 //! 3. The [`reach`](Nest::reach) of a nest is that of its kernel, loops and start: they are set together and
 //!    do not change.
 
@@ -31,14 +31,11 @@ pub use width::{PackedWords, WidthChange, WidthRow};
 #[derive(Debug, Clone)]
 pub struct Nest {
     start: (usize, usize),
-    loops: NestLoops,
+    loops: Vec<NestLoop>,
     kernel: MicroKernel,
     bytes: u64,
     reach: Reach,
 }
-
-/// The loops of a nest, outer to inner.
-pub type NestLoops = Vec<NestLoop>;
 
 /// One loop outside the kernel.
 #[derive(Debug, Clone)]
@@ -55,18 +52,11 @@ pub enum NestLoop {
 impl Nest {
     /// `source`, `destination`: where the first element of a box is stored whose reversed loops go backwards
     /// on the source; in a nest they go backwards on the destination.
-    pub fn new(kernel: MicroKernel, loops: NestLoops, source: usize, destination: usize) -> Nest {
-        let turned =
-            loops.iter().map(NestLoop::turned).fold((0, 0), |(a, b): (usize, usize), (source, destination)| {
-                (a.saturating_add(source), b.saturating_add(destination))
-            });
-        // A box that begins in front of the source reaches past the end of any buffer.
-        let source = source.checked_sub(turned.0).unwrap_or(usize::MAX);
-        let destination = destination.saturating_add(turned.1);
+    pub fn new(kernel: MicroKernel, loops: Vec<NestLoop>, source: usize, destination: usize) -> Nest {
+        let start = first_iteration(&loops, (source, destination));
         let (run, [a, b]) = kernel.side(false);
         let factors = loops.iter().map(NestLoop::extent).chain([run, a.extent(), b.extent()]);
         let bytes = factors.fold(1, |bytes: u64, n| bytes.saturating_mul(u64::try_from(n).unwrap_or(u64::MAX)));
-        let start = (source, destination);
         let reach = Reach::new(&kernel, &loops, start);
         Nest { start, loops, kernel, bytes, reach }
     }
@@ -176,6 +166,15 @@ impl NestLoop {
             NestLoop::Table(entries) => largest(entries),
         }
     }
+}
+
+/// Where the first iteration of loops begins, source and destination, if a box begins at `start` whose
+/// reversed loops go backwards on the source: they go backwards on the destination instead.
+pub fn first_iteration(loops: &[NestLoop], start: (usize, usize)) -> (usize, usize) {
+    loops.iter().map(NestLoop::turned).fold(start, |(source, destination), (before, after)| {
+        // A box that begins in front of the source reaches past the end of any buffer.
+        (source.checked_sub(before).unwrap_or(usize::MAX), destination.saturating_add(after))
+    })
 }
 
 /// The largest of some offsets on either side.

@@ -63,7 +63,7 @@ pub struct RowPitch {
 }
 
 impl RowPitch {
-    /// So far apart, the first one first.
+    /// Rows this many bytes apart, the first one first.
     pub fn forwards(bytes: usize) -> RowPitch {
         RowPitch { bytes, reversed: false }
     }
@@ -129,14 +129,11 @@ enum Offsets {
     Table(Fused),
 }
 
-/// Loops as pairs of stride and extent.
-type Loops = Vec<(usize, usize)>;
-
 /// The offsets of several loops, and the loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fused {
     offsets: Vec<usize>,
-    loops: Loops,
+    loops: Vec<(usize, usize)>,
 }
 
 impl Axis {
@@ -145,7 +142,7 @@ impl Axis {
         Axis { extent, offsets: Offsets::Stride(stride) }
     }
 
-    /// Neighbours so far apart, the first of them last.
+    /// The same in the opposite order: the first place is the last in memory.
     pub fn reversed(extent: usize, stride: usize) -> Axis {
         Axis { extent, offsets: Offsets::Reversed(stride) }
     }
@@ -189,12 +186,13 @@ impl Axis {
         }
     }
 
-    /// The loops it was made of.
-    pub fn loops(&self) -> Loops {
-        match &self.offsets {
-            Offsets::Stride(stride) | Offsets::Reversed(stride) => vec![(*stride, self.extent)],
-            Offsets::Table(fused) => fused.loops.clone(),
-        }
+    /// The loops it was made of, as pairs of stride and extent, the innermost one first.
+    pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (one, fused): (_, &[_]) = match &self.offsets {
+            Offsets::Stride(stride) | Offsets::Reversed(stride) => (Some((*stride, self.extent)), &[]),
+            Offsets::Table(fused) => (None, &fused.loops),
+        };
+        one.into_iter().chain(fused.iter().copied())
     }
 
     /// Are all offsets multiples of `bytes`?
@@ -214,24 +212,26 @@ impl Axis {
         }
     }
 
-    /// The axis with another loop outside it.
-    pub fn inside(self, extent: usize, stride: usize) -> Axis {
+    /// The axis with other loops outside it, each a pair of stride and extent, the innermost one first.
+    pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
         // Nothing saturates or wraps: all these offsets are in a buffer.
-        let mut offsets = Vec::with_capacity(self.extent.saturating_mul(extent));
+        let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));
+        let mut offsets = Vec::with_capacity(extent);
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
-        // Copied and moved in runs that double: the loops may be short.
-        let mut iterations = 1;
-        while iterations < extent {
-            let more = iterations.min(extent.saturating_sub(iterations));
-            let (old, moved) = (offsets.len(), iterations.saturating_mul(stride));
-            offsets.extend_from_within(..more.saturating_mul(self.extent));
-            offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
-            iterations = iterations.saturating_add(more);
+        for &(stride, extent) in outer {
+            // Copied and moved in runs that double: the loops may be short.
+            let (inner, mut iterations) = (offsets.len(), 1);
+            while iterations < extent {
+                let more = iterations.min(extent.saturating_sub(iterations));
+                let (old, moved) = (offsets.len(), iterations.saturating_mul(stride));
+                offsets.extend_from_within(..more.saturating_mul(inner));
+                offsets.iter_mut().skip(old).for_each(|offset| *offset = offset.wrapping_add(moved));
+                iterations = iterations.saturating_add(more);
+            }
         }
-        let mut loops = self.loops();
-        loops.push((stride, extent));
-        let fused = Fused { offsets, loops };
-        Axis { extent: self.extent.saturating_mul(extent), offsets: Offsets::Table(fused) }
+        let mut loops = Vec::with_capacity(outer.len().saturating_add(1));
+        loops.extend(self.loops().chain(outer.iter().copied()));
+        Axis { extent, offsets: Offsets::Table(Fused { offsets, loops }) }
     }
 }
 

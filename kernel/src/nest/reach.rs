@@ -2,8 +2,8 @@
 
 use super::{MicroKernel, NestLoop};
 
-/// Where a kernel in all iterations of some loops ends in both buffers, in bytes. Kernels rest on it: they
-/// are run in buffers that are as long.
+/// Where a kernel in all iterations of some loops ends in both buffers, in bytes. That kernels are sound
+/// rests on it: they are run in buffers that are at least as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
     source: usize,

@@ -56,9 +56,11 @@ pub(super) struct How {
 ///
 /// # Safety
 ///
-/// The CPU has the features, and the unit is that of the function. All rows and columns are readable on the
-/// source; so are `left` columns before them. They are writable on the destination: in a stage a line for
-/// each line of rows, and all columns of a vector. If they are streamed, the first row begins a line.
+/// * The CPU has the features, and the unit is that of the function.
+/// * `rows` and `columns` point to as many offsets as are counted, in a stage to those of a vector's columns.
+/// * All rows and columns are readable on the source; so are `left` columns before them.
+/// * They are writable on the destination: in a stage a line for each line of rows, and all columns of a
+///   vector. If they are streamed, the first row begins a line in every column.
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
 /// The function for units of this many bytes, and how many columns a vector has.

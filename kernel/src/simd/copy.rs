@@ -18,8 +18,8 @@ pub(super) struct CopyRuns<'a> {
 impl Operation for CopyRuns<'_> {
     /// # Safety
     ///
-    /// In every iteration, each run is readable on the source, as is the gap between them, and writable on
-    /// the destination.
+    /// In every iteration, each run is readable on the source, as is what is between the runs of all
+    /// iterations, and writable on the destination. `run` is above 0.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count } = self;
@@ -68,8 +68,8 @@ impl Operation for CopyRuns<'_> {
 ///
 /// # Safety
 ///
-/// In every iteration, each run is readable on the source, as is the gap between them, and writable on the
-/// destination.
+/// In every iteration, each run is readable on the source, as is what is between the runs of all iterations,
+/// and writable on the destination. `run` is above 0.
 #[inline(always)]
 unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
     // Runs side by side in the destination are one long row of it, whose lines can be stored whole.

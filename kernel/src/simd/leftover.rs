@@ -22,8 +22,8 @@ impl Leftover {
 /// # Safety
 ///
 /// `bytes` bytes are readable at `from` and writable at `to`. Unless the run is the first, a line in front of
-/// `from` is writable, and `kept` was left by a run that ends at `to`. Unless it is the last, it is at least
-/// a line.
+/// `from` is writable, and `kept` was left by a run that ends at `to`, where its last line is writable still.
+/// Unless it is the last, it is at least a line.
 #[inline(always)]
 pub(super) unsafe fn drain<V: Vector>(
     from: *mut u8,
@@ -34,8 +34,9 @@ pub(super) unsafe fn drain<V: Vector>(
 ) {
     debug_assert!(is_last || bytes >= LINE);
     let kept = kept.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: what goes to the destination is the run and what was left in front of it, whose place is still
-    // to be written; vectors go to whole lines of it.
+    // SAFETY: what goes to the destination is the run and what was left in front of it, less than a line, for
+    // which there is a line in front of `from`; vectors go to whole lines of it. A run of less than a line is
+    // the last, of which nothing is kept.
     unsafe {
         let (at, to, left) = if is_first {
             let head = to.align_offset(LINE).min(bytes);

@@ -16,7 +16,7 @@ struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 ///
 /// # Safety
 ///
-/// They are readable in the rows at `from` and writable in those at `to`.
+/// The weave is one for `V`. The columns are readable in the rows at `from` and writable in those at `to`.
 #[inline(never)]
 pub(super) unsafe fn part<V: Vector>(
     weave: Weave,
@@ -31,11 +31,13 @@ pub(super) unsafe fn part<V: Vector>(
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
         // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
+        // All of `stored` that is read was written by the block.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {
                 for i in 0..sources {
-                    short(from.wrapping_add(i.wrapping_mul(from_pitch) + first), loaded.add(i * V::BYTES), bytes);
+                    let from = from.wrapping_add(i.wrapping_mul(from_pitch)).wrapping_add(first);
+                    short(from, loaded.add(i * V::BYTES), bytes);
                 }
             } else {
                 std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
@@ -45,7 +47,8 @@ pub(super) unsafe fn part<V: Vector>(
                 std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);
             } else {
                 for i in 0..destinations {
-                    short(stored.add(i * V::BYTES), to.wrapping_add(i.wrapping_mul(to_pitch) + first), bytes);
+                    let to = to.wrapping_add(i.wrapping_mul(to_pitch)).wrapping_add(first);
+                    short(stored.add(i * V::BYTES), to, bytes);
                 }
             }
         }

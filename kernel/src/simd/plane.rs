@@ -39,7 +39,8 @@ pub(super) struct TransposePlanes<'a> {
 impl Operation for TransposePlanes<'_> {
     /// # Safety
     ///
-    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    /// `transpose` is for the unit of the plane. The [schedule is for it](schedule::Schedule::is_for). In
+    /// every iteration, the plane's span is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         // SAFETY: the same planes.
@@ -113,7 +114,8 @@ struct Part<'a, 'p, 'o> {
 trait Transposes {
     /// # Safety
     ///
-    /// The rows and columns are in the plane; `how` is true of them.
+    /// The rows and columns are in the plane, of rows at most [a step](step); `row_offsets` are those of the
+    /// rows; `how` is true of them.
     unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>);
 }
 
@@ -151,7 +153,7 @@ impl TransposePlanes<'_> {
                 how,
                 prefetch: PanelPrefetch::nothing(&plane.rows),
             };
-            // SAFETY: all rows and columns of the plane.
+            // SAFETY: all rows and columns of the plane, `Offsets::MOST` at most.
             unsafe { transpose(&mut panel) };
         }
     }
@@ -184,7 +186,8 @@ impl TransposePlanes<'_> {
         let mut row_offsets = Offsets::new(&mut row_places);
         let mut column_offsets = Offsets::new(&mut column_places);
         for iteration in walk.iterations(columns * rows * unit) {
-            // Whole lines can only be streamed if every destination row has them at the same places.
+            // Whole lines can only be streamed if every destination row has them at the same places: the
+            // schedule is for a plane whose columns, and rows of a panel, are whole lines apart.
             let to_line = iteration.to.align_offset(LINE);
             let streaming = way.lines_fit && to_line.is_multiple_of(unit);
             let head = if streaming { (to_line / unit).min(rows) } else { 0 };
@@ -194,7 +197,7 @@ impl TransposePlanes<'_> {
                 let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                 let (rows, columns) = (0..head, 0..columns);
                 let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                // SAFETY: some rows of the plane.
+                // SAFETY: some rows of the plane, less than a line of them.
                 unsafe { Direct.panel::<V>(part, &mut { nothing }) };
             }
             let how = How { streaming, ..how };
@@ -219,7 +222,7 @@ impl TransposePlanes<'_> {
                     let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                     let columns = columns.clone();
                     let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                    // SAFETY: a panel of the plane, or some rows of it.
+                    // SAFETY: a panel of the plane, or a step of its rows.
                     unsafe { by.panel::<V>(part, &mut next) };
                 }
                 // SAFETY: a prefetch may go anywhere.

@@ -22,16 +22,17 @@ impl RunNest<'_> {
     ///
     /// # Safety
     ///
-    /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed). In every
-    /// iteration, its span is readable on the source and writable on the destination; they do not overlap.
-    /// What is between the spans of the source is readable too.
+    /// The CPU has the features of `V`. The kernel is [well formed](MicroKernel::is_well_formed), and the
+    /// [schedule is for it](crate::Schedule::is_for), a register of `V::BYTES` and `walk.streaming`. In every
+    /// iteration, its span is readable on the source, as is what is between the spans of all iterations, and
+    /// writable on the destination; they do not overlap.
     #[inline(always)]
     pub(crate) unsafe fn run<V: Vector>(self) {
         const { assert!(V::BYTES == 32 || V::BYTES == 64) };
         let RunNest { kernel, walk } = self;
-        // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span;
-        // that this is stored inside both sides in every iteration, and that no axis is empty, are conditions
-        // of this function. The units and row counts of the arms are the conditions that the kernels list.
+        // SAFETY: each kernel is given the extents and strides that it is for, and touches what these span:
+        // that this is inside both sides in every iteration, that no axis is empty, and that the schedule is
+        // for it are conditions of this function. The arms have the units and row counts that kernels list.
         unsafe {
             match kernel {
                 &MicroKernel::Copy { run, count } => apart::<V, _>(CopyRuns { walk, run, count }),

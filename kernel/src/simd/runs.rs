@@ -1,5 +1,5 @@
-//! Transposing planes of contiguous runs that are not unit of a vector: rows of several elements, odd numbers
-//! of bytes.
+//! Transposing planes of contiguous runs that are not a unit of a vector: rows of several elements, odd
+//! numbers of bytes.
 
 use std::ops::Range;
 
@@ -22,13 +22,14 @@ pub(super) struct TransposeRuns<'a> {
 impl Operation for TransposeRuns<'_> {
     /// # Safety
     ///
-    /// In every iteration, the plane's span is readable on the source and writable on the destination.
+    /// The [schedule is for the plane](crate::Schedule::is_for). In every iteration, its span is readable on
+    /// the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeRuns { walk, plane } = self;
         let Plane { unit, columns, rows, .. } = plane;
         // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it
-        // and for this vector.
+        // and for this vector; lines are streamed where `lines_fit`.
         unsafe {
             if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
                 return match shuffle.registers {
@@ -160,8 +161,7 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
 ///
 /// # Safety
 ///
-/// In every iteration, the plane's span is readable on the
-/// source and writable on the destination.
+/// In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
     let Plane { unit: run, columns, rows, .. } = plane;

@@ -23,8 +23,8 @@ impl TransposeUnits<'_> {
     ///
     /// # Safety
     ///
-    /// `transpose` is for the unit of the plane. In every iteration, the plane's span is readable on the
-    /// source and writable on the destination.
+    /// `transpose` is for the unit of the plane, and the [schedule is for it](crate::Schedule::is_for). In
+    /// every iteration, the plane's span is readable on the source and writable on the destination.
     pub(super) unsafe fn run<V: Vector>(self) {
         let TransposeUnits { walk, plane, transpose, units } = self;
         let Plane { unit, columns, rows, .. } = plane;
@@ -38,8 +38,8 @@ impl TransposeUnits<'_> {
             _ => false,
         };
         // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in
-        // which they are interleaved, with the lengths and pitches given here; all other ways take the plane
-        // as it is. What they touch is its span.
+        // which they are interleaved, with the lengths and pitches given here; all other ways are given the
+        // plane. What they touch is its span.
         unsafe {
             if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
                 return V::vectorize(panels());

@@ -15,13 +15,14 @@ pub(crate) trait Operation {
 
 /// A register of bytes, and the shuffles that transposes and interleaves are made of.
 ///
-/// All functions need the CPU features of the implementing type. Pointers may be unaligned, except for
-/// [`stream`](Vector::stream).
+/// All functions need the CPU features of the implementing type, and the memory that they name. Pointers may
+/// be unaligned, except those of [`store_past_cache`](Vector::store_past_cache) and
+/// [`stream`](Vector::stream), whose stores are ordered by a fence alone.
 ///
 /// # Safety
 ///
-/// Kernels rest on it: each function reads and writes the bytes that it names and no others, and `BYTES` is
-/// the size of a register.
+/// That kernels are sound rests on it: each function reads and writes the bytes that it names and no others,
+/// its result is initialised, and `BYTES` is the size of a register.
 pub(crate) unsafe trait Vector: Copy {
     /// Bytes in a register: 32 or 64.
     const BYTES: usize;

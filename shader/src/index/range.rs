@@ -1,7 +1,7 @@
 //! What fits the 32 bits of a shader.
 
-use crate::checked::{self, OFFSET};
 use crate::code::{Code, Expr};
+use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::map::IndexMap;
 use tensor_layout::{DeviceRule, Error};
 

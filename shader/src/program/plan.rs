@@ -1,6 +1,6 @@
 //! `Program`: a relayout as dispatches of compute shaders.
 
-use crate::checked;
+use tensor_layout::checked;
 use tensor_layout::element::ElementKind;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{DeviceRule, Error};
@@ -317,7 +317,7 @@ impl<'a> Planner<'a> {
     }
 
     fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {
-        let word = |number: u64| checked::narrow::<u32, u64>(number, WORDS);
+        let word = |number: u64| checked::narrow::<u32>(number, WORDS);
         let workgroups = self.workgroups(destination.count().div_ceil(u64::from(self.invocations)))?;
         let [x, y, _] = workgroups;
         let mut uniforms =

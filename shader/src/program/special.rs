@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use crate::checked;
 use tensor_layout::Error;
+use tensor_layout::checked;
 
 use super::form::Form;
 use super::interleave::Interleave;

@@ -1,7 +1,7 @@
 //! Numbers as sums of digits: dividing one by what its digits line up with needs no division.
 
 use super::super::code::{Code, Expr};
-use crate::checked;
+use tensor_layout::checked;
 
 /// A sum of expressions times constant weights. Each expression is a name or a constant.
 #[derive(Debug, Clone, Default)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::checked;
 use tensor_layout::Error;
+use tensor_layout::checked;
 
 use super::super::profile::Profile;
 

@@ -1,9 +1,9 @@
 //! The index functions of shaders, evaluated on the CPU, against the literal layouts and against the index
 //! map.
 
+use crate::literal::bits::{read_bits, write_bits};
 use crate::literal::{any_shape, cases, indices, offsets, physical, shape_of, sizes};
 use proptest::prelude::*;
-use tensor_layout::plan::{read_bits, write_bits};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceRule, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_shader::{Access, IndexFunctions};
 

@@ -25,7 +25,7 @@ fn elements_that_straddle_words_are_copied_bit_by_bit() {
             let source: Vec<u8> = (0..copy.source_size_in_bytes()).map(|i| (i * 37 + 11) as u8).collect();
             let before: Vec<u8> = (0..copy.destination_size_in_bytes()).map(|i| (i * 91 + 5) as u8).collect();
             let mut expected = before.clone();
-            let (read, write) = (tensor_layout::plan::read_bits, tensor_layout::plan::write_bits);
+            let (read, write) = (crate::literal::bits::read_bits, crate::literal::bits::write_bits);
             let (from_map, to_map) = (shape(from).to_index_map().unwrap(), shape(to).to_index_map().unwrap());
             if let Padding::Fill(pattern) = padding {
                 (0..to_map.physical_elements()).for_each(|i| write(&mut expected, i * 6, 6, pattern).unwrap());

@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -86,7 +87,7 @@ impl Index {
     /// assert_eq!(header.names, ["a"]);
     /// let index = Index::new([("1.safetensors", &header)], None)?;
     /// assert_eq!(index.tensors().collect::<Vec<_>>(), [("a", "1.safetensors")]);
-    /// assert!(index.to_json().contains("weight_map"));
+    /// assert!(index.to_string().contains("weight_map"));
     ///
     /// // Does a part hold what the index says?
     /// let mut file = Vec::new();
@@ -152,19 +153,6 @@ impl Index {
         }
         Ok(())
     }
-
-    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The
-    /// tensors are in the order of the index that was read, otherwise in that of the alphabet, as other keys
-    /// always do.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        let metadata = self.metadata.as_ref().map(|metadata| sorted(&Value::Object(metadata.clone())));
-        let part_of = |tensor: &String| self.weight_map.get(tensor).cloned().unwrap_or_default();
-        let weight_map = Pairs(self.order.iter().map(|tensor| (tensor.clone(), part_of(tensor))).collect());
-        // Strings and numbers can always be written.
-        let text = serde_json::to_string_pretty(&Written { metadata, weight_map }).unwrap_or_default();
-        text + "\n"
-    }
 }
 
 #[derive(Serialize)]
@@ -182,6 +170,21 @@ fn sorted(value: &Value) -> Value {
             Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
         }
         other => other.clone(),
+    }
+}
+
+impl fmt::Display for Index {
+    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The
+    /// tensors are in the order of the index that was read, otherwise in that of the alphabet, as other keys
+    /// always do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metadata = self.metadata.as_ref().map(|metadata| sorted(&Value::Object(metadata.clone())));
+        let part_of = |tensor: &String| self.weight_map.get(tensor).cloned().unwrap_or_default();
+        let weight_map = Pairs(self.order.iter().map(|tensor| (tensor.clone(), part_of(tensor))).collect());
+        // Strings and numbers can always be written.
+        let text = serde_json::to_string_pretty(&Written { metadata, weight_map }).unwrap_or_default();
+        f.write_str(&text)?;
+        f.write_str("\n")
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::super::plan::machine::Knobs;
 use super::call::Call;
-use strided_copy::nest::{NestLoop, NestLoops, Stride};
+use strided_copy::nest::{NestLoop, Stride, first_iteration};
 use strided_copy::{Destination, PlainNest, StreamFence};
 
+use super::super::plan::nest_loops::NestLoops;
 use super::super::plan::program::Traffic;
-use super::super::plan::schedule::{Memory, Scheduled};
 use super::super::plan::select;
 
 /// Copies with the kernel that a plan would choose.
@@ -25,10 +25,10 @@ pub(crate) fn run(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destinatio
     let bytes = |runs: u64| runs.saturating_mul(u64::try_from(nest.bytes_of_run()).unwrap_or(u64::MAX));
     let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
     let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(knobs);
-    let planned = select::nest_of(loops, nest.bytes_of_run(), nest.start(), &knobs);
+    let (kernel, start) = select::kernel(&mut loops, nest.bytes_of_run(), nest.start(), &knobs);
     let streaming = streaming || destination.is_write_only();
-    let planned = Scheduled::new(planned, Memory { streaming, prefetch }, &knobs);
-    let fence = streaming.then(|| StreamFence::new(knobs.level));
-    let streaming = fence.as_ref();
-    Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: true }.run(&planned);
+    StreamFence::scope(streaming, knobs.level, |streaming| {
+        let mut call = Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: false };
+        call.run_at(&kernel, &loops, first_iteration(&loops, start));
+    });
 }

@@ -33,26 +33,22 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, Error> {
     let Program { boxes, widths, streaming, prefetch, knobs, prepared, .. } = program;
-    // Fences when it goes out of scope: also when a box cannot be planned, or `progress` panics.
-    let fence = (*streaming || destination.is_write_only()).then(|| StreamFence::new(knobs.level));
-    let as_planned = fence.is_some() == *streaming;
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch: *prefetch, knobs, as_planned };
-    let mut written = 0_u64;
-    for planned in prepared {
-        run_box(planned, *widths, &mut call, &mut written, progress);
-    }
-    if prepared.is_empty() {
-        for copy in boxes.iter() {
-            run_box(
-                &PlannedBox::new(copy, *widths, program.memory(), knobs)?,
-                *widths,
-                &mut call,
-                &mut written,
-                progress,
-            );
+    let past_the_cache = *streaming || destination.is_write_only();
+    let as_planned = past_the_cache == *streaming;
+    StreamFence::scope(past_the_cache, knobs.level, |streaming| {
+        let mut call = Call { source, destination, streaming, prefetch: *prefetch, knobs, as_planned };
+        let mut written = 0_u64;
+        for planned in prepared {
+            run_box(planned, *widths, &mut call, &mut written, progress);
         }
-    }
-    Ok(written)
+        if prepared.is_empty() {
+            for copy in boxes.iter() {
+                let planned = PlannedBox::new(copy, *widths, program.memory(), knobs)?;
+                run_box(&planned, *widths, &mut call, &mut written, progress);
+            }
+        }
+        Ok(written)
+    })
 }
 
 /// Copies all boxes, and sets the padding that is set with them. The buffers were measured.
@@ -90,26 +86,28 @@ pub(crate) fn run_shared(program: &Program, source: &[u8], destination: Destinat
     if program.prepared.is_empty() || !nests().all(can_share) {
         return false;
     }
-    let fence = program.streaming.then(|| StreamFence::new(level));
     let (prefetch, knobs) = (program.prefetch, &program.knobs);
-    let mut call = Call { source, destination, streaming: fence.as_ref(), prefetch, knobs, as_planned: true };
-    for Scheduled { nest, schedule } in nests().flatten() {
-        let mut kernels = call.kernels();
-        parts(nest, schedule, &mut kernels, (threads, PARTS_PER_THREAD)).into_par_iter().for_each(Part::run);
-    }
+    StreamFence::scope(program.streaming, level, |streaming| {
+        let mut call = Call { source, destination, streaming, prefetch, knobs, as_planned: true };
+        for Scheduled { nest, schedule } in nests().flatten() {
+            let mut kernels = call.kernels();
+            parts(nest, schedule, &mut kernels, (threads, PARTS_PER_THREAD)).into_par_iter().for_each(Part::run);
+        }
+    });
     true
 }
 
 /// Writes bytes as they are, and stores them as a program does.
 pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) {
+    if bytes.is_empty() {
+        return;
+    }
     let knobs = &program.knobs;
-    let fence = (program.streaming || destination.is_write_only()).then(|| StreamFence::new(knobs.level));
-    if !bytes.is_empty() {
-        let kernel = MicroKernel::Copy { run: bytes.len(), count: Stride::ONCE };
-        let streaming = fence.as_ref();
+    let kernel = MicroKernel::Copy { run: bytes.len(), count: Stride::ONCE };
+    StreamFence::scope(program.streaming || destination.is_write_only(), knobs.level, |streaming| {
         let mut call = Call { source: bytes, destination, streaming, prefetch: false, knobs, as_planned: false };
         call.run_at(&kernel, &[], (0, 0));
-    }
+    });
 }
 
 /// Copies one box that belongs to no program, through the cache.

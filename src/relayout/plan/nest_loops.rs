@@ -1,8 +1,12 @@
 //! Loops over elements as the loops over bytes of a nest.
 
-use strided_copy::nest::{NestLoop, NestLoops, Stride};
+use smallvec::SmallVec;
+use strided_copy::nest::{NestLoop, Stride};
 
 use crate::map::Loop;
+
+/// Loops from which a kernel is chosen, outer to inner; up to rank 8 without an allocation.
+pub(crate) type NestLoops = SmallVec<[NestLoop; 8]>;
 
 /// Loops over elements as loops over bytes, by what strides and offsets are in bytes; `None` where one of
 /// them is not whole.

@@ -10,16 +10,19 @@
 
 use std::cmp::Reverse;
 
+use smallvec::SmallVec;
+
 use crate::checked;
 use crate::error::Error;
-use crate::map::{CopyBox, Loop};
+use crate::map::CopyBox;
 use crate::short_sort::sort_by_key;
 
 use super::super::plan::machine::Knobs;
 use super::cost::{
     JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE,
 };
-use strided_copy::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, NestLoops, Plane, Stride, position};
+use super::nest_loops::{NestLoops, loops_in_bytes};
+use strided_copy::nest::{Axis, MicroKernel, MicroTile, Nest, NestLoop, Plane, Stride, position};
 
 /// The nest of a box whose elements have `bytes` whole bytes.
 ///
@@ -31,32 +34,23 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };
     let start = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
-    let mut loops = NestLoops::new();
-    for step in &copy.loops {
-        loops.push(match step {
-            Loop::Strided { extent, source, destination } | Loop::Reversed { extent, source, destination } => {
-                let extent = checked::narrow(*extent, checked::ELEMENTS)?;
-                let stride = Stride { extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? };
-                match step {
-                    Loop::Reversed { .. } => NestLoop::Reversed(stride),
-                    _ => NestLoop::Strided(stride),
-                }
-            }
-            Loop::Table(entries) => NestLoop::Table(
-                entries.iter().map(|&(a, b)| Ok((in_bytes(a)?, in_bytes(b)?))).collect::<Result<_, Error>>()?,
-            ),
-        });
-    }
-    Ok(nest_of(loops, in_bytes(1)?, start, knobs))
+    let sides = |(source, destination)| Some((in_bytes(source).ok()?, in_bytes(destination).ok()?));
+    let mut loops = loops_in_bytes(copy.loops.iter(), sides).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let (kernel, (source, destination)) = kernel(&mut loops, in_bytes(1)?, start, knobs);
+    Ok(Nest::new(kernel, loops.into_vec(), source, destination))
 }
 
-/// The nest of loops, in bytes, around elements of `element` bytes. `start` is where the first element is
-/// stored on both sides.
-pub(crate) fn nest_of(mut loops: NestLoops, element: usize, start: (usize, usize), knobs: &Knobs) -> Nest {
-    let (mut source, destination) = start;
-    let run = contiguous_run(&mut loops, element);
-    let kernel = micro_kernel(&mut loops, run, &mut source, knobs);
-    Nest::new(kernel, loops, source, destination)
+/// The kernel of loops, in bytes, around elements of `element` bytes, and where its first element is stored
+/// on both sides if that of the loops is at `start`. What is left of the loops is outside the kernel.
+pub(crate) fn kernel(
+    loops: &mut NestLoops,
+    element: usize,
+    (mut source, destination): (usize, usize),
+    knobs: &Knobs,
+) -> (MicroKernel, (usize, usize)) {
+    let run = contiguous_run(loops, element);
+    let kernel = micro_kernel(loops, run, &mut source, knobs);
+    (kernel, (source, destination))
 }
 
 /// The bytes that are together on both sides: the loops that are packed on both go into it.
@@ -289,17 +283,19 @@ type Sides = fn(Stride) -> (usize, usize);
 
 /// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes
 /// there.
-fn lengthened(loops: &mut NestLoops, unit: usize, mut axis: Axis, least: usize, sides: Sides) -> Axis {
-    while axis.extent.saturating_mul(unit) < least {
-        let packed = axis.extent.saturating_mul(unit);
+fn lengthened(loops: &mut NestLoops, unit: usize, axis: Axis, least: usize, sides: Sides) -> Axis {
+    let (mut places, mut outer) = (axis.extent, SmallVec::<[_; 8]>::new());
+    while places.saturating_mul(unit) < least {
+        let packed = places.saturating_mul(unit);
         let next = position(loops, |stride| {
-            sides(stride).0 == packed && stride.extent.saturating_mul(axis.extent) <= LARGEST_TABLE
+            sides(stride).0 == packed && stride.extent.saturating_mul(places) <= LARGEST_TABLE
         });
         let Some(place) = next else { break };
         let Taken { stride, .. } = take(loops, place);
-        axis = axis.inside(stride.extent, sides(stride).1);
+        places = places.saturating_mul(stride.extent);
+        outer.push((sides(stride).1, stride.extent));
     }
-    axis
+    if outer.is_empty() { axis } else { axis.inside(&outer) }
 }
 
 #[cfg(test)]

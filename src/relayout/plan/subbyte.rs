@@ -87,7 +87,7 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Ne
         neighbours_last(&mut loops, row, pitch, knobs);
     }
     let (source, destination) = sides_in_bytes((copy.source, copy.destination))?;
-    Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops, source, destination))
+    Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops.into_vec(), source, destination))
 }
 
 /// The bytes that this many elements fill, if they are whole.

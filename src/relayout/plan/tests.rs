@@ -114,6 +114,6 @@ fn pitch(axis: &Axis) -> String {
         Some(RowPitch { bytes, reversed: false }) => bytes.to_string(),
         Some(RowPitch { bytes, reversed: true }) => format!("-{bytes}"),
         // The loops that were fused, inner to outer.
-        None => axis.loops().iter().map(|(stride, extent)| format!("{extent}*{stride}")).collect::<Vec<_>>().join("+"),
+        None => axis.loops().map(|(stride, extent)| format!("{extent}*{stride}")).collect::<Vec<_>>().join("+"),
     }
 }

@@ -160,7 +160,7 @@ fn whole_rows<'a>(outer: impl Iterator<Item = &'a Loop>, row: u64, start: (u64, 
     let packed = usize::try_from(change.whole_bytes(row)?).ok()?;
     let loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     let (source, destination) = change.in_bytes(start)?;
-    Some(Nest::new(MicroKernel::ChangeWidth(change.row(packed)), loops, source, destination))
+    Some(Nest::new(MicroKernel::ChangeWidth(change.row(packed)), loops.into_vec(), source, destination))
 }
 
 /// A box as one nest, if an element of each of some rows makes up a word on the packed side.
@@ -183,7 +183,7 @@ pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Ne
         in_source_order(&mut loops);
     }
     let (source, destination) = change.in_bytes((copy.source, copy.destination))?;
-    Some(Nest::new(MicroKernel::ChangeWords(kernel), loops, source, destination))
+    Some(Nest::new(MicroKernel::ChangeWords(kernel), loops.into_vec(), source, destination))
 }
 
 impl WidthBox {

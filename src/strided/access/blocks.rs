@@ -17,7 +17,7 @@ use super::offsets::Offsets;
 /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
 /// assert_eq!(whole.blocks(), Blocks::Single(0..24));
 /// let columns = whole.slice_axis(1, 1..3)?;
-/// assert_eq!(columns.blocks().iter().collect::<Vec<_>>(), [1..3, 7..9, 13..15, 19..21]);
+/// assert_eq!(columns.blocks().into_iter().collect::<Vec<_>>(), [1..3, 7..9, 13..15, 19..21]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,22 +77,6 @@ pub struct ManyBlocks {
     pub starts: Offsets,
 }
 
-impl Blocks {
-    /// The stretches, one by one.
-    #[must_use]
-    pub fn iter(&self) -> BlockIter {
-        BlockIter(match self {
-            Blocks::Empty => Starts::Uniform(UniformBlocks { start: 0, count: 0, stride: 0, length: 0 }),
-            Blocks::Single(range) => {
-                let length = range.end.minus(range.start);
-                Starts::Uniform(UniformBlocks { start: range.start, count: 1, stride: 0, length })
-            }
-            Blocks::Uniform(blocks) => Starts::Uniform(*blocks),
-            Blocks::Many(blocks) => Starts::Many(blocks.clone()),
-        })
-    }
-}
-
 /// Walks the stretches of [`Blocks`] in row-major order.
 ///
 /// ```
@@ -100,7 +84,7 @@ impl Blocks {
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 6], Some(&[8, 1]))?;
-/// let blocks: BlockIter = rows.blocks().iter();
+/// let blocks: BlockIter = rows.blocks().into_iter();
 /// assert_eq!(blocks.collect::<Vec<_>>(), [0..6, 8..14]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -147,27 +131,24 @@ impl Iterator for BlockIter {
 
 impl FusedIterator for BlockIter {}
 
-impl IntoIterator for &Blocks {
-    type Item = Range<u64>;
-    type IntoIter = BlockIter;
-
-    fn into_iter(self) -> BlockIter {
-        self.iter()
-    }
-}
-
 impl IntoIterator for Blocks {
     type Item = Range<u64>;
     type IntoIter = BlockIter;
 
     fn into_iter(self) -> BlockIter {
-        self.iter()
+        BlockIter(match self {
+            Blocks::Empty => Starts::Uniform(UniformBlocks { start: 0, count: 0, stride: 0, length: 0 }),
+            Blocks::Single(Range { start, end }) => {
+                Starts::Uniform(UniformBlocks { start, count: 1, stride: 0, length: end.minus(start) })
+            }
+            Blocks::Uniform(blocks) => Starts::Uniform(blocks),
+            Blocks::Many(blocks) => Starts::Many(blocks),
+        })
     }
 }
 
 impl BufferTensorDesc {
-    /// The stretches of memory that the elements fill in row-major order, each as long as it can be
-    /// (as long as [`inner_run`](Self::inner_run)).
+    /// The stretches of memory that the elements fill in row-major order, each as long as it can be.
     ///
     /// ```
     /// use tensor_layout::{plan::Blocks, BufferTensorDesc, DataType};

@@ -19,7 +19,7 @@ use crate::strided::view::join_axes;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[64, 32])?.broadcast_to(&[8, 64, 32])?;
 /// let operand: GemmOperand = weights.gemm_operand()?;
 /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension, operand.transposed), (64, 32, 32, false));
-/// assert_eq!((&operand.batch[..], operand.batch_stride()), (&[(8, 0)][..], Some(0)));
+/// assert_eq!(operand.batch, [(8, 0)]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,22 +35,9 @@ pub struct GemmOperand {
     pub leading_dimension: u64,
     /// Where the first matrix begins, in elements.
     pub offset: u64,
-    /// Sizes and strides of the batch, slowest first, with as few axes as it takes: a stride of 0 repeats a
-    /// matrix.
+    /// Sizes and strides of the batch, slowest first, with as few axes as it takes: none for a single matrix,
+    /// one where a strided batched call takes it. A stride of 0 repeats a matrix.
     pub batch: Vec<(u64, u64)>,
-}
-
-impl GemmOperand {
-    /// The one distance between matrices, in elements, if there is one: what a strided batched call takes. 0
-    /// for a single matrix.
-    #[must_use]
-    pub fn batch_stride(&self) -> Option<u64> {
-        match self.batch.as_slice() {
-            [] => Some(0),
-            [(_, stride)] => Some(*stride),
-            _ => None,
-        }
-    }
 }
 
 impl BufferTensorDesc {
@@ -69,7 +56,7 @@ impl BufferTensorDesc {
     /// let operand = keys.gemm_operand()?;
     /// assert!(operand.transposed);
     /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension), (64, 128, 64));
-    /// assert_eq!((&operand.batch[..], operand.batch_stride()), (&[(16, 8192)][..], Some(8192)));
+    /// assert_eq!(operand.batch, [(16, 8192)]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn gemm_operand(&self) -> Result<GemmOperand, Error> {

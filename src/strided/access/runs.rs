@@ -7,27 +7,6 @@ use alloc::format;
 use alloc::string::String;
 
 impl BufferTensorDesc {
-    /// How many elements are next to each other in row-major order, over and over: the length of the
-    /// memory copies that move this tensor. 1 if neighbours on the last axis are apart.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 4], Some(&[20, 4, 1]))?;
-    /// assert_eq!(desc.inner_run(), 12);
-    /// assert_eq!(BufferTensorDesc::nhwc(DataType::F32, [1, 3, 2, 2])?.inner_run(), 1);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn inner_run(&self) -> u64 {
-        let coalesced = self.coalesce();
-        match coalesced.sizes().last().zip(coalesced.strides().last()) {
-            Some((&size, 1)) => size,
-            Some((0, _)) => 0,
-            _ => 1,
-        }
-    }
-
     /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
     /// elements are next to each other, and all the axes before it walk from row to row at the
     /// same pitch without meeting. A copy of rectangles takes such a tensor.
@@ -99,7 +78,11 @@ impl BufferTensorDesc {
         let coalesced = self.coalesce();
         let bits = u64::from(self.data_type().bits());
         let in_bits = |elements: u64| checked::mul(elements, bits, BYTES);
-        let run = self.inner_run();
+        let run = match coalesced.sizes().last().zip(coalesced.strides().last()) {
+            Some((&size, 1)) => size,
+            Some((0, _)) => 0,
+            _ => 1,
+        };
         // Powers of two divide a set of numbers as they divide the bitwise or of them.
         let mut all = in_bits(run)? | in_bits(self.base_offset())?;
         let mut outer = coalesced.sizes().iter().zip(coalesced.strides());

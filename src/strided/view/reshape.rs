@@ -52,7 +52,7 @@ impl BufferTensorDesc {
             return Err(Error::ElementCountMismatch { expected, found });
         }
         if found == 0 {
-            let strides = packed_strides(sizes, (0..sizes.len()).rev(), |_| false)?;
+            let strides = packed_strides(sizes, (0..sizes.len()).rev())?;
             return Ok(self.with_axes(AxisList::new(sizes, &strides)));
         }
         let mut old = self.axes().enumerate().rev().filter(|&(_, (size, _))| size > 1);

@@ -30,5 +30,5 @@ fn pieces_cover_their_range_and_keep_the_limits() {
 fn the_end_of_the_address_space_is_reached() {
     let pieces = Pieces::new(0..u64::MAX, 1 << 62, 256).unwrap();
     assert_eq!(pieces.collect::<Vec<_>>().last(), Some(&(3 << 62..u64::MAX)));
-    assert_eq!(pieces.number(), 4);
+    assert_eq!(pieces.count(), 4);
 }

@@ -111,9 +111,13 @@ pub(crate) fn others(map: &IndexMap) -> Vec<IndexMap> {
     let Ok(rows) = ArrayShape::row_major(map.data_type(), map.sizes()) else { return Vec::new() };
     let order: Vec<usize> = (0..map.sizes().len()).collect();
     let layouts = [
-        rows.layout().clone().with_element_bits(map.element_bits()),
-        Layout::new(&order).unwrap().with_element_bits(map.element_bits()),
-        rows.layout().clone().with_tiles(&["(48,7)".parse().unwrap()]).with_element_bits(map.element_bits()),
+        rows.layout().clone(),
+        Layout::new(&order).unwrap(),
+        rows.layout().clone().with_tiles(&["(48,7)".parse().unwrap()]),
     ];
-    layouts.into_iter().filter_map(|layout| rows.clone().with_layout(layout).ok()?.to_index_map().ok()).collect()
+    let in_layout = |mut layout: Layout| {
+        layout.element_bits = Some(map.element_bits());
+        ArrayShape::new(map.data_type(), map.sizes(), layout).ok()?.to_index_map().ok()
+    };
+    layouts.into_iter().filter_map(in_layout).collect()
 }

@@ -15,13 +15,13 @@ fn facts(desc: &BufferTensorDesc) -> Row {
     [facts.packed, facts.broadcast, facts.padded, facts.overlapping, facts.in_order, facts.inner_packed]
 }
 
-/// The facts that have a function of their own: packed, overlapping, in order.
-fn single_facts(desc: &BufferTensorDesc) -> [bool; 3] {
-    [desc.is_packed(), matches!(desc.overlap(), Overlap::Yes { .. }), desc.is_in_order()]
+/// The facts that have a function of their own: packed, overlapping.
+fn single_facts(desc: &BufferTensorDesc) -> [bool; 2] {
+    [desc.is_packed(), matches!(desc.overlap(), Overlap::Yes { .. })]
 }
 
-fn those_of(facts: Row) -> [bool; 3] {
-    [facts[0], facts[3], facts[4]]
+fn those_of(facts: Row) -> [bool; 2] {
+    [facts[0], facts[3]]
 }
 
 /// The published table (docs/DIRECTML.md): 1 for yes.
@@ -114,13 +114,14 @@ fn facts_of_all_small_matrices() {
         let offsets: Vec<u64> = desc.offsets().collect();
         let live: Vec<u64> =
             (0..2).filter(|&axis| sizes[axis] > 1 && !offsets.is_empty()).map(|axis| strides[axis]).collect();
-        assert_eq!(desc.is_in_order(), offsets.is_sorted(), "{desc}");
+        assert_eq!(facts(&desc)[4], offsets.is_sorted(), "{desc}");
         assert_eq!(facts(&desc)[5], live.last().is_none_or(|&stride| stride == 1), "{desc}");
         assert_eq!(single_facts(&desc), those_of(facts(&desc)), "{desc}");
         // The longest runs that all elements fall into, one after the other in the order of the indices.
         let in_runs_of =
             |run: &usize| offsets.chunks(*run).all(|run| run.windows(2).all(|pair| pair[1] == pair[0] + 1));
         let whole = (1..=offsets.len()).filter(|run| offsets.len().is_multiple_of(*run)).filter(in_runs_of).max();
-        assert_eq!(desc.inner_run(), whole.unwrap_or(0) as u64, "{desc}");
+        let run = desc.blocks().into_iter().next().map_or(0, |block| block.end - block.start);
+        assert_eq!(run, whole.unwrap_or(0) as u64, "{desc}");
     }
 }

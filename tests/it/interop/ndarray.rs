@@ -75,6 +75,15 @@ fn arrays_describe_themselves() {
     assert_eq!(describe_in(&part, &elsewhere).unwrap_err().code(), "offset_out_of_range");
 }
 
+/// Turned round, it begins at its lowest address.
+#[test]
+fn a_reversed_part_is_described_in_its_buffer_once_it_is_turned_round() {
+    let array = Array3::<u8>::zeros((4, 3, 2));
+    let mut part = array.slice(s![1..3;-1, 1.., ..]);
+    part.invert_axis(Axis(0));
+    assert_eq!(describe_in(&part, array.as_slice().unwrap()).unwrap().to_string(), "u8[2,2,2]:[6,2,1]+8");
+}
+
 #[test]
 fn a_reversed_axis_is_refused_by_name_unless_it_has_one_index() {
     let array = Array3::<u8>::zeros((2, 3, 1));

@@ -254,11 +254,11 @@ fn index(weight_map: &str) -> Result<Index, Error> {
 fn an_index_says_where_every_tensor_is() {
     let text = "{\n  \"metadata\": {\n    \"note\": 1.5,\n    \"total_size\": 8\n  },\n  \"weight_map\": {\n    \"a\": \"p1\",\n    \"b\": \"p2\"\n  }\n}\n";
     let read = Index::read(text.as_bytes()).unwrap();
-    assert_eq!(read.to_json(), text);
+    assert_eq!(read.to_string(), text);
     let (four, five) = (layout("u8[4]:[1]"), layout("u8[5]:[1]"));
     let (first, second) = (Header::new([("a", &four)], &[]).unwrap(), Header::new([("b", &five)], &[]).unwrap());
     let new = Index::new([("p1", &first), ("p2", &second)], Some(&read)).unwrap();
-    assert_eq!(new.to_json(), text.replace("8\n", "9\n"));
+    assert_eq!(new.to_string(), text.replace("8\n", "9\n"));
     let error = Index::new([("p1", &first), ("p2", &first)], None).unwrap_err();
     assert_eq!(error.to_string(), "tensor `a` is in two parts: `p1` and `p2`");
     assert_eq!(Index::new([("p1", &first), ("p1", &second)], None).unwrap_err().code(), "model_repeated_name");
@@ -340,14 +340,14 @@ fn an_index_keeps_the_order_of_its_tensors() {
         "    \"norm\": \"2.safetensors\",\n    \"a\": \"1.safetensors\",\n    \"head\": \"1.safetensors\"\n  }\n}\n"
     );
     let old = Index::read(text.as_bytes()).unwrap();
-    assert_eq!(old.to_json(), text);
+    assert_eq!(old.to_string(), text);
     let layout = "u8[1]:[1]".parse().unwrap();
     let first = Header::new([("head", &layout), ("a", &layout)], &[]).unwrap();
     let second = Header::new([("norm", &layout)], &[]).unwrap();
     let parts = || [("1.safetensors", &first), ("2.safetensors", &second)];
-    assert_eq!(Index::new(parts(), Some(&old)).unwrap().to_json(), text);
+    assert_eq!(Index::new(parts(), Some(&old)).unwrap().to_string(), text);
     // Without it, or with other tensors, the order is that of the alphabet.
-    let place = |index: &Index, name: &str| index.to_json().find(name).unwrap();
+    let place = |index: &Index, name: &str| index.to_string().find(name).unwrap();
     for index in [Index::new(parts(), None).unwrap(), Index::new([("1.safetensors", &first)], Some(&old)).unwrap()] {
         assert!(place(&index, "\"a\"") < place(&index, "\"head\""));
     }
@@ -358,7 +358,7 @@ fn an_index_keeps_the_order_of_its_tensors() {
 #[test]
 fn numbers_in_the_metadata_of_an_index_do_not_change() {
     let text = r#"{"metadata": {"t": [1, 0.09223372036854775807, 3]}, "weight_map": {"a": "1.safetensors"}}"#;
-    let written = Index::read(text.as_bytes()).unwrap().to_json();
+    let written = Index::read(text.as_bytes()).unwrap().to_string();
     assert!(written.contains("0.09223372036854775,"), "{written}");
-    assert_eq!(Index::read(written.as_bytes()).unwrap().to_json(), written);
+    assert_eq!(Index::read(written.as_bytes()).unwrap().to_string(), written);
 }

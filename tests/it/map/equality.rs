@@ -86,8 +86,8 @@ proptest! {
             entries[0] = -1;
         }
         let mut tiles = shape.layout().tiles().to_vec();
-        tiles.push(Tile::from_xla(&entries).unwrap());
-        let changed = shape.clone().with_layout(shape.layout().clone().with_tiles(&tiles)).unwrap();
+        tiles.push(Tile::try_from(&entries[..]).unwrap());
+        let changed = ArrayShape::new(shape.data_type(), shape.sizes(), shape.layout().clone().with_tiles(&tiles)).unwrap();
         if !bounded(&changed, 20_000) {
             return Ok(());
         }

@@ -246,10 +246,10 @@ fn a_broadcast_source_is_fine_and_a_broadcast_destination_is_refused() {
 #[test]
 fn both_numbers_for_combine_are_read_and_the_star_is_printed() {
     use tensor_layout::tiled::Tile;
-    assert_eq!(Tile::from_xla(&[i64::MIN, 4]), Tile::from_xla(&[-1, 4]));
-    assert_eq!(Tile::from_xla(&[-1, 4]).unwrap().to_string(), "(*,4)");
-    assert_eq!(Tile::from_xla(&[4, -1]).unwrap_err().code(), "trailing_combine");
-    assert_eq!(Tile::from_xla(&[-2, 4]).unwrap_err().code(), "overflow");
+    assert_eq!(Tile::try_from(&[i64::MIN, 4][..]), Tile::try_from(&[-1, 4][..]));
+    assert_eq!(Tile::try_from(&[-1, 4][..]).unwrap().to_string(), "(*,4)");
+    assert_eq!(Tile::try_from(&[4, -1][..]).unwrap_err().code(), "trailing_combine");
+    assert_eq!(Tile::try_from(&[-2, 4][..]).unwrap_err().code(), "overflow");
     assert_eq!("f32[3,5]{1,0:T(2,*)}".parse::<ArrayShape>().unwrap_err().column(), Some(18));
     assert_eq!("f32[3,5]{1,0:T(2,0)}".parse::<ArrayShape>().unwrap_err().column(), Some(18));
 }

@@ -1,6 +1,6 @@
 //! Tiles as strides: the strides that are chosen where any would do, and the reason where there are none.
 
-use tensor_layout::bridge::{Lowering, lower, lower_map};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::cute;
 use tensor_layout::{ArrayShape, DataType, LayoutClass, ToIndexMap};
 
@@ -34,7 +34,7 @@ fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
         assert_eq!(lowered(text).reason(), None);
     }
     // A map has no order of its own: as row-major ones.
-    let Lowering::Strided(desc) = lower_map(cute::layout(DataType::F32, "(4,1,8):(8,77,1)").unwrap()).unwrap() else {
+    let Lowering::Strided(desc) = lower(&cute::layout(DataType::F32, "(4,1,8):(8,77,1)").unwrap()).unwrap() else {
         panic!()
     };
     assert_eq!(desc.strides(), [8, 8, 1]);

@@ -23,7 +23,7 @@ fn tiles(entries: &[i64], longest: usize) -> Vec<Tile> {
     }
     all.iter()
         .filter(|tile| tile.last().is_some_and(|&last| last > 0))
-        .map(|tile| Tile::from_xla(tile).unwrap())
+        .map(|tile| Tile::try_from(&tile[..]).unwrap())
         .collect()
 }
 

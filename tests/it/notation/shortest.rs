@@ -161,7 +161,7 @@ fn view(operand: &ArrayShape, steps: &str) -> IndexMap {
 fn but_memory_space(shape: &ArrayShape) -> String {
     let mut layout = shape.layout().clone();
     layout.memory_space = 0;
-    shape.clone().with_layout(layout).unwrap().to_string()
+    ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap().to_string()
 }
 
 #[test]

@@ -57,7 +57,8 @@ fn layout() -> impl Strategy<Value = Layout> {
     let splits = prop::collection::vec(split, 0..3);
     (any_shape(2000), 0..70_u32, 0..7_u64, splits, 0..99_u64, data_type(), data_type()).prop_map(
         |(shape, bits, space, splits, prefix, index, pointer)| {
-            let mut layout = shape.layout().clone().with_element_bits(bits);
+            let mut layout = shape.layout().clone();
+            layout.element_bits = Some(bits).filter(|&bits| bits != 0);
             (layout.memory_space, layout.split_configs, layout.metadata_prefix_bytes) = (space, splits, prefix);
             (layout.index_type, layout.pointer_type) = (index, pointer);
             layout
@@ -154,7 +155,7 @@ proptest! {
     fn every_notation_reads_back(desc in desc(), array in any_shape(2000), order in order()) {
         reads_back(&desc.to_string().parse::<Notated>().unwrap());
         reads_back(&array.to_string().parse::<Notated>().unwrap());
-        let sizes = (1..=order.rank()).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
+        let sizes = (1..=order.axes().len()).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
         reads_back(&format!("f32[{sizes}]:{order}").parse::<Notated>().unwrap());
     }
 

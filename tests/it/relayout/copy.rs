@@ -161,7 +161,7 @@ fn errors_are_those_of_a_kept_plan() {
 }
 
 #[test]
-fn copies_up_to_rank_8_make_no_plan() {
+fn copies_up_to_rank_8_allocate_nothing() {
     let _ = tensor_layout::relayout::KernelLevel::in_use();
     let pairs = [
         ("u8[1000]", "u8[1000]"),
@@ -175,22 +175,20 @@ fn copies_up_to_rank_8_make_no_plan() {
     ];
     for (from, to) in pairs {
         let (from, to) = (desc(from), desc(to));
-        // What a kernel is chosen by is a part of a plan.
-        let by_kernel = from.element_count() > 512 && from.strides() != to.strides();
-        let (_, planned) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
-        let most = if by_kernel { planned.saturating_sub(3) } else { 0 };
+        // Where short axes are fused, a plane has lists of loops and offsets.
+        let tables = if from.rank() == 8 { 4 } else { 0 };
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];
         let mut destination = vec![0; usize::try_from(to.min_size_in_bytes()).unwrap()];
         let (result, allocations) = crate::counting::count(|| copy(&from, &to, &source, &mut destination[..]));
         result.unwrap();
-        assert!(allocations <= most, "{allocations} for {from} to {to}");
+        assert!(allocations <= tables, "{allocations} for {from} to {to}");
         let strides = |desc: &BufferTensorDesc| desc.strides().to_vec();
         let (a, b) = (strides(&from), strides(&to));
         let (a, b) = (Strided { strides: &a[..], offset: 0 }, Strided { strides: &b[..], offset: 0 });
         let run = || copy_strided(from.data_type(), from.sizes(), a, &source, b, &mut destination[..]);
         let (result, allocations) = crate::counting::count(run);
         result.unwrap();
-        assert!(allocations <= most, "{allocations} for {from} to {to}");
+        assert!(allocations <= tables, "{allocations} for {from} to {to}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! The plan as data: boxes, places and pairs of descriptors, each run literally against the literal copy.
 
+use crate::literal::bits::{read_bits, write_bits};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, within};
 use proptest::prelude::*;
 use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
-use tensor_layout::plan::{read_bits, write_bits};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::{Limits, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};

@@ -20,7 +20,8 @@ fn data_type() -> impl Strategy<Value = (DataType, u32)> {
 fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
     let tiled = shape_of(sizes.clone(), kind, data_type).prop_map(move |shape| {
         let shape = of_bounded_size(shape);
-        let layout = shape.layout().clone().with_element_bits(if bits == 8 { 0 } else { bits });
+        let mut layout = shape.layout().clone();
+        layout.element_bits = Some(bits).filter(|&bits| bits != 8);
         Side::tiled(&ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap())
     });
     (strided_side(sizes, data_type), tiled, any::<bool>()).prop_map(move |(strided, tiled, take)| {

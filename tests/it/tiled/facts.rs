@@ -17,7 +17,7 @@ fn array(text: &str) -> ArrayShape {
 fn changed(text: &str, set: &dyn Fn(&mut Layout)) -> Result<String, Error> {
     let mut layout = array(text).layout().clone();
     set(&mut layout);
-    array(text).with_layout(layout).map(|shape| shape.to_string())
+    ArrayShape::new(array(text).data_type(), array(text).sizes(), layout).map(|shape| shape.to_string())
 }
 
 /// A layout with any part set.
@@ -26,7 +26,7 @@ fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
     let entry = prop_oneof![4 => 1..=300_i64, 1 => Just(-1_i64)];
     let tile = (prop::collection::vec(entry, 0..=3), 1..=300_i64).prop_map(|(mut entries, last)| {
         entries.push(last);
-        Tile::from_xla(&entries).unwrap()
+        Tile::try_from(&entries[..]).unwrap()
     });
     let split = (0..4_u64, prop::collection::btree_set(0..500_u64, 1..4))
         .prop_map(|(dimension, indices)| SplitConfig { dimension, indices: indices.into_iter().collect() });
@@ -35,7 +35,8 @@ fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
     let parts =
         (prop::collection::vec(tile, 0..=3), prop::collection::vec(split, 0..=2), unsigned(), unsigned(), numbers);
     (order, parts).prop_map(|(order, (tiles, splits, index, pointer, (tail, bits, space, prefix)))| {
-        let mut layout = Layout::new(&order).unwrap().with_tiles(&tiles).with_element_bits(bits);
+        let mut layout = Layout::new(&order).unwrap().with_tiles(&tiles);
+        layout.element_bits = Some(bits).filter(|&bits| bits != 0);
         (layout.tail_padding_alignment, layout.memory_space, layout.metadata_prefix_bytes) = (tail, space, prefix);
         (layout.split_configs, layout.index_type, layout.pointer_type) = (splits, index, pointer);
         layout
@@ -195,7 +196,7 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
         let (generation, text) = line.split_once('\t').unwrap();
         let chosen = array(text);
         let order = Layout::new(chosen.layout().minor_to_major()).unwrap();
-        let packed = chosen.clone().with_layout(order).unwrap();
+        let packed = ArrayShape::new(chosen.data_type(), chosen.sizes(), order).unwrap();
         let ours = packed.with_tpu_tiles(generation.parse().unwrap()).unwrap();
         rows += 1;
         if ours != chosen {
@@ -265,27 +266,6 @@ fn parts_of_a_layout_are_those_xla_has() {
 }
 
 /// What `ShapeUtil::ByteSizeOf` counts: tables of pointers, and arrays without their padding.
-#[test]
-fn bytes_at_the_top_level_of_a_shape() {
-    for (text, four, eight) in [
-        ("f32[1000]", Some(4000), Some(4000)),
-        ("f32[3,5]{1,0:T(8,128)}", Some(60), Some(60)),
-        ("b(f32[3,5]{1,0})", Some(60), Some(60)),
-        ("s4[3]{0:E(4)}", Some(2), Some(2)),
-        ("()", Some(0), Some(0)),
-        ("(f32[1000], (s8[], s8[]), token[])", Some(12), Some(24)),
-        ("token[]", Some(0), Some(0)),
-        ("opaque[]", None, None),
-        ("f32[?,5]{1,0}", None, None),
-    ] {
-        let shape: Shape = text.parse().unwrap();
-        let sizes = (shape.top_level_size_in_bytes(4).unwrap(), shape.top_level_size_in_bytes(8).unwrap());
-        assert_eq!(sizes, (four, eight), "{text}");
-    }
-    let pair: Shape = "(s8[], s8[])".parse().unwrap();
-    assert_eq!(pair.top_level_size_in_bytes(u64::MAX).unwrap_err().code(), "overflow");
-}
-
 #[test]
 fn arrays_of_a_shape_have_paths_in_the_order_of_the_text() {
     let paths = |text: &str| -> Vec<(Vec<usize>, String)> {

@@ -118,8 +118,8 @@ proptest! {
         let mut limits = Limits::webgpu();
         (limits.max_binding, limits.offset_alignment) = (max_binding, 64);
         let windows = windows_of(&shape, start * 4, &limits).unwrap();
-        let (from, step) = (windows.start(), windows.step().max(1));
         let list: Vec<_> = windows.collect();
+        let (from, step) = list.first().map_or((0, 1), |first| (first.bound.start, first.bound.end - first.bound.start));
         for (offset, element) in (0_u64..).zip(physical(&shape)) {
             let byte = start * 4 + offset * 4;
             let window = &list[((byte - from) / step) as usize];

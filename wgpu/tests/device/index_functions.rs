@@ -220,7 +220,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         assert_eq!(gpu.read_all(&to), given, "{data_type}");
         for (i, number) in words(&gpu.read_all(&numbers)).into_iter().enumerate() {
             let bits = i64::try_from(
-                tensor_layout::plan::read_bits(&given, i as u64 * u64::from(data_type.bits()), data_type.bits())
+                crate::literal::bits::read_bits(&given, i as u64 * u64::from(data_type.bits()), data_type.bits())
                     .unwrap(),
             )
             .unwrap();

@@ -42,8 +42,10 @@ fn side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = IndexMap>
 
 /// Elements of less than a byte are side by side, as a descriptor's do.
 fn with_own_bits(shape: &ArrayShape) -> ArrayShape {
-    let (layout, bits) = (shape.layout().clone(), shape.data_type().bits());
-    let layout = if bits < 8 { layout.with_element_bits(bits) } else { layout };
+    let (mut layout, bits) = (shape.layout().clone(), shape.data_type().bits());
+    if bits < 8 {
+        layout.element_bits = Some(bits);
+    }
     ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
 }
 

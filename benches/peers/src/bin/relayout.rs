@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor, WithDType};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn, ShapeBuilder};
 use rten_tensor::{TensorView, TensorViewMut};
 use strided_view::{StridedView, StridedViewMut};
-use tensor_layout::bridge::{Lowering, lower_map};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use threadteam::Exec;
 
@@ -41,7 +41,7 @@ fn contestants(case: &Case) -> Vec<Contestant<'static>> {
 impl Problem {
     /// `None` if the copy is not a single loop nest.
     fn new(from: &IndexMap, to: &IndexMap) -> Option<Problem> {
-        let (from, to) = match (lower_map(from.clone()).ok()?, lower_map(to.clone()).ok()?) {
+        let (from, to) = match (lower(&from).ok()?, lower(&to).ok()?) {
             (Lowering::Strided(from), Lowering::Strided(to)) => (from, to),
             (Lowering::Strided(from), Lowering::Split(to)) => (divided(&from, to.desc.sizes(), &to.dims)?, to.desc),
             (Lowering::Split(from), Lowering::Strided(to)) => {

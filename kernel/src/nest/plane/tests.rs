@@ -8,7 +8,7 @@ fn pitches_are_constant_where_rows_go_forwards_by_one_stride() {
     let (strided, reversed) = (|| Axis::new(20, 100), || Axis::reversed(20, 100));
     assert!(constant(strided(), strided()));
     assert!(!constant(reversed(), strided()) && !constant(strided(), reversed()));
-    assert!(!constant(strided().inside(3, 7), strided()) && !constant(strided(), strided().inside(3, 7)));
+    assert!(!constant(strided().inside(&[(7, 3)]), strided()) && !constant(strided(), strided().inside(&[(7, 3)])));
 }
 
 fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
@@ -23,7 +23,7 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
     // Rows in the opposite order span as much; one row begins at 0.
     assert_eq!(plane(4, Axis::reversed(3, 100), Axis::reversed(5, 40)).span(), (220, 172));
     assert_eq!(plane(4, Axis::new(1, 100), Axis::new(5, 40)).span(), (20, 164));
-    let fused = plane(4, Axis::new(3, 100).inside(2, 1000), Axis::new(5, 40));
+    let fused = plane(4, Axis::new(3, 100).inside(&[(1000, 2)]), Axis::new(5, 40));
     assert_eq!(fused.span(), (1000 + 200 + 20, 160 + 24));
 }
 
@@ -37,7 +37,7 @@ fn rows_are_interleaved_into_a_dense_one() {
     // With a gap on the destination, or one that is filled from after, or rows at no pitch.
     assert_eq!(plane(4, Axis::new(4, 800), Axis::new(100, 20)).interleaves(), None);
     assert_eq!(plane(4, Axis::new(4, 800), Axis::reversed(100, 16)).interleaves(), None);
-    assert_eq!(plane(4, Axis::new(2, 800).inside(2, 5000), Axis::new(100, 16)).interleaves(), None);
+    assert_eq!(plane(4, Axis::new(2, 800).inside(&[(5000, 2)]), Axis::new(100, 16)).interleaves(), None);
     // And back.
     let out_of_one = plane(4, Axis::new(100, 16), Axis::new(4, 800));
     assert_eq!((out_of_one.interleaves(), out_of_one.deinterleaves()), (None, Some(RowPitch::forwards(800))));
@@ -56,20 +56,20 @@ fn an_axis_says_where_each_index_lies() {
     for (axis, places, loops) in [
         (Axis::new(3, 10), vec![0, 10, 20], vec![(10, 3)]),
         (Axis::reversed(3, 10), vec![20, 10, 0], vec![(10, 3)]),
-        (Axis::new(2, 10).inside(3, 100), vec![0, 10, 100, 110, 200, 210], vec![(10, 2), (100, 3)]),
-        (Axis::reversed(2, 10).inside(2, 100), vec![10, 0, 110, 100], vec![(10, 2), (100, 2)]),
-        (Axis::new(3, 10).inside(1, 7), vec![0, 10, 20], vec![(10, 3), (7, 1)]),
+        (Axis::new(2, 10).inside(&[(100, 3)]), vec![0, 10, 100, 110, 200, 210], vec![(10, 2), (100, 3)]),
+        (Axis::reversed(2, 10).inside(&[(100, 2)]), vec![10, 0, 110, 100], vec![(10, 2), (100, 2)]),
+        (Axis::new(3, 10).inside(&[(7, 1)]), vec![0, 10, 20], vec![(10, 3), (7, 1)]),
         (
-            Axis::new(1, 10).inside(2, 1).inside(2, 5).inside(5, 100),
+            Axis::new(1, 10).inside(&[(1, 2), (5, 2), (100, 5)]),
             (0..5).flat_map(|i| [0, 1, 5, 6].map(|place| 100 * i + place)).collect(),
             vec![(10, 1), (1, 2), (5, 2), (100, 5)],
         ),
     ] {
         assert_eq!(offsets(&axis), places);
-        assert_eq!(axis.loops().to_vec(), loops);
+        assert_eq!(axis.loops().collect::<Vec<_>>(), loops);
         assert_eq!(axis.largest(), places.iter().copied().max().unwrap());
     }
-    let axes = [Axis::new(3, 10), Axis::reversed(3, 10), Axis::new(3, 10).inside(2, 50)];
+    let axes = [Axis::new(3, 10), Axis::reversed(3, 10), Axis::new(3, 10).inside(&[(50, 2)])];
     assert_eq!(axes.each_ref().map(Axis::stride), [Some(10), None, None]);
     assert_eq!(
         axes.map(|axis| axis.pitch()),
@@ -85,9 +85,9 @@ fn multiples_are_those_of_every_loop() {
         (Axis::new(3, 4096 + 64), false),
         (Axis::reversed(3, 2 * 4096), true),
         (Axis::reversed(3, 2048), false),
-        (Axis::new(3, 4096).inside(2, 1 << 20), true),
-        (Axis::new(3, 4096).inside(2, 100), false),
-        (Axis::new(3, 64).inside(2, 4096), false),
+        (Axis::new(3, 4096).inside(&[(1 << 20, 2)]), true),
+        (Axis::new(3, 4096).inside(&[(100, 2)]), false),
+        (Axis::new(3, 64).inside(&[(4096, 2)]), false),
     ] {
         assert_eq!(axis.are_multiples_of(4096), multiples, "{axis:?}");
     }

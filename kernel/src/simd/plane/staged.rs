@@ -16,7 +16,7 @@ impl Transposes for Buffers<'_> {
     unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (plane, columns) = (part.planes.plane, part.columns.clone());
         let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
-        // SAFETY: some columns of the panel.
+        // SAFETY: the caller's rows, and all or some columns of the panel.
         unsafe {
             match way.stage {
                 // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do not
@@ -51,7 +51,8 @@ impl Buffers<'_> {
     ///
     /// # Safety
     ///
-    /// The columns, at most a vector, and the rows are in the plane.
+    /// As for [`panel`](Transposes::panel), and the columns are at most `at_once`. Columns, and the rows of
+    /// those that are continued, come in order.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
@@ -77,7 +78,8 @@ impl Buffers<'_> {
             how: How { streaming: false, staged: true, ..*how },
             prefetch: *prefetch,
         };
-        // SAFETY: rows and columns of the plane; the stage has room for them.
+        // SAFETY: rows and columns of the plane. `Panels::are_for` says that the stage has room for the lines
+        // of as many columns as a vector has, after a line in front of each.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
@@ -88,7 +90,8 @@ impl Buffers<'_> {
         };
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
-            // SAFETY: the rows of the stage follow each other, as those of the plane do.
+            // SAFETY: the rows of the stage follow each other, as those of the plane do; `Panels::are_for`
+            // says that those of a whole stage are a line or more.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
             };
@@ -96,7 +99,8 @@ impl Buffers<'_> {
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {
             // SAFETY: the staged row was written, after a line for what was left; its place on the
-            // destination is the plane's.
+            // destination is the plane's. `Panels::are_for` says that a run which goes on is a line or more,
+            // and that no two columns that are kept share a leftover.
             unsafe {
                 let from = first.add(i * pitch);
                 if !walk.streaming {

@@ -34,7 +34,7 @@ fn panels_are_staged_where_lines_one_by_one_conflict() {
 fn panels_are_staged_as_the_family_wants_it() {
     let rows = Axis::new(512, 8192);
     let constant = plane(1, rows.clone(), Axis::new(512, 8192));
-    let table = plane(1, rows, Axis::new(8, 1).inside(64, 4096));
+    let table = plane(1, rows, Axis::new(8, 1).inside(&[(4096, 64)]));
     for (family, runs) in [
         (CpuFamily::Neutral, [0, 0, 0]),
         (CpuFamily::Zen5, [0, 0, 0]),

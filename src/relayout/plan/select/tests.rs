@@ -2,6 +2,7 @@
 
 use super::super::tests::{copy_box, words, z3, z5};
 use super::*;
+use crate::map::Loop;
 
 /// The nest of a box of elements of this many bytes on Z5.
 fn planned(bytes: u64, loops: &[(u64, i64, u64)]) -> String {
@@ -297,7 +298,7 @@ fn axes_are_fused_until_they_are_long_enough() {
     let lengths = |loops: &[(usize, usize, usize)], least, sides| {
         let mut loops = strided(loops);
         let axis = lengthened(&mut loops, 4, Axis::new(4, 1000), least, sides);
-        (axis.loops().to_vec(), loops.len())
+        (axis.loops().collect::<Vec<_>>(), loops.len())
     };
     // An axis of 16 bytes, and loops that continue it.
     let loops = [(4, 64, 3000), (4, 16, 2000)];
