@@ -94,8 +94,8 @@ impl Call<'_> {
 ///
 /// # Safety
 ///
-/// * The kernel is [well formed](MicroKernel::is_well_formed), and the schedule [is for](Schedule::is_for) it,
-///   this level and `walk.streaming`.
+/// * The kernel is [well formed](MicroKernel::is_well_formed), and the schedule [is for](Schedule::is_for)
+///   it, this level and `walk.streaming`.
 /// * In every iteration, the span ([`MicroKernel::span`]) is readable from the iteration's offset after
 ///   `walk.start.0`. What is between these spans is readable too.
 /// * In every iteration, the span is writable from the iteration's offset after `walk.start.1`; it overlaps
@@ -146,8 +146,8 @@ impl StreamFence {
         StreamFence { needed: level.has_vectors(), thread: PhantomData }
     }
 
-    /// Runs copies at this level, with a fence after them if `streaming`. It is lent to them and not given, as
-    /// a value can be forgotten and is then not dropped.
+    /// Runs copies at this level, with a fence after them if `streaming`. It is lent to them and not given,
+    /// as a value can be forgotten and is then not dropped.
     #[inline(always)]
     pub fn scope<R>(streaming: bool, level: Available, copies: impl FnOnce(Option<&StreamFence>) -> R) -> R {
         let fence = streaming.then(|| StreamFence::new(level));

@@ -34,10 +34,10 @@ pub struct Strided<'a, T> {
 /// Copies once what [`Relayout::new`] would plan: every element of one layout to the other, padding left
 /// alone.
 ///
-/// Two descriptors of whole bytes need no plan and no allocation, up to rank 8: packed data is one `memcpy`,
-/// rows are a loop, and a few hundred elements are copied one by one; for more, a kernel is chosen (short axes
-/// that it fuses take four allocations). Other layouts are planned. Whoever copies the same pair again and again keeps a [`Relayout`], or
-/// [`Plans`](super::Plans).
+/// Two descriptors of whole bytes need no plan and no allocation, up to rank 8: packed data is one
+/// `memcpy`, rows are a loop, and a few hundred elements are copied one by one; for more, a kernel is
+/// chosen (short axes that it fuses take four allocations). Other layouts are planned. Whoever copies the
+/// same pair again and again keeps a [`Relayout`], or [`Plans`](super::Plans).
 ///
 /// `to` is a `&mut [u8]`, or memory that holds nothing yet: a `&mut [MaybeUninit<u8>]`, of which only the
 /// elements are written.

@@ -40,8 +40,8 @@ pub(crate) fn nest(copy: &CopyBox, bytes: u64, knobs: &Knobs) -> Result<Nest, Er
     Ok(Nest::new(kernel, loops.into_vec(), source, destination))
 }
 
-/// The kernel of loops, in bytes, around elements of `element` bytes, and where its first element is stored on
-/// both sides if that of the loops is at `start`. What is left of the loops is outside the kernel.
+/// The kernel of loops, in bytes, around elements of `element` bytes, and where its first element is stored
+/// on both sides if that of the loops is at `start`. What is left of the loops is outside the kernel.
 pub(crate) fn kernel(
     loops: &mut NestLoops,
     element: usize,
