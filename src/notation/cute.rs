@@ -20,9 +20,9 @@ use crate::map::{IndexMap, LayoutClass};
 /// The deepest nesting of tuples that is read.
 const MAX_DEPTH: usize = 64;
 
-/// A layout in CuTe's notation: the places of the elements alone, not the padding after the last one, nor the
-/// type. [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not
-/// divide each other, or dimensions that `*` joined.
+/// A layout in CuTe's notation: the places of the elements alone, not the padding after the last one, nor
+/// the type. [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits
+/// that do not divide each other, or dimensions that `*` joined.
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
     if map.base() != 0 {
@@ -64,8 +64,8 @@ fn write_tuple(text: &mut String, dimensions: &[Vec<(u64, u64)>], number: fn(&(u
     let _ = write!(text, "{}", join(dimensions.iter().map(mode).collect()));
 }
 
-/// Reads the layout the cursor is at. Numbers may carry the `_` of static integers; a single number is a tensor of
-/// rank 1. The buffer ends after the last element (CuTe's *cosize*).
+/// Reads the layout the cursor is at. Numbers may carry the `_` of static integers; a single number is a
+/// tensor of rank 1. The buffer ends after the last element (CuTe's *cosize*).
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
     let shape = read_tree(cursor, 0)?;
     cursor.expect(":", "`:` and the strides")?;

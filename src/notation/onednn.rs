@@ -33,13 +33,13 @@ fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Er
     Ok(shape)
 }
 
-/// Reads the tag at the cursor: the array that it describes, as an XLA shape. `sizes` are in the order of the
-/// tag's alphabet, whatever the tag's own order: n c d h w for activations, g o i d h w for weights, a b c.. for
-/// the abstract tags, t n c and l d n c i g o for recurrent layers.
+/// Reads the tag at the cursor: the array that it describes, as an XLA shape. `sizes` are in the order of
+/// the tag's alphabet, whatever the tag's own order: n c d h w for activations, g o i d h w for weights, a
+/// b c.. for the abstract tags, t n c and l d n c i g o for recurrent layers.
 ///
-/// Every blocked tag has an exact spelling: one tile pads each dimension to its block, and each further tile
-/// sorts one run of the blocks after the others. Elements below a byte take their own width, as everywhere in
-/// oneDNN, so the layout says `E(4)` for `s4`.
+/// Every blocked tag has an exact spelling: one tile pads each dimension to its block, and each further
+/// tile sorts one run of the blocks after the others. Elements below a byte take their own width, as
+/// everywhere in oneDNN, so the layout says `E(4)` for `s4`.
 pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let tag = Tag::read(cursor)?;
     let rank = sizes.len();
@@ -57,9 +57,9 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 
 /// The abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
 ///
-/// A tag says the places of all elements and the size of the buffer, so both must agree; where several tags do,
-/// dimensions of one block follow the one before them. The grammar of tags is larger than the list of formats a
-/// given oneDNN release has kernels for.
+/// A tag says the places of all elements and the size of the buffer, so both must agree; where several
+/// tags do, dimensions of one block follow the one before them. The grammar of tags is larger than the
+/// list of formats a given oneDNN release has kernels for.
 pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
         return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
