@@ -30,9 +30,8 @@ pub enum Lowering {
 
 /// A tiled layout as a strided tensor of higher rank.
 ///
-/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the
-/// row-major number its axes form; where that number is at or above the logical size, the element is
-/// padding.
+/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major
+/// number its axes form; where that number is at or above the logical size, the element is padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The padded tensor.
@@ -111,8 +110,9 @@ impl Split {
 /// use tensor_layout::{bridge::{lower, Lowering}, ArrayShape};
 ///
 /// // A tile as large as the array is only a row pitch.
-/// let Lowering::Strided(desc) = lower(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)? else {
-/// panic!() }; assert_eq!(desc.strides(), [128, 1]); assert_eq!(desc.total_tensor_size_in_bytes(), 4096);
+/// let Lowering::Strided(desc) = lower(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)? else { panic!() };
+/// assert_eq!(desc.strides(), [128, 1]);
+/// assert_eq!(desc.total_tensor_size_in_bytes(), 4096);
 ///
 /// let Lowering::Split(split) = lower(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?)? else { panic!() };
 /// assert_eq!(split.desc.sizes(), [2, 2, 3, 2]);

@@ -103,6 +103,20 @@ impl From<DataType> for DlDataType {
 }
 
 /// The fields of a `DLTensor` as safe values.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlFields, BufferTensorDesc, DataType};
+///
+/// let fields = DlFields {
+///     dtype: DataType::F32.into(),
+///     shape: &[2, 3],
+///     strides: Some(&[5, 1]),
+///     byte_offset: 40,
+///     is_padded_to_bytes: false,
+/// };
+/// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f32[2,3]:[5,1]+10");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DlFields<'a> {
     /// The type of an element.
@@ -126,20 +140,6 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     ///
     /// As for a [`SignedDesc`], and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
     /// for an axis that runs backwards.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlFields, BufferTensorDesc, DataType};
-    ///
-    /// let fields = DlFields {
-    ///     dtype: DataType::F32.into(),
-    ///     shape: &[2, 3],
-    ///     strides: Some(&[5, 1]),
-    ///     byte_offset: 40,
-    ///     is_padded_to_bytes: false,
-    /// };
-    /// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f32[2,3]:[5,1]+10");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
     }

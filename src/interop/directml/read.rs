@@ -14,6 +14,23 @@ use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
 const MAX_AXES: u32 = 8;
 
 /// The fields of a `DML_BUFFER_TENSOR_DESC` as safe values.
+///
+/// ```
+/// use tensor_layout::{interop::directml::DirectmlFields, BufferTensorDesc};
+///
+/// let fields = DirectmlFields {
+///     data_type: 2,
+///     flags: 0,
+///     sizes: &[1, 1, 2, 3],
+///     strides: Some(&[10, 10, 5, 1]),
+///     total_size: 20,
+///     alignment: 0,
+/// };
+/// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f16[1,1,2,3]:[10,10,5,1]");
+/// let short = DirectmlFields { total_size: 12, ..fields };
+/// assert_eq!(BufferTensorDesc::try_from(short).unwrap_err().code(), "total_size_too_small");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectmlFields<'a> {
     /// A value of `DML_TENSOR_DATA_TYPE`.
@@ -43,23 +60,6 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment),
     /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and
     /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
-    ///
-    /// ```
-    /// use tensor_layout::{interop::directml::DirectmlFields, BufferTensorDesc};
-    ///
-    /// let fields = DirectmlFields {
-    ///     data_type: 2,
-    ///     flags: 0,
-    ///     sizes: &[1, 1, 2, 3],
-    ///     strides: Some(&[10, 10, 5, 1]),
-    ///     total_size: 20,
-    ///     alignment: 0,
-    /// };
-    /// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f16[1,1,2,3]:[10,10,5,1]");
-    /// let short = DirectmlFields { total_size: 12, ..fields };
-    /// assert_eq!(BufferTensorDesc::try_from(short).unwrap_err().code(), "total_size_too_small");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
         let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
