@@ -127,13 +127,17 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                             let destination = (to.add(line * LINE), columns.add(column));
                             line_block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
                         }
+                    } else if how.whole_lines_read {
+                        for part in 0..LINE / V::BYTES {
+                            for column in (first..first + whole).step_by(units) {
+                                let source = (from.add(column * UNIT), rows.add(row + part * units));
+                                let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
+                                square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                            }
+                        }
                     } else {
-                        let (blocks, parts) = (whole / units, LINE / V::BYTES);
-                        let (outer, inner) = if how.whole_lines_read { (parts, blocks) } else { (blocks, parts) };
-                        for a in 0..outer {
-                            for b in 0..inner {
-                                let (part, block) = if how.whole_lines_read { (a, b) } else { (b, a) };
-                                let column = first + block * units;
+                        for column in (first..first + whole).step_by(units) {
+                            for part in 0..LINE / V::BYTES {
                                 let source = (from.add(column * UNIT), rows.add(row + part * units));
                                 let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
                                 square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);

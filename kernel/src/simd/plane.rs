@@ -165,7 +165,7 @@ impl TransposePlanes<'_> {
         How {
             streaming: false,
             staged: false,
-            in_order: self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE,
+            in_order: way.lines_fit && (self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE),
             in_cache: !way.lines_fit && !self.walk.schedule.prefetch,
             whole_lines_read: way.whole_lines_read,
             permuted: self.walk.permutes_blocks::<V>(),
