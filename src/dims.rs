@@ -10,9 +10,10 @@ use smallvec::SmallVec;
 /// up to 8 numbers are held without an allocation.
 ///
 /// ```
-/// use tensor_layout::AxisOrder;
+/// use tensor_layout::{BufferTensorDesc, DataType, Dims, ToIndexMap};
 ///
-/// let strides = AxisOrder::NHWC.strides(&[2, 3, 4, 5])?;
+/// let desc = BufferTensorDesc::nhwc(DataType::F32, [2, 3, 4, 5])?;
+/// let strides: Dims = desc.to_index_map()?.strides().unwrap();
 /// assert_eq!(strides, [60, 1, 15, 3]);
 /// assert_eq!((strides.len(), strides[0], strides.iter().max()), (4, 60, Some(&60)));
 /// assert_eq!(Vec::from(strides), vec![60, 1, 15, 3]);

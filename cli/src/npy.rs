@@ -38,10 +38,10 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
 
 /// A header for these elements, version 1 (or 2, if it is very long).
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
-    let descr = header
-        .data_type
-        .name_in(Naming::Npy)
-        .ok_or(Error::UnsupportedDataType { data_type: header.data_type.xla_name(), by: "the .npy format".into() })?;
+    let descr = header.data_type.name_in(Naming::Npy).ok_or(Error::UnsupportedDataType {
+        data_type: header.data_type.name_in(Naming::Xla).unwrap_or_default(),
+        by: "the .npy format".into(),
+    })?;
     let order = if header.fortran_order { "True" } else { "False" };
     let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
     let sizes = match sizes.as_slice() {

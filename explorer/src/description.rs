@@ -30,7 +30,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
     Ok(json!({
         "canonical": layout.to_string(),
         "notation": layout.notation().to_string(),
-        "data_type": map.data_type().xla_name(),
+        "data_type": map.data_type().to_string(),
         "element_bits": map.element_bits(),
         "sizes": list(map.sizes()),
         "logical_elements": logical.to_string(),

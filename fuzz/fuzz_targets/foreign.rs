@@ -104,10 +104,10 @@ fn dlpack(input: &Input) {
     };
     // SAFETY: both lists are as long as `ndim` says, or null, or not aligned, where that is a rank that can
     // be read.
-    let Ok(desc) = (unsafe { tensor.fields(input.flags) }).and_then(|fields| fields.to_desc()) else { return };
+    let Ok(desc) = (unsafe { tensor.fields(input.flags) }).and_then(BufferTensorDesc::try_from) else { return };
     read(&desc);
     if let Ok(layout) = DlLayout::try_from(&desc) {
-        let back = layout.fields().to_desc().unwrap();
+        let back = BufferTensorDesc::try_from(layout.fields()).unwrap();
         assert_eq!(
             (back.sizes(), back.strides(), back.base_offset()),
             (desc.sizes(), desc.strides(), desc.base_offset())

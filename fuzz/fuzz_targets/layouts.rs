@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn strided(desc: &BufferTensorDesc) {
-    let _ = (desc.facts(), desc.is_packed(), desc.overlap(), desc.row_pitch(), desc.gemm_operand(), desc.explicit_strides());
+    let _ = (desc.facts(), desc.is_packed(), desc.overlap(), desc.gemm_operand(), desc.explicit_strides());
     let _ = (desc.index_width(), desc.vector_bytes(16));
     let small = desc.coalesce();
     assert!(small.element_count() == desc.element_count());

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::notation::{Notated, Notation, ViewStep, cute, onednn, read_list};
+use tensor_layout::notation::{Notated, Notation, ViewStep, read_list};
 use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
@@ -51,25 +51,25 @@ fuzz_target!(|data: &[u8]| {
                 refusal(&error, text);
             }
         }
-        22 => match cute::layout(DataType::F32, text) {
-            Ok(map) => {
-                let written = cute::text(&map).unwrap();
-                assert_eq!(cute::layout(DataType::F32, &written), Ok(map), "{written}");
-            }
-            Err(error) => refusal(&error, text),
-        },
+        22 => written_again(&format!("f32{text}"), Notation::CuTe),
         23 => {
             let sizes = [2, 35, 9, 9, 3, 1, 4, 7, 5, 2, 6, 3];
             let rank = text.bytes().filter(u8::is_ascii_alphabetic).count().min(sizes.len());
-            match onednn::shape(DataType::S8, &sizes[..rank], text) {
-                Ok(shape) => {
-                    let tag = onednn::tag(&shape).unwrap();
-                    let back = onednn::shape(DataType::S8, &sizes[..rank], &tag).unwrap();
-                    assert!(tensor_layout::map::same_layout(&back, &shape).unwrap(), "{tag}");
-                }
-                Err(error) => refusal(&error, text),
-            }
+            written_again(&format!("s8{:?}:{text}", &sizes[..rank]), Notation::OneDnn);
         }
         _ => drop(read::<Notated>(text)),
     }
 });
+
+/// What is read in a notation is written in it, and read back as the same layout.
+fn written_again(text: &str, notation: Notation) {
+    match text.parse::<Notated>() {
+        Ok(layout) if layout.notation() == notation => {
+            let written = layout.to_string();
+            let back: Notated = written.parse().unwrap();
+            assert!(tensor_layout::map::same_layout(&back, &layout).unwrap(), "{written}");
+        }
+        Ok(_) => {}
+        Err(error) => refusal(&error, text),
+    }
+}

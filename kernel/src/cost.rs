@@ -73,10 +73,6 @@ pub const DRAINED_LINES: usize = 16;
 /// The same of narrow units.
 pub const FEW_DRAINED_LINES: usize = 8;
 
-/// How many blocks ahead a block at the edge of a plane prefetches the lines that it will write in part. By
-/// trial.
-pub const EDGE_PREFETCH: usize = 4;
-
 /// Bytes of a run of a staged panel, at most.
 pub const LARGEST_STAGED_RUN: usize = 1 << 10;
 

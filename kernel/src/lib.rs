@@ -28,7 +28,6 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-mod bit_order;
 pub mod call;
 pub mod cost;
 mod destination;

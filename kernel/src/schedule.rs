@@ -49,16 +49,8 @@ pub struct Panels {
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
-    /// The plane is one run of the source, which is prefetched in its order.
-    pub whole_source: bool,
-    /// Destination rows follow each other inside a page.
-    pub in_order: bool,
-    /// Units of 1 and 2 bytes are read in groups of 16 bytes, each from all rows of a block.
-    pub in_groups: bool,
-    /// The source is in a cache.
-    pub in_cache: bool,
-    /// The next block is prefetched into the L1 cache before one is transposed.
-    pub next_near: bool,
+    /// Through the cache, whole lines of some rows are read before the next rows are.
+    pub whole_lines_read: bool,
 }
 
 /// What panels of a plane go by way of.
@@ -66,12 +58,8 @@ pub struct Panels {
 pub enum Stage {
     /// Nothing.
     None,
-    /// The number of lines of each row of the source.
-    Gather(u8),
-    /// The number of lines of each row of the destination, stored through the cache from there.
-    Scatter(u8),
-    /// The same, stored past the cache.
-    Stream(u8),
+    /// The number of lines of each row of the destination, whole ones if they are stored past the cache.
+    Lines(u8),
     /// The same of rows that begin inside lines: what does not fill a line is kept until the row goes on.
     Continue {
         /// Lines of each row.
@@ -115,11 +103,7 @@ impl Schedule {
             stage: Stage::None,
             lines_fit: false,
             near: false,
-            whole_source: false,
-            in_order: true,
-            in_groups: false,
-            in_cache: true,
-            next_near: false,
+            whole_lines_read: false,
         },
     };
 
@@ -155,17 +139,13 @@ impl Panels {
         let whole = height >= rows || (height.saturating_mul(unit)).is_multiple_of(LINE);
         let lines = !self.lines_fit || plane.columns.are_multiples_of(LINE) && whole;
         // Through the cache, planes of other units are not copied in panels.
-        let streams =
-            in_register && (self.lines_fit || matches!(self.stage, Stage::Stream(_) | Stage::Continue { .. }));
+        let streams = in_register && (self.lines_fit || matches!(self.stage, Stage::Continue { .. }));
         sized
             && (streaming || !streams)
             && lines
             && match self.stage {
                 Stage::None => true,
-                Stage::Gather(lines) => {
-                    in_register && fits(lines) && LINE / unit * (usize::from(lines) + 1) * LINE <= STAGE
-                }
-                Stage::Scatter(lines) | Stage::Stream(lines) => in_register && fits(lines),
+                Stage::Lines(lines) => in_register && fits(lines),
                 Stage::Continue { lines, joined } => {
                     let row = rows.saturating_mul(unit);
                     // What is left of a run is less than a line, and no two columns that are kept share a

@@ -144,11 +144,9 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
     loop {
         let joined = random.below(2) == 0;
         let lines = random.pick(&[2, 4, 8, 16]);
-        let stage = match random.below(5) {
+        let stage = match random.below(3) {
             0 => Stage::None,
-            1 => Stage::Gather(lines),
-            2 => Stage::Scatter(lines),
-            3 if streaming => Stage::Stream(lines),
+            1 => Stage::Lines(lines),
             _ => Stage::Continue { lines, joined },
         };
         let lines_fit = match kernel {
@@ -162,8 +160,8 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             _ => random.pick(&[16, 32, 64, 100, 256, 512, 1024]),
         };
         let mut flag = || random.below(2) == 0;
-        let (prefetch, permuted, in_order, in_groups, in_cache) = (flag(), flag(), flag(), flag(), flag());
-        let (near, next_near) = (flag(), flag() && streaming && lines_fit);
+        let (prefetch, permuted, lines_in_source_order) = (flag(), flag(), flag());
+        let near = flag();
         let panels = Panels {
             height: u32::try_from(height).unwrap(),
             width: random.pick(&[16, 64, 128, 512]),
@@ -172,16 +170,12 @@ fn schedule(random: &mut Random, kernel: &MicroKernel, level: Available, streami
             stage,
             lines_fit,
             near,
-            whole_source: false,
-            in_order,
-            in_groups,
-            in_cache,
-            next_near,
+            whole_lines_read: lines_in_source_order,
         };
         let schedule = Schedule {
             prefetch,
             permuted,
-            lines_in_source_order: in_order,
+            lines_in_source_order,
             few_columns: random.pick(&[0, 4, 16]),
             run_piece: random.pick(&[256, 1024]),
             joined_iterations: random.pick(&[0, 2, 3, 4, 6]),

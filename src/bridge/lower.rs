@@ -97,8 +97,8 @@ impl Split {
 /// Lowers any layout, such as a tiled one, a view or a CuTe text, to strides: exactly, or not at all.
 ///
 /// The total size of the descriptor is that of the layout's buffer (rounded up to 4 bytes), which is often
-/// more than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour. A descriptor is
-/// returned as it is.
+/// more than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour. A
+/// descriptor is returned as it is.
 ///
 /// # Errors
 ///

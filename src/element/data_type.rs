@@ -190,14 +190,7 @@ impl DataType {
     }
 
     /// The name in XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`.
-    ///
-    /// ```
-    /// use tensor_layout::{element::ElementKind, DataType};
-    ///
-    /// assert_eq!((DataType::BF16.xla_name(), DataType::BF16.kind()), ("bf16", ElementKind::Float));
-    /// ```
-    #[must_use]
-    pub const fn xla_name(self) -> &'static str {
+    pub(crate) const fn xla_name(self) -> &'static str {
         self.row().xla
     }
 

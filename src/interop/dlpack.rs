@@ -1,6 +1,6 @@
 //! DLPack's `DLTensor`, field for field, and conversions both ways.
 //!
-//! Shape and strides count elements. Strides may be negative: [`DlFields::to_signed`] names those axes beside
+//! Shape and strides count elements. Strides may be negative: [`SignedDesc`] names those axes beside
 //! the descriptor. Types below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED`
 //! says otherwise. An element of several lanes becomes an axis of its own, the last. Source: dlpack.h,
 //! version 1.3.
@@ -20,7 +20,7 @@
 //! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
 //! let raw: &DlTensor = &borrowed;
 //! assert_eq!((raw.ndim, raw.byte_offset), (4, 0));
-//! println!("{:?}", layout.fields().to_desc()?.strides());
+//! println!("{:?}", BufferTensorDesc::try_from(layout.fields())?.strides());
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![allow(unsafe_code, reason = "the C structure points to its lists")]
@@ -103,6 +103,20 @@ impl From<DataType> for DlDataType {
 }
 
 /// The fields of a `DLTensor` as safe values.
+///
+/// ```
+/// use tensor_layout::{interop::dlpack::DlFields, BufferTensorDesc, DataType};
+///
+/// let fields = DlFields {
+///     dtype: DataType::F32.into(),
+///     shape: &[2, 3],
+///     strides: Some(&[5, 1]),
+///     byte_offset: 40,
+///     is_padded_to_bytes: false,
+/// };
+/// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f32[2,3]:[5,1]+10");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DlFields<'a> {
     /// The type of an element.
@@ -117,30 +131,22 @@ pub struct DlFields<'a> {
     pub is_padded_to_bytes: bool,
 }
 
-impl DlFields<'_> {
+impl TryFrom<DlFields<'_>> for BufferTensorDesc {
+    type Error = Error;
+
     /// The descriptor, with every field checked.
     ///
     /// # Errors
     ///
-    /// As for [`to_signed`](Self::to_signed), and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
+    /// As for a [`SignedDesc`], and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
     /// for an axis that runs backwards.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlFields, DataType};
-    ///
-    /// let fields = DlFields {
-    ///     dtype: DataType::F32.into(),
-    ///     shape: &[2, 3],
-    ///     strides: Some(&[5, 1]),
-    ///     byte_offset: 40,
-    ///     is_padded_to_bytes: false,
-    /// };
-    /// assert_eq!(fields.to_desc()?.to_string(), "f32[2,3]:[5,1]+10");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
-        self.to_signed()?.forwards()
+    fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
+        SignedDesc::try_from(fields)?.forwards()
     }
+}
+
+impl TryFrom<DlFields<'_>> for SignedDesc {
+    type Error = Error;
 
     /// The descriptor, and the axes whose stride is negative. The first element is `byte_offset` after
     /// `data`; the descriptor's buffer begins at `data`, or at the lowest address if an axis runs backwards
@@ -155,7 +161,7 @@ impl DlFields<'_> {
     /// byte that is padded to one; [`Error::Overflow`].
     ///
     /// ```
-    /// use tensor_layout::{interop::dlpack::DlFields, DataType};
+    /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
     ///
     /// // NumPy's `a[::-1]`: `data` points to the last row.
     /// let fields = DlFields {
@@ -165,18 +171,18 @@ impl DlFields<'_> {
     ///     byte_offset: 0,
     ///     is_padded_to_bytes: false,
     /// };
-    /// let rows = fields.to_signed()?;
+    /// let rows = SignedDesc::try_from(fields)?;
     /// assert_eq!((rows.desc.to_string(), rows.reversed, rows.first), ("f32[2,3]:[5,1]".into(), vec![0], 5));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn to_signed(&self) -> Result<SignedDesc, Error> {
+    fn try_from(fields: DlFields<'_>) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
-        let data_type = DataType::try_from(self.dtype)?;
+        let data_type = DataType::try_from(fields.dtype)?;
         let bits = u64::from(data_type.bits());
-        if self.is_padded_to_bytes && bits < 8 {
+        if fields.is_padded_to_bytes && bits < 8 {
             return Err(refuse(format!("each {data_type} takes a byte of its own, and descriptors pack them")));
         }
-        let lanes = self.dtype.lanes;
+        let lanes = fields.dtype.lanes;
         if lanes == 0 {
             return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
         }
@@ -186,13 +192,13 @@ impl DlFields<'_> {
             let all = numbers.iter().map(|&number| i128::from(number).saturating_mul(factor.into()));
             all.chain((lanes > 1).then_some(last.into())).collect()
         };
-        let sizes = list(self.shape, 1, lanes);
-        let offset_bits = checked::mul(self.byte_offset, 8, OFFSET)?;
+        let sizes = list(fields.shape, 1, lanes);
+        let offset_bits = checked::mul(fields.byte_offset, 8, OFFSET)?;
         let first = offset_bits.checked_div(bits).filter(|_| offset_bits.is_multiple_of(bits));
         let first = first.ok_or_else(|| {
-            refuse(format!("a byte offset of {} is not a whole number of elements", self.byte_offset))
+            refuse(format!("a byte offset of {} is not a whole number of elements", fields.byte_offset))
         })?;
-        match self.strides {
+        match fields.strides {
             Some(strides) => {
                 BufferTensorDesc::from_signed(data_type, &sizes, &list(strides, lanes, 1))?.with_first(first)
             }
@@ -226,7 +232,7 @@ impl DlTensor {
     /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
     /// // SAFETY: `layout` owns the lists.
     /// let fields = unsafe { raw.fields(0) }?;
-    /// assert_eq!(fields.to_signed()?.desc.strides(), [5, 1]);
+    /// assert_eq!(BufferTensorDesc::try_from(fields)?.strides(), [5, 1]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub unsafe fn fields<'a>(&self, flags: u64) -> Result<DlFields<'a>, Error> {
@@ -266,7 +272,7 @@ pub struct DlLayout {
 /// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
 /// let layout = DlLayout::try_from(&desc)?;
 /// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
-/// assert_eq!(layout.fields().to_desc()?.strides(), desc.strides());
+/// assert_eq!(BufferTensorDesc::try_from(layout.fields())?.strides(), desc.strides());
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 impl TryFrom<&BufferTensorDesc> for DlLayout {

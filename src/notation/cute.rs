@@ -4,16 +4,6 @@
 //! level is a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one
 //! first. CuTe has no element type, no padding after the last element and no partial blocks. Source:
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
-//!
-//! ```
-//! use tensor_layout::{notation::cute, ArrayShape, DataType, ToIndexMap};
-//!
-//! let blocked = cute::layout(DataType::F32, "((8,2),128):((1,1024),8)")?;
-//! assert_eq!(blocked.offset(&[9, 3])?, 1024 + 1 + 24);
-//! let tiled = "f32[16,128]{0,1:T(128,8)}".parse::<ArrayShape>()?;
-//! println!("{}", cute::text(&tiled.to_index_map()?)?);
-//! # Ok::<(), tensor_layout::Error>(())
-//! ```
 
 use crate::checked::Exact;
 use alloc::format;
@@ -25,31 +15,15 @@ use core::fmt::Write;
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::map::{IndexMap, LayoutClass};
 
 /// The deepest nesting of tuples that is read.
 const MAX_DEPTH: usize = 64;
 
-/// A layout in CuTe's notation.
-///
-/// Only the places of the elements are said; the padding after the last one is not, nor the type.
-///
-/// # Errors
-///
-/// [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits that do not
-/// divide each other, or dimensions that `*` joined. What [`ToIndexMap::to_index_map`] returns.
-///
-/// ```
-/// use tensor_layout::{notation::cute, ArrayShape};
-///
-/// let shape: ArrayShape = "f32[16,256]{1,0:T(8,128)(2,1)}".parse()?;
-/// assert_eq!(cute::text(&shape)?, "((2,4,2),(128,2)):((1,256,2048),(2,1024))");
-/// let error = cute::text(&"f32[16,300]{1,0:T(8,128)}".parse::<ArrayShape>()?).unwrap_err();
-/// assert!(error.to_string().contains("dimension 1 ends inside a block of 128"));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn text(layout: &impl ToIndexMap) -> Result<String, Error> {
-    let map = layout.to_index_map()?;
+/// A layout in CuTe's notation: the places of the elements alone, not the padding after the last one, nor
+/// the type. [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits
+/// that do not divide each other, or dimensions that `*` joined.
+pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
     if map.base() != 0 {
         return refuse(format!("it begins {} elements into its buffer, and CuTe's layouts begin at 0", map.base()));
@@ -90,32 +64,9 @@ fn write_tuple(text: &mut String, dimensions: &[Vec<(u64, u64)>], number: fn(&(u
     let _ = write!(text, "{}", join(dimensions.iter().map(mode).collect()));
 }
 
-/// The layout that a text in CuTe's notation describes, for elements of `data_type` in their own width.
-///
-/// Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer ends after
-/// the last element (CuTe's *cosize*).
-///
-/// # Errors
-///
-/// [`Error::Parse`] with a column, and [`Error::Overflow`].
-///
-/// ```
-/// use tensor_layout::{notation::cute, DataType};
-///
-/// let map = cute::layout(DataType::F32, "((2,4,2),(_128,2)):((1,256,2048),(2,1024))")?;
-/// assert_eq!(map.sizes(), [16, 256]);
-/// assert_eq!(map.offset(&[3, 1])?, 256 + 1 + 2);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn layout(data_type: DataType, text: &str) -> Result<IndexMap, Error> {
-    let mut cursor = Cursor::new(text);
-    let map = read(&mut cursor, data_type)?;
-    cursor.end("nothing more")?;
-    Ok(map)
-}
-
-/// Reads the layout the cursor is at; see [`layout`].
-pub(crate) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
+/// Reads the layout the cursor is at. Numbers may carry the `_` of static integers; a single number is a
+/// tensor of rank 1. The buffer ends after the last element (CuTe's *cosize*).
+pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
     let shape = read_tree(cursor, 0)?;
     cursor.expect(":", "`:` and the strides")?;
     let start = cursor.position();

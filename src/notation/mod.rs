@@ -23,12 +23,12 @@
 //! ```
 
 mod convert;
-pub mod cute;
+mod cute;
 mod directml;
 mod lines;
 mod list;
 mod numpy;
-pub mod onednn;
+mod onednn;
 mod read;
 mod spelling;
 mod steps;

@@ -5,15 +5,6 @@
 //! dimension: `OIhw4i16o4i` ends in blocks of 4 i, in them 16 o, in them 4 i. A dimension is padded
 //! to a multiple of the product of its blocks. Source: oneDNN's *Understanding Memory Formats*
 //! and `memory_desc_wrapper::off_v`.
-//!
-//! ```
-//! use tensor_layout::{notation::onednn, DataType};
-//!
-//! let blocks = onednn::shape(DataType::F32, &[2, 35, 9, 9], "nChw16c")?;
-//! assert_eq!(blocks.physical_elements()?, 2 * 48 * 9 * 9);
-//! assert_eq!(onednn::tag(&blocks)?, "aBcd16b");
-//! # Ok::<(), tensor_layout::Error>(())
-//! ```
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -34,37 +25,22 @@ use crate::tiled::{ArrayShape, Layout, Tile};
 /// The most dimensions a oneDNN memory descriptor has (`DNNL_MAX_NDIMS`).
 const MAX_DIMENSIONS: usize = 12;
 
-/// The array that a oneDNN tag describes, as an XLA shape.
-///
-/// `sizes` are in the order of the tag's alphabet, whatever the tag's own order: n c d h w for
-/// activations, g o i d h w for weights, a b c.. for the abstract tags, t n c and l d n c i g o for
-/// recurrent layers. Every blocked tag has an exact spelling: one tile pads each dimension to its
-/// block, and each further tile sorts one run of the blocks after the others. Elements
-/// below a byte take their own width, as everywhere in oneDNN, so the layout says `E(4)` for `s4`.
-///
-/// # Errors
-///
-/// [`Error::Parse`] with a column in the tag, [`Error::RankMismatch`] if it has not one letter for
-/// each size, [`Error::Overflow`].
-///
-/// ```
-/// use tensor_layout::{notation::onednn, DataType};
-///
-/// let shape = onednn::shape(DataType::F32, &[2, 35, 9, 9], "nChw16c")?;
-/// assert_eq!(shape.to_string(), "f32[2,35,9,9]{3,2,1,0:T(16,1,1)}");
-/// let shape = onednn::shape(DataType::BF16, &[50, 300], "AB4a128b2a")?;
-/// assert_eq!(shape.to_string(), "bf16[50,300]{1,0:T(8,128)(2,1)}");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
+/// The array that a whole text describes; see [`read_tag`].
+fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
     let mut cursor = Cursor::new(tag);
     let shape = read_tag(&mut cursor, data_type, sizes)?;
     cursor.end("nothing more")?;
     Ok(shape)
 }
 
-/// Reads the tag at the cursor; see [`shape`].
-pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
+/// Reads the tag at the cursor: the array that it describes, as an XLA shape. `sizes` are in the order of
+/// the tag's alphabet, whatever the tag's own order: n c d h w for activations, g o i d h w for weights, a
+/// b c.. for the abstract tags, t n c and l d n c i g o for recurrent layers.
+///
+/// Every blocked tag has an exact spelling: one tile pads each dimension to its block, and each further
+/// tile sorts one run of the blocks after the others. Elements below a byte take their own width, as
+/// everywhere in oneDNN, so the layout says `E(4)` for `s4`.
+pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let tag = Tag::read(cursor)?;
     let rank = sizes.len();
     if tag.outer.len() != rank {
@@ -84,27 +60,13 @@ pub(crate) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 /// A tag says the places of all elements and the size of the buffer, so both must agree; where several
 /// tags do, dimensions of one block follow the one before them. The grammar of tags is larger than the
 /// list of formats a given oneDNN release has kernels for.
-///
-/// # Errors
-///
-/// [`Error::NotExpressible`] with what a tag cannot say, and what [`ToIndexMap::to_index_map`] returns.
-///
-/// ```
-/// use tensor_layout::{notation::onednn, ArrayShape};
-///
-/// assert_eq!(onednn::tag(&"f32[2,35,9,9]{3,2,1,0:T(16,1,1)}".parse::<ArrayShape>()?)?, "aBcd16b");
-/// let error = onednn::tag(&"f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?).unwrap_err();
-/// assert!(error.to_string().contains("the top digit of dimension 0 is inside a block"));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn tag(layout: &impl ToIndexMap) -> Result<String, Error> {
-    let map = layout.to_index_map()?;
+pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
         return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
     }
-    let found = Tag::of(&map).map_err(|reason| Error::NotExpressible { target: "oneDNN tag", reason })?;
+    let found = Tag::of(map).map_err(|reason| Error::NotExpressible { target: "oneDNN tag", reason })?;
     let text = found.to_string();
-    if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == map {
+    if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
         return Ok(text);
     }
     let reason = if map.element_bits() == map.data_type().bits() {

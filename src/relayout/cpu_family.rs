@@ -67,17 +67,11 @@ impl CpuFamily {
         match self {
             CpuFamily::Neutral => Rules::NEUTRAL,
             CpuFamily::Zen3 => Rules { follows_rows: true, joins_tiles: true, ..Rules::NEUTRAL },
-            CpuFamily::Zen4 => {
-                Rules { follows_rows: true, unpacks_front_to_back: true, staged: Staged::ByPitches, ..Rules::NEUTRAL }
+            CpuFamily::Zen4 => Rules { follows_rows: true, staged: Staged::ByPitches, ..Rules::NEUTRAL },
+            CpuFamily::Zen5 => Rules { permuted: true, ..Rules::NEUTRAL },
+            CpuFamily::SapphireRapids => {
+                Rules { panel_width: 1 << 9, panels_in_l1: true, staged: Staged::InLongRegisters, ..Rules::NEUTRAL }
             }
-            CpuFamily::Zen5 => Rules { permuted: true, next_block_in_l1: true, ..Rules::NEUTRAL },
-            CpuFamily::SapphireRapids => Rules {
-                panel_width: 1 << 9,
-                panels_in_l1: true,
-                staged: Staged::InLongRegisters,
-                stages_whole_lines: false,
-                ..Rules::NEUTRAL
-            },
         }
     }
 }
@@ -109,19 +103,11 @@ pub(crate) struct Rules {
     /// Past the cache, short runs of neighbouring tiles are joined: rows of tiles evict each other from 8
     /// ways (Zen 3). On Zen 5 and Zen 4 joining costs.
     pub(crate) joins_tiles: bool,
-    /// Past the cache, elements that are unpacked are read front to back (Zen 4; not Sapphire Rapids).
-    pub(crate) unpacks_front_to_back: bool,
     /// In the L2 cache, an order that hardware prefetchers do not follow: their lines are pushed out before
     /// they are used (Zen 5).
     pub(crate) permuted: bool,
-    /// The next block of a panel is prefetched into the L1 cache, into which L2 gives what it was given
-    /// (Zen 5).
-    pub(crate) next_block_in_l1: bool,
     /// Which panels are staged past the cache.
     pub(crate) staged: Staged,
-    /// Through the cache, blocks of registers as long as a line are staged, too: each such register writes a
-    /// line once (Sapphire Rapids: it does not pay).
-    pub(crate) stages_whole_lines: bool,
 }
 
 /// Which panels are staged before they are streamed.
@@ -140,11 +126,8 @@ impl Rules {
         panels_in_l1: false,
         follows_rows: false,
         joins_tiles: false,
-        unpacks_front_to_back: false,
         permuted: false,
-        next_block_in_l1: false,
         staged: Staged::Never,
-        stages_whole_lines: true,
     };
 }
 

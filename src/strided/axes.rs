@@ -24,10 +24,11 @@ const LOGICAL: &[u8] = b"GNOCIDHW";
 /// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do.
 ///
 /// ```
-/// use tensor_layout::AxisOrder;
+/// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 ///
-/// assert_eq!(AxisOrder::NHWC.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
-/// assert_eq!("ba".parse::<AxisOrder>()?.strides(&[2, 3])?.as_slice(), [1, 2]);
+/// let desc = BufferTensorDesc::with_order(DataType::F32, &[2, 3, 4, 5], AxisOrder::NHWC)?;
+/// assert_eq!(desc.strides(), [60, 1, 15, 3]);
+/// assert_eq!(BufferTensorDesc::with_order(DataType::F32, &[2, 3], "ba".parse()?)?.strides(), [1, 2]);
 /// assert_eq!(AxisOrder::NHWC.axes().collect::<Vec<_>>(), [0, 2, 3, 1]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -98,11 +99,7 @@ impl AxisOrder {
     }
 
     /// The packed strides, in elements, for `sizes` in logical order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RankMismatch`], or [`Error::Overflow`] if a stride passes 64 bits.
-    pub fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
+    pub(super) fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
         let rank = self.rank();
         if sizes.len() != rank {
             return Err(Error::RankMismatch { what: "sizes", expected: rank, found: sizes.len() });

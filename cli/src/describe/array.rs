@@ -110,7 +110,7 @@ impl Description {
         object
             .with("notation", self.layout.notation().to_string())
             .with("canonical", self.layout.to_string())
-            .with("data_type", self.data_type.xla_name())
+            .with("data_type", self.data_type.to_string())
             .with("sizes", self.sizes.as_slice())
             .with("logical_elements", self.logical_elements)
             .with("physical_elements", self.physical_elements)

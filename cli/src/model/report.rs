@@ -197,7 +197,7 @@ impl Report<'_> {
             object = object.with("part", *file);
         }
         object = object
-            .with("data_type", tensor.data_type().map(|data_type| data_type.xla_name()))
+            .with("data_type", tensor.data_type().map(|data_type| data_type.to_string()))
             .with("sizes", tensor.sizes())
             .with("packed_bytes", packed_bytes(tensor, plan));
         if tensor.is_layout_named() {
@@ -301,7 +301,7 @@ fn from(tensor: &Tensor<'_>) -> String {
 
 fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
     let Row { tensor, plan, answer, .. } = row;
-    let type_name = tensor.data_type().map_or(tensor.type_name(), |data_type| data_type.xla_name());
+    let type_name = tensor.data_type().map_or_else(|| tensor.type_name().to_owned(), |data_type| data_type.to_string());
     let mut cells = vec![printable(tensor.name()), type_name.to_owned(), write_list(tensor.sizes())];
     if with_from {
         cells.push(if tensor.is_layout_named() { from(tensor) } else { "packed".into() });

@@ -111,16 +111,6 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
-        const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
-        unsafe {
-            vst1q_u8(to[0], self.0);
-            vst1q_u8(to[1], self.1);
-        }
-    }
-
-    #[inline(always)]
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 2) };
         let (a, b) = (rows[0], rows[1]);

@@ -90,14 +90,13 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
     let continued = |lines, joined| Stage::Continue { lines, joined };
     for level in Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available()) {
         let fits = |unit, rows, schedule| runs_by(&plane(unit, rows), (1 << 20, 1 << 20), level, (schedule, true));
-        assert!(fits(4, 300, by(continued(16, false), 256, 64)) && fits(4, 300, by(Stage::Scatter(8), 256, 64)));
+        assert!(fits(4, 300, by(continued(16, false), 256, 64)) && fits(4, 300, by(Stage::Lines(8), 256, 64)));
         for (stage, height, width) in [
             (Stage::None, 0, 64),
             (Stage::None, 64, 0),
             // More lines than a stage has, or none.
-            (Stage::Scatter(17), 256, 64),
-            (Stage::Stream(0), 256, 64),
-            (Stage::Gather(200), 256, 64),
+            (Stage::Lines(17), 256, 64),
+            (Stage::Lines(0), 256, 64),
             // More rows than lines, less than a line, columns that end inside a stage, rows that do not
             // follow each other.
             (continued(16, false), 257, 64),
@@ -110,7 +109,7 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
         // Runs have a stage of their own, and no other.
         let past_the_cache =
             Schedule { panels: Panels { lines_fit: true, ..Schedule::PLAIN.panels }, ..Schedule::PLAIN };
-        assert!(!fits(3, 300, by(Stage::Gather(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
+        assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64)) && !fits(3, 300, past_the_cache), "{level}");
         // A stage of one row of three bytes each is less than a line.
         assert!(fits(3, 2, by(continued(16, true), 2, 64)) && !fits(3, 1, by(continued(16, true), 1, 64)), "{level}");
     }
@@ -125,7 +124,7 @@ fn a_schedule_that_stores_past_the_cache_is_not_run_without_a_fence() {
     for level in Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available()) {
         for panels in [
             Panels { lines_fit: true, ..panels },
-            Panels { lines_fit: true, stage: Stage::Stream(8), ..panels },
+            Panels { lines_fit: true, stage: Stage::Lines(8), ..panels },
             Panels { stage: Stage::Continue { lines: 16, joined: false }, ..panels },
         ] {
             let schedule = Schedule { panels, ..Schedule::PLAIN };

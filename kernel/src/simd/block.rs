@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 
 use super::edge::edge;
-use super::order::{Permuted, in_fours};
+use super::order::Permuted;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use crate::cost::{LINE, MICRO_TILE};
@@ -41,17 +41,13 @@ pub(super) struct How {
     /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order
     /// of the memory.
     pub(super) in_order: bool,
-    /// Units of 1 and 2 bytes are read in groups of columns, each of which reads all rows of a block: the
-    /// rows stay in the cache.
-    pub(super) in_groups: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
+    /// Through the cache, both halves of the lines of some rows are read before the next rows are: more rows
+    /// would evict each other.
+    pub(super) whole_lines_read: bool,
     /// Blocks go in an [order](super::order) of their own.
     pub(super) permuted: bool,
-    /// The next block is prefetched into the L1 cache before one is transposed.
-    pub(super) next_near: bool,
-    /// Lines that are written in part are prefetched.
-    pub(super) complete: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
@@ -114,36 +110,34 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                 for column in (first..first + in_line).step_by(units) {
                     let source = (from.add(column * UNIT), rows.add(line * in_line));
                     let destination = (to.add(line * LINE), columns.add(column));
-                    self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                    square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
                 let here = (column_count - first).min(in_line);
                 for line in if first < wide * in_line { high } else { 0 }..lines {
                     // What is too much in the last line of a staged row is written over by the next row.
-                    let line = match how.staged {
-                        true if how.permuted && row_count.is_multiple_of(in_line) => in_fours(line, lines, true),
-                        true => lines - 1 - line,
-                        false => line,
-                    };
+                    let line = if how.staged { lines - 1 - line } else { line };
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
                     let whole = if high == in_line { here - here % units } else { 0 };
-                    if how.next_near && high == in_line {
-                        let (next, column) =
-                            if row + 2 * in_line <= row_count { (row + in_line, first) } else { (0, first + in_line) };
-                        let at = from.wrapping_add(column * UNIT);
-                        for i in 0..in_line {
-                            V::prefetch_near(at.wrapping_add(*rows.add(next + i)));
+                    if how.streaming {
+                        for column in (first..first + whole).step_by(units) {
+                            let source = (from.add(column * UNIT), rows.add(row));
+                            let destination = (to.add(line * LINE), columns.add(column));
+                            line_block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
                         }
-                    }
-                    for column in (first..first + whole).step_by(units) {
-                        let source = (from.add(column * UNIT), rows.add(row));
-                        let destination = (to.add(line * LINE), columns.add(column));
-                        if how.streaming {
-                            self::block::<V, UNIT, IN_LANE, LANES, true>(&how, source, destination, &mut prefetch);
-                        } else {
-                            self::block::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                    } else {
+                        let (blocks, parts) = (whole / units, LINE / V::BYTES);
+                        let (outer, inner) = if how.whole_lines_read { (parts, blocks) } else { (blocks, parts) };
+                        for a in 0..outer {
+                            for b in 0..inner {
+                                let (part, block) = if how.whole_lines_read { (a, b) } else { (b, a) };
+                                let column = first + block * units;
+                                let source = (from.add(column * UNIT), rows.add(row + part * units));
+                                let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
+                                square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                            }
                         }
                     }
                     for column in (first + whole..first + here).step_by(units) {
@@ -157,31 +151,23 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
     }
 }
 
-/// A whole block: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
+/// A whole block past the cache: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
 ///
 /// # Safety
 ///
 /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` rows of the source.
-/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination; if `how.streaming`
-///   is set, they are aligned.
+/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination, aligned.
 #[inline(always)]
-unsafe fn block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
+unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
     how: &How,
     (from, rows): (*const u8, *const usize),
     (to, columns): (*mut u8, *const usize),
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     let units = IN_LANE * LANES;
-    if V::BYTES == LINE || !STREAMING {
-        for part in 0..LINE / V::BYTES {
-            // SAFETY: the `units` rows from `part * units` on are among the `LINE / UNIT` of the caller's
-            // promise, and what they are written to, `V::BYTES` bytes at `part * V::BYTES` of each line, is
-            // inside it and as aligned.
-            unsafe {
-                let (source, destination) = ((from, rows.add(part * units)), (to.add(part * V::BYTES), columns));
-                square::<V, UNIT, IN_LANE, LANES, STREAMING>(how, source, destination, prefetch);
-            }
-        }
+    if V::BYTES == LINE {
+        // SAFETY: the same rows.
+        unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, (from, rows), (to, columns), prefetch) };
         return;
     }
     // Both halves of a line one after the other, so that they leave together.
@@ -234,25 +220,16 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     (to, columns): (*mut u8, *const usize),
     prefetch: &mut PanelPrefetch<'_>,
 ) {
-    let in_groups = UNIT <= 2 && how.in_groups;
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
-    // SAFETY: `lanes` and `group` read whole vectors, or 16 bytes at multiples of 16 inside them, of the
-    // promised rows; each vector is stored to its own promised destination row. `all` is read only where
-    // `lanes` has filled it.
+    // SAFETY: whole vectors of the promised rows are read; each vector is stored to its own promised
+    // destination row.
     unsafe {
         // Here alone: between the shuffles it would cost registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        if !in_groups {
-            lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
-        }
-        for group in 0..LANES {
-            let lanes = if in_groups {
-                self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows))
-            } else {
-                all.assume_init_ref()[group]
-            };
-            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
+        let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
+        for (group, lanes) in groups.iter().enumerate() {
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                 let to = to.add(*columns.add(group * IN_LANE + i));
                 if STREAMING { store(how, line, to) } else { line.store(to) }
             }

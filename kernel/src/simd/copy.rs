@@ -1,8 +1,8 @@
 //! Copies of contiguous runs, one after the other.
 
 use super::lines::{copy_lines, first_and_last, short};
-use super::order::{in_fours, opaque};
-use super::side_by_side::{Beside, LaterRun, continue_run, join_runs};
+use super::order::opaque;
+use super::side_by_side::{Beside, LaterRun, Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Walk, bytes_of};
 use crate::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
@@ -72,31 +72,25 @@ impl Operation for CopyRuns<'_> {
 /// and writable on the destination. `run` is above 0.
 #[inline(always)]
 unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
-    // SAFETY: all are runs of an iteration. Where a run has one `before`, that is of the iteration before, so
-    // all from there on is readable, and the line that both share is of these two runs alone.
-    unsafe {
-        // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
-        let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
-        let distance = (bytes_of(walk.schedule.prefetch_distance) / run).clamp(1, count.extent.max(1));
-        let followed = run >= LONG_RUN;
-        let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
-        for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
-            let later = LaterRun { iteration: &iteration, count, distance, run, followed };
-            if joined && !(run.is_multiple_of(LINE) && iteration.to.align_offset(LINE) == 0) {
-                join_runs::<V>(iteration.from, iteration.to, run, count, &later);
-                continue;
-            }
-            if let Some(beside) = beside {
-                let (before, after) = beside.neighbours(number);
-                for i in 0..count.extent {
-                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
-                    continue_run::<V>(from, to, run, before, after, later.than(i));
-                }
-                continue;
-            }
-            for i in 0..count.extent {
+    // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
+    let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
+    let distance = (bytes_of(walk.schedule.prefetch_distance) / run).clamp(1, count.extent.max(1));
+    let followed = run >= LONG_RUN;
+    let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
+    for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
+        let later = LaterRun { iteration: &iteration, count, distance, run, followed };
+        let outside = beside.map_or(Neighbours::NONE, |beside| beside.neighbours(number));
+        for i in 0..count.extent {
+            // SAFETY: a run of an iteration. One before it is of this iteration or of the one before, so all
+            // from there on is readable, and the line that both share is of these two runs alone.
+            unsafe {
                 let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
-                copy_run::<V, STREAMING>(from, to, run, later.than(i));
+                if STREAMING {
+                    let inside = Neighbours { before: (i > 0).then_some(count.source), after: i + 1 < count.extent };
+                    stream_run::<V>(from, to, run, if joined { inside } else { outside }, later.than(i));
+                } else {
+                    copy_run::<V>(from, to, run, later.than(i));
+                }
             }
         }
     }
@@ -133,10 +127,9 @@ unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Str
 #[inline(always)]
 unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
-    let (last, permuted) = (run - LINES * LINE, walk.schedule.permuted);
+    let last = run - LINES * LINE;
     for iteration in walk.iterations(run * count.extent) {
         for i in 0..count.extent {
-            let i = in_fours(i, count.extent, permuted);
             // SAFETY: the first and the last `LINES` lines of a run of this iteration.
             unsafe {
                 let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
@@ -147,7 +140,7 @@ unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usi
     }
 }
 
-/// Runs of more than four lines that are in the L2 cache, whose lines go [in fours](in_fours).
+/// Runs of more than four lines that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each four.
 ///
 /// # Safety
 ///
@@ -225,10 +218,11 @@ impl Operation for CopyTable<'_> {
                 unsafe {
                     let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
                     for &(source, destination) in offsets {
+                        let (from, to) = (from.add(source), to.add(destination));
                         if walk.streaming {
-                            copy_run::<V, true>(from.add(source), to.add(destination), run, None);
+                            stream_run::<V>(from, to, run, Neighbours::NONE, None);
                         } else {
-                            copy_run::<V, false>(from.add(source), to.add(destination), run, None);
+                            copy_run::<V>(from, to, run, None);
                         }
                     }
                 }
@@ -237,63 +231,34 @@ impl Operation for CopyTable<'_> {
     }
 }
 
-/// Copies `bytes` bytes, and prefetches as many at `later`. With `STREAMING`, whole lines of the destination
-/// are stored past the cache.
+/// Copies `bytes` bytes through the cache, and prefetches as many at `later`.
 ///
 /// # Safety
 ///
 /// `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
-pub(super) unsafe fn copy_run<V: Vector, const STREAMING: bool>(
-    from: *const u8,
-    to: *mut u8,
-    bytes: usize,
-    later: Option<*const u8>,
-) {
-    // SAFETY: all accesses are inside the first `bytes` bytes on both sides; with `STREAMING`, `at` is where
-    // a line of the destination begins.
+pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, later: Option<*const u8>) {
+    // SAFETY: all accesses are inside the first `bytes` bytes on both sides; a prefetch may go anywhere.
     unsafe {
-        if bytes <= LINE {
-            if let Some(later) = later {
+        if bytes <= 4 * LINE {
+            if let Some(later) = later.filter(|_| bytes <= LINE) {
                 V::prefetch(later);
             }
-            if bytes == LINE && STREAMING && to.align_offset(LINE) == 0 {
-                return copy_lines::<V, 1>(from, to, true);
-            }
             return short(from, to, bytes);
         }
-        if !STREAMING && bytes <= 4 * LINE {
-            return short(from, to, bytes);
+        if bytes >= MEMCPY_FROM {
+            return std::ptr::copy_nonoverlapping(from, to, bytes);
         }
-        if !STREAMING && bytes >= MEMCPY_FROM {
-            std::ptr::copy_nonoverlapping(from, to, bytes);
-            return;
-        }
-        let mut at = if STREAMING { to.align_offset(LINE).min(bytes) } else { 0 };
-        short(from, to, at);
-        // Registers of a line, and whatever is in the cache, go line by line: prefetchers follow one
-        // instruction, not four (Z5).
-        while STREAMING && V::BYTES < LINE && at + 4 * LINE <= bytes {
-            if let Some(later) = later {
-                for line in 0..4 {
-                    V::prefetch(later.wrapping_add(at + line * LINE));
-                }
-            }
-            copy_lines::<V, 4>(from.add(at), to.add(at), STREAMING);
-            at += 4 * LINE;
-        }
-        while at + LINE <= bytes {
+        // Line by line: prefetchers follow one instruction, not four (Z5).
+        let mut at = 0;
+        while at < bytes {
             if let Some(later) = later {
                 V::prefetch(later.wrapping_add(at));
             }
-            copy_lines::<V, 1>(from.add(at), to.add(at), STREAMING);
+            // The last line may overlap the one before.
+            let line = at.min(bytes - LINE);
+            copy_lines::<V, 1>(from.add(line), to.add(line), false);
             at += LINE;
-        }
-        if STREAMING {
-            short(from.add(at), to.add(at), bytes - at);
-        } else if at < bytes {
-            // The last line overlaps the one before.
-            copy_lines::<V, 1>(from.add(bytes - LINE), to.add(bytes - LINE), false);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use super::block::{How, Panel, group, store, transposed_lanes};
 use super::lines::short;
 use super::vector::{Operation, Vector};
-use crate::cost::{EDGE_PREFETCH, LINE};
+use crate::cost::LINE;
 
 /// Transposes a block of at most a line of rows by a vector of columns: (the first, how many) of either.
 ///
@@ -42,23 +42,10 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
         let (how, units) = (panel.how, IN_LANE * LANES);
         debug_assert!(columns <= units && column + columns <= panel.column_count && row + rows <= panel.row_count);
         let whole_lines = rows == LINE / UNIT && panel.left + column + columns >= IN_LANE;
-        // Half a line is not worth lanes of its own: as many shuffles, and more stores. What was streamed a
-        // line above is not to be written again.
-        let above = if how.streaming { 0 } else { row };
-        let few_rows = rows <= LINE / UNIT / 2 && above + rows >= IN_LANE && (columns == units || how.staged);
         // SAFETY: the rows and columns of the caller.
         unsafe {
-            if how.complete && !(how.streaming && whole_lines) {
-                // A store to part of a line reads the rest of it first.
-                let to = panel.to.wrapping_add(row * UNIT);
-                for later in (column + EDGE_PREFETCH * units..panel.column_count).take(columns) {
-                    V::prefetch_to_write(to.wrapping_add(*panel.columns.add(later)));
-                }
-            }
             if whole_lines {
                 self.few_columns::<V, LANES>(&how);
-            } else if few_rows {
-                self.few_rows::<V, LANES>(&how);
             } else {
                 self.some::<V, LANES>(&how);
             }
@@ -95,34 +82,6 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                     if V::BYTES < LINE {
                         store(how, high, to.add(V::BYTES));
                     }
-                }
-            }
-        }
-    }
-
-    /// Some rows by a vector of columns, 16 bytes of each destination row at a time, the first of which begin
-    /// before the rows where these are fewer.
-    ///
-    /// # Safety
-    ///
-    /// As for [`edge`]; `IN_LANE` rows or more end with these. All columns of a vector have places on the
-    /// destination.
-    #[inline(always)]
-    unsafe fn few_rows<V: Vector, const LANES: usize>(&self, how: &How) {
-        let Edge { panel, rows: (row, rows), columns: (column, columns) } = *self;
-        for begin in (row..row + rows).step_by(IN_LANE) {
-            let first = begin - (begin + IN_LANE).saturating_sub(row + rows);
-            // SAFETY: `IN_LANE` rows of the panel, and 16 bytes of each destination row, which are theirs.
-            unsafe {
-                let mut lines = [V::zero(); IN_LANE];
-                for (i, line) in lines.iter_mut().enumerate() {
-                    *line = self.loaded::<V, LANES>(how, first + i, columns);
-                }
-                for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lines).into_iter().enumerate() {
-                    let places = panel.columns.add(column + i);
-                    line.store_lanes::<LANES>(std::array::from_fn(|lane| {
-                        panel.to.wrapping_add(first * UNIT + *places.add(IN_LANE * lane))
-                    }));
                 }
             }
         }

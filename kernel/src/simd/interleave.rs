@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::copy::copy_run;
 use super::part::part;
 use super::shuffles::Shuffle;
+use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
@@ -337,7 +337,8 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
     for i in 0..rows {
         // SAFETY: a staged row, and its run of the destination.
         unsafe {
-            copy_run::<V, true>(stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)), run, None);
+            let (from, to) = (stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)));
+            stream_run::<V>(from, to, run, Neighbours::NONE, None);
         }
     }
 }

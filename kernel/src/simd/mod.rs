@@ -24,7 +24,6 @@ mod part;
 mod plane;
 mod prefetch;
 mod reverse;
-mod reverse_block;
 mod reverse_vector;
 mod run;
 mod run_panel;

@@ -3,13 +3,6 @@
 //! Where a copy jumps, hardware prefetchers fetch lines that are pushed out before they are used: on Z5 it
 //! takes twice as long. An order without a constant stride is not followed.
 
-/// The `i`-th of `0..count` in the order 2, 3, 0, 1, 6, 7, 4, 5, and so on, if they are `permuted`; at the
-/// end, fewer than four as they come.
-#[inline(always)]
-pub(super) fn in_fours(i: usize, count: usize, permuted: bool) -> usize {
-    if permuted && i | 3 < count { i ^ 2 } else { i }
-}
-
 /// The same number, but not to the compiler: it does not unroll a loop with it.
 #[inline(always)]
 pub(super) fn opaque(mut number: usize) -> usize {

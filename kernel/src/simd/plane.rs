@@ -20,7 +20,7 @@ use super::offsets::{Offsets, Places};
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk, bytes_of};
-use crate::cost::{KEPT_COLUMNS, LINE};
+use crate::cost::{KEPT_COLUMNS, LINE, PAGE};
 use crate::nest::{MicroTile, Plane};
 use crate::schedule::{self, STAGE, Stage};
 use panels::{Later, Panels};
@@ -165,12 +165,10 @@ impl TransposePlanes<'_> {
         How {
             streaming: false,
             staged: false,
-            in_order: way.in_order,
-            in_groups: way.in_groups,
-            in_cache: way.in_cache,
+            in_order: self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE,
+            in_cache: !way.lines_fit && !self.walk.schedule.prefetch,
+            whole_lines_read: way.whole_lines_read,
             permuted: self.walk.permutes_blocks::<V>(),
-            next_near: false,
-            complete: self.walk.schedule.prefetch,
             micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
         }
     }
@@ -202,7 +200,7 @@ impl TransposePlanes<'_> {
                 // SAFETY: some rows of the plane, less than a line of them.
                 unsafe { Direct.panel::<V>(part, &mut { nothing }) };
             }
-            let how = How { streaming, next_near: way.next_near && streaming, ..how };
+            let how = How { streaming, ..how };
             let all = Panels { way, columns, rows, head, kept_from: 0, column: 0, row: head };
             let mut later = Later { panels: all.clone(), planes: [Some(iteration.from), iteration.later], all: &all };
             if walk.schedule.prefetch {
@@ -210,11 +208,6 @@ impl TransposePlanes<'_> {
             }
             for (columns, rows) in all.clone() {
                 let mut next = match walk.schedule.prefetch.then(|| later.next()).flatten() {
-                    Some((from, _)) if way.whole_source => PanelPrefetch::run(
-                        from,
-                        &plane.rows,
-                        (self.plane.source_row() * plane.rows.extent).div_ceil(LINE),
-                    ),
                     Some((from, (columns, rows))) => {
                         let lines = (columns.len() * unit).div_ceil(LINE);
                         PanelPrefetch::new(from.wrapping_add(columns.start * unit), &plane.rows, rows, lines)
@@ -244,8 +237,7 @@ impl TransposePlanes<'_> {
 fn step(way: &schedule::Panels, plane: &Plane) -> usize {
     match way.stage {
         Stage::None => Offsets::MOST,
-        Stage::Gather(_) => LINE / plane.unit,
-        Stage::Scatter(lines) | Stage::Stream(lines) => usize::from(lines) * LINE / plane.unit,
+        Stage::Lines(lines) => usize::from(lines) * LINE / plane.unit,
         Stage::Continue { .. } => bytes_of(way.height),
     }
 }

@@ -39,12 +39,6 @@ impl<'a> PanelPrefetch<'a> {
         PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)
     }
 
-    /// Prefetches `lines` lines that follow each other, wherever the first row is among them.
-    #[inline(always)]
-    pub(super) fn run(from: *const u8, axis: &'a Axis, lines: usize) -> Self {
-        PanelPrefetch::new(from.wrapping_sub(axis.offset(0)), axis, 0..1, lines)
-    }
-
     /// The same into the L1 cache if `near`.
     #[inline(always)]
     pub(super) fn near(self, near: bool) -> Self {

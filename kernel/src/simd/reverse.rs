@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
-use super::reverse_block::{Blocks, LANE, ReversedBlock};
-use super::reverse_vector::ReverseVectors;
+use super::reverse_vector::{LANE, ReverseVectors};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
@@ -82,14 +81,12 @@ impl Operation for ReverseRuns<'_> {
         let ReverseRuns { walk, unit, run, count } = self;
         debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
         debug_assert!(walk.streaming || run < V::BYTES);
-        // Whole units of a vector need no table.
-        let block = if LANE.is_multiple_of(unit) { None } else { ReversedBlock::new::<V>(unit) };
         let tables = Tables::new(unit, V::BYTES);
         for iteration in walk.iterations(run * count.extent) {
             for i in 0..count.extent {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
-                let part = Part { from, to, unit, run, tables: &tables, block: block.as_ref() };
+                let part = Part { from, to, unit, run, tables: &tables };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
                 let prefetch = iteration.prefetch;
                 // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
@@ -147,8 +144,6 @@ struct Part<'a> {
     unit: usize,
     run: usize,
     tables: &'a Tables,
-    /// Three vectors of whole units, if such are shuffled alike.
-    block: Option<&'a ReversedBlock>,
 }
 
 impl Part<'_> {
@@ -173,9 +168,7 @@ impl Part<'_> {
     /// beginning of a line, or `run` is less than a vector.
     #[inline(always)]
     unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: bool) {
-        let Part { from, to, unit, run, .. } = *self;
-        let block = self.block.filter(|_| METHOD != method::UNITS && head.is_multiple_of(unit));
-        let in_block = ReversedBlock::bytes::<V>();
+        let Part { to, run, .. } = *self;
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
@@ -188,14 +181,7 @@ impl Part<'_> {
             for place in (head + whole..run).step_by(V::BYTES).rev() {
                 self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
             }
-            let count = if block.is_some() { whole / (3 * LINE) * (LINE / V::BYTES) } else { 0 };
-            let vectors = head + count * in_block;
-            self.vectors::<V, COUNT, METHOD>(vectors..head + whole, prefetch);
-            if let Some(block) = block {
-                let prefetch = prefetch.then_some(PREFETCH_IN_RUN);
-                let blocks = Blocks { from: from.add(run - vectors), to: to.add(vectors), count, prefetch };
-                block.loaded::<V>().reverse::<COUNT>(&blocks);
-            }
+            self.vectors::<V, COUNT, METHOD>(head..head + whole, prefetch);
             for place in (0..head).step_by(V::BYTES) {
                 self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
             }

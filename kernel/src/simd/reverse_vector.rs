@@ -4,11 +4,13 @@
 //! A vector takes one load and one shuffle so, and writes a few bytes again that the one before it wrote;
 //! units that go on in the next vector took two loads.
 
-use super::reverse_block::{LANE, reverse_places};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::cost::{LINE, PREFETCH_IN_RUN};
 use crate::nest::Stride;
+
+/// The bytes of a lane of a vector.
+pub(super) const LANE: usize = 16;
 
 /// Reverses the units of short runs that are side by side, or of long ones.
 pub(super) struct ReverseVectors<'a> {
@@ -84,5 +86,14 @@ impl Operation for ReverseVectors<'_> {
                 }
             }
         }
+    }
+}
+
+/// For each byte of some runs whose units of `unit` bytes come in the opposite order, which byte it is; at
+/// most 256.
+fn reverse_places(places: &mut [u8], unit: usize, run: usize) {
+    for (to, place) in places.iter_mut().enumerate() {
+        let (start, inside) = (to - to % run, to % run);
+        *place = u8::try_from(start + run - unit - (inside - inside % unit) + inside % unit).unwrap_or(0);
     }
 }

@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
-use super::order::opaque;
 use super::plane::TransposePlanes;
 use super::run_panel::runs;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk, bytes_of};
-use crate::cost::{FEW_COLUMNS, LINE, LONG_RUN};
+use crate::cost::{LINE, LONG_RUN};
 use crate::nest::Plane;
 use crate::schedule::RUN_COLUMNS;
 
@@ -30,8 +29,7 @@ impl Operation for TransposeRuns<'_> {
         let TransposeRuns { walk, plane } = self;
         let Plane { unit, columns, rows, .. } = plane;
         // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it
-        // and for this vector; lines are streamed where `lines_fit`; `overlapping` is given a destination
-        // that is dense and the unit it is for.
+        // and for this vector; lines are streamed where `lines_fit`.
         unsafe {
             if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
                 return match shuffle.registers {
@@ -54,16 +52,6 @@ impl Operation for TransposeRuns<'_> {
             match (rows.stride(), columns.stride()) {
                 (Some(source), Some(destination)) if walk.streaming && walk.schedule.lines_in_source_order => {
                     lines_in_source_order::<V>(walk, plane, (source, destination));
-                }
-                (Some(source), Some(destination)) if (9..32).contains(unit) && destination == rows.extent * unit => {
-                    for iteration in walk.iterations(unit * columns.extent * rows.extent) {
-                        let sizes = (*unit, columns.extent, rows.extent);
-                        match unit {
-                            12 => overlapping::<16>(&iteration, (12, columns.extent, rows.extent), source),
-                            ..=16 => overlapping::<16>(&iteration, sizes, source),
-                            _ => overlapping::<32>(&iteration, sizes, source),
-                        }
-                    }
                 }
                 (Some(source), Some(destination)) if !walk.streaming && walk.schedule.few_columns > 0 => {
                     let (pitches, few) = ((source, destination), usize::from(walk.schedule.few_columns));
@@ -96,24 +84,17 @@ unsafe fn in_source_order<const RUN: usize>(
 ) {
     debug_assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    let permuted = walk.schedule.permuted;
     for iteration in walk.iterations(RUN * columns * rows) {
         for first in (0..columns).step_by(few) {
             let last = (first + few).min(columns);
-            // A loop for itself, as it is not to be unrolled.
-            if permuted && last - first == FEW_COLUMNS {
-                for row in 0..rows {
-                    for i in 0..opaque(FEW_COLUMNS) {
-                        // SAFETY: a run of the plane.
-                        unsafe { copy_unit::<RUN>(&iteration, (first + (opaque(i) ^ 2), row), (source, destination)) };
-                    }
-                }
-                continue;
-            }
             for row in 0..rows {
                 for column in first..last {
                     // SAFETY: a run of the plane.
-                    unsafe { copy_unit::<RUN>(&iteration, (column, row), (source, destination)) };
+                    unsafe {
+                        let from = iteration.from.add(column * RUN + row * source);
+                        let to = iteration.to.add(column * destination + row * RUN);
+                        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
+                    }
                 }
             }
         }
@@ -169,29 +150,10 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
                 // SAFETY: a run of the last row.
                 unsafe {
                     let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
-                    copy_run::<V, false>(from, to, run, None);
+                    copy_run::<V>(from, to, run, None);
                 }
             }
         }
-    }
-}
-
-/// Copies the run of a column and a row, with the pitches of both sides.
-///
-/// # Safety
-///
-/// It is readable on the source and writable on the destination.
-#[inline(always)]
-unsafe fn copy_unit<const RUN: usize>(
-    iteration: &Iteration,
-    (column, row): (usize, usize),
-    (source, destination): (usize, usize),
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let from = iteration.from.add(column * RUN + row * source);
-        let to = iteration.to.add(column * destination + row * RUN);
-        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
     }
 }
 
@@ -244,7 +206,7 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
                                 stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
                             }
                         } else {
-                            copy_run::<V, false>(from, to, run, None);
+                            copy_run::<V>(from, to, run, None);
                         }
                     }
                 }
@@ -293,38 +255,6 @@ unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
             let (low, high) = (V::load(low), V::load(high));
             low.stream(to);
             high.stream(to.add(LINE / 2));
-        }
-    }
-}
-
-/// A plane of runs of 9 to 31 bytes whose destination is dense: each run is copied as `SIZE` bytes, a few
-/// more than it has, which the next run overwrites.
-///
-/// # Safety
-///
-/// `run` is at least half of `SIZE` and at most `SIZE`. The plane, whose source rows are `source` bytes apart
-/// and whose destination rows `rows * run`, is readable at `iteration.from` and writable at `iteration.to`.
-#[inline(always)]
-unsafe fn overlapping<const SIZE: usize>(
-    iteration: &Iteration,
-    (run, columns, rows): (usize, usize, usize),
-    source: usize,
-) {
-    debug_assert!((SIZE / 2..=SIZE).contains(&run));
-    let Iteration { from, to, .. } = *iteration;
-    let last = columns - 1;
-    // SAFETY: `SIZE` bytes are at most two runs, and every column but the last has another one after it on
-    // both sides; the last is copied exactly.
-    unsafe {
-        for column in 0..last {
-            for row in 0..rows {
-                let (from, to) = (from.add(column * run + row * source), to.add((column * rows + row) * run));
-                to.cast::<[u8; SIZE]>().write(from.cast::<[u8; SIZE]>().read());
-            }
-        }
-        for row in 0..rows {
-            let (from, to) = (from.add(last * run + row * source), to.add((last * rows + row) * run));
-            std::ptr::copy_nonoverlapping(from, to, run);
         }
     }
 }

@@ -49,46 +49,65 @@ impl Beside {
         (destination == run && source >= run && run >= LINE).then_some(Beside { extent, source })
     }
 
-    /// Where the run before is on the source, seen from one of this iteration, and whether there is one
-    /// after.
+    /// Those of a run of this iteration.
     #[inline(always)]
-    pub(super) fn neighbours(&self, number: usize) -> (Option<usize>, bool) {
+    pub(super) fn neighbours(&self, number: usize) -> Neighbours {
         let place = number % self.extent;
-        ((place > 0).then_some(self.source), place + 1 < self.extent)
+        Neighbours { before: (place > 0).then_some(self.source), after: place + 1 < self.extent }
     }
 }
 
-/// Copies a run past the cache whose neighbours in the destination are of other iterations. The line that it
-/// shares with the one before, which is `before` bytes in front of it on the source, is stored whole, and
-/// what it has of the last line is left to the one `after`.
+/// The neighbours of a run in the destination.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbours {
+    /// How far in front of the run the one before it begins on the source.
+    pub(super) before: Option<usize>,
+    /// Is there one after it?
+    pub(super) after: bool,
+}
+
+impl Neighbours {
+    pub(super) const NONE: Neighbours = Neighbours { before: None, after: false };
+}
+
+/// Copies a run past the cache, and prefetches as many bytes at `later`. The line that it shares with the run
+/// before it is stored whole, and what it has of the last line is left to the run after it.
 ///
 /// # Safety
 ///
-/// `run`, at least a line, is readable at `from`, and writable at `to`. With `before`, at least `run`, the
-/// bytes from `from - before` on are readable, and the line that `to` is in is writable.
+/// `run` bytes are readable at `from` and writable at `to`. With neighbours they are at least a line. With
+/// one before it, all bytes from its beginning on are readable, and the line that `to` is in is writable.
 #[inline(always)]
-pub(super) unsafe fn continue_run<V: Vector>(
+pub(super) unsafe fn stream_run<V: Vector>(
     from: *const u8,
     to: *mut u8,
     run: usize,
-    before: Option<usize>,
-    after: bool,
+    Neighbours { before, after }: Neighbours,
     later: Option<*const u8>,
 ) {
-    debug_assert!(run >= LINE);
-    let head = to.align_offset(LINE);
+    debug_assert!(run >= LINE || before.is_none() && !after);
+    let head = to.align_offset(LINE).min(run);
     // SAFETY: `head` bytes, the lines after them, and what is left are all of the run. The shared line takes
-    // its first `rest` bytes from the end of the run before: `LINE` bytes from there end within the first
-    // `LINE` bytes of this run, and `LINE` bytes that end `head` bytes into it begin after `from - before`.
+    // its first `rest` bytes from the end of the run before. If that begins a line or more in front of this
+    // one, a line from there ends within this run, and one that ends `head` bytes into it begins after it.
     unsafe {
-        if head > 0 {
+        if head > 0 || run < LINE {
             if let Some(later) = later {
                 V::prefetch(later);
             }
             let rest = LINE - head;
             match before {
-                Some(before) => shared_line::<V>(from.sub(before).add(run - rest), from.sub(rest), rest, to.sub(rest)),
                 None => short(from, to, head),
+                Some(before) if before >= LINE => {
+                    let end = from.sub(before).add(run - rest);
+                    shared_line::<V>(end, from.sub(rest), rest, to.sub(rest));
+                }
+                Some(before) => {
+                    let mut line = [0_u8; LINE];
+                    short(from.sub(before).add(run - rest), line.as_mut_ptr(), rest);
+                    short(from, line.as_mut_ptr().add(rest), head);
+                    copy_lines::<V, 1>(line.as_ptr(), to.sub(rest), true);
+                }
             }
         }
         let mut at = head;
@@ -101,65 +120,6 @@ pub(super) unsafe fn continue_run<V: Vector>(
         }
         if !after {
             short(from.add(at), to.add(at), run - at);
-        }
-    }
-}
-
-/// Copies runs that are side by side in the destination past the cache: every line of it is stored once, also
-/// those that two runs share.
-///
-/// # Safety
-///
-/// `run` is at least a line. `count.extent` runs, `count.source` bytes apart, are readable at `from`, and the
-/// gap between them, and all of them in a row writable at `to`.
-#[inline(always)]
-pub(super) unsafe fn join_runs<V: Vector>(
-    from: *const u8,
-    to: *mut u8,
-    run: usize,
-    count: Stride,
-    later: &LaterRun<'_>,
-) {
-    debug_assert!(run >= LINE);
-    let total = run * count.extent;
-    let head = to.align_offset(LINE).min(total);
-    // SAFETY: place `at` of the run `start..end` is `at - start` in the source. Streamed lines begin whole
-    // lines after `head`, which is below the first run. A shared line takes the rest of one run and less than
-    // a line of the next; runs are a line or more, and as far apart, so whole lines stay inside.
-    unsafe {
-        short(from, to, head);
-        let mut at = head;
-        for i in 0..count.extent {
-            let (start, end) = (i * run, (i + 1) * run);
-            let from = from.add(i * count.source);
-            let later = later.than(i);
-            while at + LINE <= end {
-                if let Some(later) = later {
-                    V::prefetch(later.wrapping_add(at - start));
-                }
-                copy_lines::<V, 1>(from.add(at - start), to.add(at), true);
-                at += LINE;
-            }
-            let rest = end - at;
-            if rest == 0 {
-                continue;
-            }
-            if let Some(later) = later {
-                V::prefetch(later.wrapping_add(at - start));
-            }
-            let tail = from.add(at - start);
-            if i + 1 == count.extent {
-                return short(tail, to.add(at), rest);
-            }
-            if count.source >= LINE {
-                shared_line::<V>(tail, from.add(count.source).sub(rest), rest, to.add(at));
-            } else {
-                let mut line = [0_u8; LINE];
-                short(tail, line.as_mut_ptr(), rest);
-                short(from.add(count.source), line.as_mut_ptr().add(rest), LINE - rest);
-                copy_lines::<V, 1>(line.as_ptr(), to.add(at), true);
-            }
-            at += LINE;
         }
     }
 }

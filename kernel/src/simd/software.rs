@@ -90,13 +90,6 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         Software(std::array::from_fn(|i| lanes[i / 16][i % 16]))
     }
 
-    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
-        for (lane, to) in self.0.chunks_exact(16).zip(to) {
-            // SAFETY: the trait's contract.
-            unsafe { std::ptr::copy_nonoverlapping(lane.as_ptr(), to, 16) };
-        }
-    }
-
     unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|i| Self::from_bytes(rows, |byte| byte / 16 * SIZE + i * 16 + byte % 16))
     }

@@ -77,9 +77,6 @@ pub(crate) unsafe trait Vector: Copy {
     /// Reads 16 bytes from each pointer, one to each lane.
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self;
 
-    /// Writes 16 bytes to each pointer, one lane to each.
-    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]);
-
     /// Among as many registers as there are 16-byte lanes: lane `i` of register `j` becomes lane `j` of
     /// register `i`.
     unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];

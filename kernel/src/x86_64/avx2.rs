@@ -99,13 +99,6 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
-        const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
-        unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
-    }
-
-    #[inline(always)]
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 2) };
         let (a, b) = (rows[0].0, rows[1].0);

@@ -128,18 +128,6 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
-        const { assert!(LANES == 4) };
-        // SAFETY: the trait's contract.
-        unsafe {
-            _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
-            _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
-            _mm_storeu_si128(to[2].cast(), _mm512_extracti32x4_epi32::<2>(self.0));
-            _mm_storeu_si128(to[3].cast(), _mm512_extracti32x4_epi32::<3>(self.0));
-        }
-    }
-
-    #[inline(always)]
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 4) };
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);

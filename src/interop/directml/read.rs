@@ -14,6 +14,23 @@ use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
 const MAX_AXES: u32 = 8;
 
 /// The fields of a `DML_BUFFER_TENSOR_DESC` as safe values.
+///
+/// ```
+/// use tensor_layout::{interop::directml::DirectmlFields, BufferTensorDesc};
+///
+/// let fields = DirectmlFields {
+///     data_type: 2,
+///     flags: 0,
+///     sizes: &[1, 1, 2, 3],
+///     strides: Some(&[10, 10, 5, 1]),
+///     total_size: 20,
+///     alignment: 0,
+/// };
+/// assert_eq!(BufferTensorDesc::try_from(fields)?.to_string(), "f16[1,1,2,3]:[10,10,5,1]");
+/// let short = DirectmlFields { total_size: 12, ..fields };
+/// assert_eq!(BufferTensorDesc::try_from(short).unwrap_err().code(), "total_size_too_small");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectmlFields<'a> {
     /// A value of `DML_TENSOR_DATA_TYPE`.
@@ -30,7 +47,9 @@ pub struct DirectmlFields<'a> {
     pub alignment: u32,
 }
 
-impl DirectmlFields<'_> {
+impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
+    type Error = Error;
+
     /// The descriptor, with every field checked against the others.
     ///
     /// # Errors
@@ -41,27 +60,10 @@ impl DirectmlFields<'_> {
     /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment),
     /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and
     /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
-    ///
-    /// ```
-    /// use tensor_layout::interop::directml::DirectmlFields;
-    ///
-    /// let fields = DirectmlFields {
-    ///     data_type: 2,
-    ///     flags: 0,
-    ///     sizes: &[1, 1, 2, 3],
-    ///     strides: Some(&[10, 10, 5, 1]),
-    ///     total_size: 20,
-    ///     alignment: 0,
-    /// };
-    /// assert_eq!(fields.to_desc()?.to_string(), "f16[1,1,2,3]:[10,10,5,1]");
-    /// let short = DirectmlFields { total_size: 12, ..fields };
-    /// assert_eq!(short.to_desc().unwrap_err().code(), "total_size_too_small");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
-        let data_type = u32::try_from(self.data_type).ok().and_then(DataType::from_directml_value);
-        let data_type = data_type.ok_or_else(|| Error::unknown_data_type(self.data_type.to_string()))?;
-        let flags = match self.flags {
+    fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
+        let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
+        let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
+        let flags = match fields.flags {
             0 => TensorFlags::None,
             DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDml,
             other => {
@@ -69,13 +71,13 @@ impl DirectmlFields<'_> {
                 return Err(Error::OutOfLimits { what: "the DML_TENSOR_FLAGS value", value, min: 0, max: 1 });
             }
         };
-        if let Some(axis) = self.sizes.iter().position(|&size| size == 0) {
+        if let Some(axis) = fields.sizes.iter().position(|&size| size == 0) {
             return Err(ArgumentRule::ZeroSize.at(axis));
         }
-        BufferTensorDesc::from_integers(data_type, self.sizes, self.strides)?
+        BufferTensorDesc::from_integers(data_type, fields.sizes, fields.strides)?
             .with_flags(flags)
-            .with_base_offset_alignment(self.alignment)?
-            .with_total_size_in_bytes(self.total_size)
+            .with_base_offset_alignment(fields.alignment)?
+            .with_total_size_in_bytes(fields.total_size)
     }
 }
 
@@ -91,7 +93,7 @@ impl DmlBufferTensorDesc {
     ///
     /// [`Error::OutOfLimits`] for no axes or more than 8,
     /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for sizes that are null and for sizes or
-    /// strides that are not aligned, and as for [`DirectmlFields::to_desc`].
+    /// strides that are not aligned, and as for [`DirectmlFields`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {
@@ -107,14 +109,13 @@ impl DmlBufferTensorDesc {
         let list = |what, start: *const u32| unsafe { list(what, start, rank) };
         let sizes = list("the Sizes", self.sizes)?;
         let strides = if self.strides.is_null() { None } else { Some(list("the Strides", self.strides)?) };
-        DirectmlFields {
+        BufferTensorDesc::try_from(DirectmlFields {
             data_type: self.data_type,
             flags: self.flags,
             sizes,
             strides,
             total_size: self.total_tensor_size_in_bytes,
             alignment: self.guaranteed_base_offset_alignment,
-        }
-        .to_desc()
+        })
     }
 }

@@ -27,17 +27,7 @@ pub(super) fn machine_in_words(knobs: &Knobs) -> String {
 
 fn rules_in_words(rules: &Rules) -> String {
     // Every field by name: a new rule cannot be forgotten here.
-    let &Rules {
-        panel_width,
-        panels_in_l1,
-        follows_rows,
-        joins_tiles,
-        unpacks_front_to_back,
-        permuted,
-        next_block_in_l1,
-        staged,
-        stages_whole_lines,
-    } = rules;
+    let &Rules { panel_width, panels_in_l1, follows_rows, joins_tiles, permuted, staged } = rules;
     let stage = match staged {
         Staged::Never => "",
         Staged::ByPitches => "panels staged as their pitches want it",
@@ -49,11 +39,8 @@ fn rules_in_words(rules: &Rules) -> String {
         (panels_in_l1, "panels prefetched into L1"),
         (follows_rows, "no prefetch of rows that the hardware follows"),
         (joins_tiles, "short runs of tiles joined"),
-        (unpacks_front_to_back, "unpacked front to back"),
         (permuted, "permuted order in the L2 cache"),
-        (next_block_in_l1, "the next block prefetched into L1"),
         (!stage.is_empty(), stage),
-        (!stages_whole_lines, "blocks of whole lines not staged"),
     ];
     said.into_iter().filter(|&(on, _)| on).map(|(_, words)| words).collect::<Vec<_>>().join(", ")
 }

@@ -43,9 +43,7 @@ fn in_panels(plane: &Plane, panels: &Panels) -> Option<Vec<String>> {
     let stage = match panels.stage {
         Stage::None if whole => return None,
         Stage::None => None,
-        Stage::Gather(lines) => Some(format!("{} of each source row gathered in a stage", bytes(lines))),
-        Stage::Scatter(lines) => Some(format!("staged, and written in runs of {}", bytes(lines))),
-        Stage::Stream(lines) => Some(format!("staged, and streamed in runs of {}", bytes(lines))),
+        Stage::Lines(lines) => Some(format!("staged, and written in runs of {}", bytes(lines))),
         Stage::Continue { lines, joined } => {
             let rows = if joined { "all rows as one" } else { "partial lines kept until the row goes on" };
             Some(format!("staged, and streamed in runs of up to {}, {rows}", bytes(lines)))

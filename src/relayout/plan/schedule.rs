@@ -80,9 +80,9 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
 }
 
 /// Of a page, if a pitch is whole pages; else of the width that the machine wants.
-fn width(knobs: &Knobs, plane: &Plane, height: usize, times: usize) -> usize {
+fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
-        (times * knobs.panel / (height * plane.unit)).min(PAGE)
+        (knobs.panel / (height * plane.unit)).min(PAGE)
     } else {
         knobs.rules.panel_width
     }
@@ -124,11 +124,8 @@ impl Situation<'_> {
         let &Situation { plane, memory, knobs, .. } = self;
         let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
         let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
-        // Rows that evict each other from the cache can only be read once. Past the cache, rows that the
-        // hardware prefetcher follows are read once, too (by trial, Z4).
-        let stay = !memory.streaming || !knobs.rules.follows_rows;
-        let in_groups = stay && in_source_set <= knobs.l1_ways / 2 && !plane.rows.are_multiples_of(PAGE);
-        let plain = Panels { height: number(plane.rows.extent), in_groups, ..Schedule::PLAIN.panels };
+        let whole_lines_read = !memory.streaming && in_source_set > knobs.l1_ways;
+        let plain = Panels { height: number(plane.rows.extent), whole_lines_read, ..Schedule::PLAIN.panels };
         if units == 0 || memory.streaming && !lines_fit {
             return self.continued(plain, units);
         }
@@ -152,7 +149,7 @@ impl Situation<'_> {
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
         let most = lines * LINE / unit;
         let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
-        let width = (width(knobs, plane, height, 1).min(PAGE) / unit).max(at_once);
+        let width = (width(knobs, plane, height).min(PAGE) / unit).max(at_once);
         let width = width - width % at_once;
         let distance = (PANEL_PREFETCH / (height * width * unit)).max(1);
         Panels {
@@ -161,7 +158,6 @@ impl Situation<'_> {
             kept: number(KEPT_COLUMNS.min(columns)),
             distance: number(distance),
             stage: Stage::Continue { lines: u8::try_from(lines).unwrap_or(0), joined },
-            in_cache: false,
             ..plain
         }
     }
@@ -172,28 +168,15 @@ impl Situation<'_> {
         let unit = plane.unit;
         let own_order = knobs.rules.permuted && !memory.streaming && register == LINE;
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-        let in_source_set = rows_in_set(&plane.rows, LINE / unit, knobs);
-        let in_destination_set = rows_in_set(&plane.columns, LINE / unit, knobs);
-        // Blocks of registers as long as a line read each line once and write it once.
-        let may_stage = !memory.streaming && (knobs.rules.stages_whole_lines || register < LINE);
-        let conflicts = may_stage && in_destination_set > knobs.l1_ways;
-        // A plane of one line of rows is read once whatever is in the way: gathering pays where they exceed
-        // the ways twice.
-        let twice = rows <= LINE / unit && !own_order || !knobs.rules.stages_whole_lines;
-        let most_in_set = if twice { 2 * knobs.l1_ways - 1 } else { knobs.l1_ways };
+        let conflicts = !memory.streaming && rows_in_set(&plane.columns, LINE / unit, knobs) > knobs.l1_ways;
         let permuted = own_order && unit >= 4;
-        let gather = may_stage && !conflicts && in_source_set > most_in_set && rows >= LINE / unit;
-        let in_cache = !memory.streaming && !memory.prefetch && !conflicts && !gather;
+        let in_cache = !memory.streaming && !memory.prefetch && !conflicts;
         if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || permuted) {
             return plain;
         }
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
             && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
         let staged_run = staged_run(plane, knobs, register / unit);
-        // Bytes that are not staged, in panels of twice as many rows: destination runs of 256 bytes are short
-        // (Z5).
-        let times = if unit == 1 && register == LINE && staged_run == 0 { 2 } else { 1 };
-        let most_rows = times * PANEL_ROWS;
         // Destination rows that follow each other are drained whole: all of them are one run then.
         let whole_rows = staged_run > 0
             && plane.columns.stride() == Some(rows * unit)
@@ -202,52 +185,34 @@ impl Situation<'_> {
         let staged_run = if whole_rows { rows * unit } else { staged_run };
         let staged_run = if unit == 1 { staged_run.min(LARGEST_STAGED_RUN / 2) } else { staged_run };
         let staged_rows = if lines_fit { staged_run / unit } else { 0 };
-        let most_rows = if permuted { usize::MAX } else { most_rows };
+        let most_rows = if permuted { usize::MAX } else { PANEL_ROWS };
         let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
         // A multiple of a line of rows, as both are: powers of two.
         let height = rows.min(most_rows.max(staged_rows));
-        let width = width(knobs, plane, height, times);
+        let width = width(knobs, plane, height);
         let width = (width - width % LINE).max(LINE) / unit;
         let panels = columns.div_ceil(width);
         // Not past the next row of panels, or the next plane.
         let distance = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-        // A plane that is one panel, and dense on the source: its lines are those of one run, whatever the
-        // order of its rows.
-        let whole_source = panels == 1 && height == rows && plane.span().0 == columns * rows * unit;
         // Rows in one page are read nearly as one run, which the L2 cache has in time.
         let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-        // A plane that is less than half an L1 cache is still there when it is transposed (Z5).
-        let short = 2 * columns * rows * unit <= knobs.l1_way * knobs.l1_ways;
         let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
         let stage = match (lines_fit, conflicts) {
             (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => {
-                Stage::Stream(lines(staged_run / LINE))
+                Stage::Lines(lines(staged_run / LINE))
             }
-            (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(MORE_STAGED_LINES)),
-            (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Scatter(lines(STAGED_LINES)),
-            _ if gather && unit == 1 => Stage::Gather(lines(STAGED_LINES)),
-            _ if gather => Stage::Gather(lines(MORE_STAGED_LINES)),
+            (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
+            (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
             _ => Stage::None,
         };
         Panels {
             height: number(height),
             width: number(width),
-            kept: plain.kept,
             stage,
             lines_fit,
             distance: number(distance),
-            near: (unit >= 4 || staged_rows > 0) && apart && (knobs.rules.panels_in_l1 || short),
-            whole_source,
-            in_order: columns == 1 || plane.columns.offset(1) < PAGE,
-            in_groups: gather || plain.in_groups,
-            in_cache: gather,
-            // Two blocks stay in the L1 cache.
-            next_near: memory.streaming
-                && memory.prefetch
-                && knobs.rules.next_block_in_l1
-                && plane.rows.stride().is_some()
-                && in_source_set <= knobs.l1_ways / 2
-                && !whole_source,
+            near: (unit >= 4 || staged_rows > 0) && apart && knobs.rules.panels_in_l1,
+            ..plain
         }
     }
 }

@@ -1,48 +1,10 @@
-//! Runs, rows and vector loads.
+//! Vector loads.
 
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
-use crate::strided::{BufferTensorDesc, Side};
-use alloc::format;
-use alloc::string::String;
+use crate::strided::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The distance between the starts of rows, in elements, if there is one: a row is the last axis, its
-    /// elements are next to each other, and all the axes before it walk from row to row at the
-    /// same pitch without meeting. A copy of rectangles takes such a tensor.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAView`] if the axes before the last do not join into one;
-    /// [`Error::NotExpressible`] if the elements of a row are apart, or rows share elements.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let image = BufferTensorDesc::new(DataType::U8, &[2, 3, 100], Some(&[384, 128, 1]))?;
-    /// assert_eq!(image.row_pitch()?, 128);
-    /// assert_eq!(BufferTensorDesc::packed(DataType::U8, &[100])?.row_pitch()?, 100);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn row_pitch(&self) -> Result<u64, Error> {
-        let refuse = |reason| Err(Error::NotExpressible { target: "row pitch", reason });
-        let before_last = self.rank().saturating_sub(1);
-        let rows = if self.rank() == 0 { self.rank_at_least(2, Side::Front) } else { self.flatten_to_2d(before_last)? };
-        let (&[count, length], &[pitch, step]) = (rows.sizes(), rows.strides()) else {
-            return refuse(String::from("it has no rows"));
-        };
-        if length > 1 && step != 1 {
-            return refuse(format!("the elements of a row are {step} apart"));
-        }
-        if count <= 1 {
-            return Ok(length);
-        }
-        if pitch < length {
-            return refuse(format!("rows of {length} elements begin {pitch} apart"));
-        }
-        Ok(pitch)
-    }
-
     /// What the place of the first element is a multiple of, in bytes, by the promise about the buffer
     /// and the base offset together: at most the promise, 0 if nothing of use is left of it.
     pub(crate) fn first_element_alignment(&self) -> u32 {

@@ -37,13 +37,6 @@ impl BufferTensorDesc {
         self.regroup("a reshape", sizes)
     }
 
-    /// A matrix: the axes before `axis` joined into the rows, the others into the columns.
-    pub(in crate::strided) fn flatten_to_2d(&self, axis: usize) -> Result<Self, Error> {
-        let (rows, columns) =
-            self.sizes().split_at_checked(axis).ok_or(Error::AxisOutOfRange { axis, rank: self.rank() })?;
-        self.regroup("a matrix", &[checked::product(rows, ELEMENTS)?, checked::product(columns, ELEMENTS)?])
-    }
-
     /// [`reshape`](Self::reshape) under the name of what was requested.
     pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
         let found = checked::product(sizes, ELEMENTS)?;

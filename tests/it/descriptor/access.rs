@@ -89,17 +89,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn a_row_pitch_places_every_row(desc in desc()) {
-        let Ok(pitch) = desc.row_pitch() else {
-            return Ok(());
-        };
-        let length = desc.sizes().last().copied().unwrap_or(1);
-        prop_assert!(pitch >= length || desc.element_count() == 0);
-        for (number, offset) in (0..).zip(desc.offsets()) {
-            prop_assert_eq!(offset, desc.base_offset() + number / length * pitch + number % length);
-        }
-    }
 }
 
 #[test]

@@ -59,7 +59,10 @@ fn a_total_that_a_view_outgrows_is_the_least_again() {
 #[test]
 fn lists_of_another_length_are_refused_with_both_lengths() {
     for (refused, words) in [
-        (sentence(AxisOrder::NHWC.strides(&[2, 3])), "sizes must be 4, one for each axis, but is 2"),
+        (
+            sentence(BufferTensorDesc::with_order(DataType::F32, &[2, 3], AxisOrder::NHWC)),
+            "sizes must be 4, one for each axis, but is 2",
+        ),
         (sentence(packed(&[2, 3]).broadcast_at(&[1; 4], &[1])), "axes must be 2, one for each axis, but is 1"),
         (sentence(concat(DataType::F32, &[&[2, 3], &[6]], 0)), "sizes must be 2, one for each axis, but is 1"),
     ] {

@@ -104,7 +104,7 @@ fn damaged_structures_are_refused() {
     }
     let short =
         DirectmlFields { data_type: 1, flags: 0, sizes: &sizes, strides: Some(&[1, 1]), total_size: 24, alignment: 0 };
-    assert_eq!(short.to_desc().unwrap_err().code(), "rank_mismatch");
+    assert_eq!(BufferTensorDesc::try_from(short).unwrap_err().code(), "rank_mismatch");
 }
 
 #[test]

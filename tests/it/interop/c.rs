@@ -9,6 +9,7 @@ use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::map::same_layout;
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::relayout::Relayout;
+use tensor_layout::strided::SignedDesc;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 
 const CPU: DlDevice = DlDevice { device_type: 1, device_id: 0 };
@@ -108,7 +109,7 @@ fn descriptors_survive_dlpack() {
         let layout = DlLayout::try_from(&desc).unwrap();
         let raw = layout.raw(ptr::null_mut(), CPU);
         // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
-        let read = unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
+        let read = BufferTensorDesc::try_from(unsafe { raw.fields(0) }.unwrap()).unwrap();
         assert_eq!((read.sizes(), read.strides()), (desc.sizes(), desc.strides()));
         assert_eq!((read.data_type(), read.base_offset()), (desc.data_type(), desc.base_offset()));
     }
@@ -123,7 +124,7 @@ fn the_fields_of_a_layout_are_what_the_structure_holds() {
     let fields = layout.fields();
     assert_eq!((fields.shape, fields.strides, fields.byte_offset), (&[2, 3][..], Some(&[8, 1][..]), 10));
     assert!(fields.dtype == DataType::F16.into() && !fields.is_padded_to_bytes);
-    assert!(same_layout(&fields.to_desc().unwrap(), &desc).unwrap());
+    assert!(same_layout(&BufferTensorDesc::try_from(fields).unwrap(), &desc).unwrap());
 
     let tiled = PjrtLayout::try_from(&"bf16[300,500]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>().unwrap()).unwrap();
     let expected = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
@@ -151,8 +152,8 @@ fn dlpack_fields_are_checked() {
         byte_offset: 0,
         is_padded_to_bytes: false,
     };
-    assert_eq!(good.to_desc().unwrap().strides(), [3, 1]);
-    let code = |fields: DlFields<'_>| fields.to_desc().unwrap_err().code();
+    assert_eq!(BufferTensorDesc::try_from(good).unwrap().strides(), [3, 1]);
+    let code = |fields: DlFields<'_>| BufferTensorDesc::try_from(fields).unwrap_err().code();
     assert_eq!(code(DlFields { shape: &[2, -3], ..good }), "negative");
     assert_eq!(code(DlFields { strides: Some(&[1]), ..good }), "rank_mismatch");
     assert_eq!(code(DlFields { strides: Some(&[3, -1]), ..good }), "negative");
@@ -161,10 +162,10 @@ fn dlpack_fields_are_checked() {
     assert_eq!(code(DlFields { dtype: DlDataType { code: 2, bits: 32, lanes: 0 }, ..good }), "out_of_limits");
     assert_eq!(code(DlFields { dtype: DataType::U4.into(), is_padded_to_bytes: true, ..good }), "not_expressible");
     let vectors = DlFields { dtype: DlDataType { code: 2, bits: 32, lanes: 4 }, strides: Some(&[5, 1]), ..good };
-    let desc = vectors.to_desc().unwrap();
+    let desc = BufferTensorDesc::try_from(vectors).unwrap();
     assert_eq!((desc.sizes(), desc.strides()), (&[2, 3, 4][..], &[20, 4, 1][..]));
 
-    let layout = DlLayout::try_from(&good.to_desc().unwrap()).unwrap();
+    let layout = DlLayout::try_from(&BufferTensorDesc::try_from(good).unwrap()).unwrap();
     let mut raw = *layout.raw(ptr::null_mut(), CPU);
     raw.ndim = -1;
     // SAFETY: nothing is read for a rank that is refused.
@@ -187,7 +188,7 @@ fn misaligned_dlpack_strides_are_refused() {
         byte_offset: 0,
     };
     // SAFETY: both lists hold two numbers; nothing is read through an unaligned pointer.
-    let read = |raw: &DlTensor| unsafe { raw.fields(0) }?.to_desc();
+    let read = |raw: &DlTensor| BufferTensorDesc::try_from(unsafe { raw.fields(0) }?);
     assert_eq!(read(&raw).unwrap().strides(), [5, 1]);
     raw.strides = raw.strides.wrapping_byte_add(4);
     let error = read(&raw).unwrap_err();
@@ -233,7 +234,7 @@ fn negative_strides_are_copied_in_the_order_of_the_indices() {
                 byte_offset,
                 is_padded_to_bytes: false,
             };
-            let read = fields.to_signed().unwrap();
+            let read = SignedDesc::try_from(fields).unwrap();
             // The pointer to the first element is `first` after the start of the descriptor's buffer.
             assert!(read.first == byte_offset || read.desc.base_offset() == 0);
             let relayout = Relayout::reversing(&read.desc, &packed, &read.reversed).unwrap();
@@ -264,7 +265,7 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
         byte_offset: 8,
     };
     // SAFETY: the shape holds two numbers, or there are no axes.
-    let read = |raw: DlTensor| unsafe { raw.fields(0) }.unwrap().to_desc().unwrap();
+    let read = |raw: DlTensor| BufferTensorDesc::try_from(unsafe { raw.fields(0) }.unwrap()).unwrap();
     // Version 1.2: both may be null of a tensor without axes.
     assert_eq!(read(raw(0, ptr::null_mut())).to_string(), "f32[2]:[1]+2");
     // Before: packed. The lanes are one more axis.
@@ -283,7 +284,7 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
         DlFields { dtype: DataType::F64.into(), shape, strides, byte_offset: 0, is_padded_to_bytes: false }
     }
     for stride in [0, 1, 99, -1, i64::MIN, i64::MAX] {
-        let desc = fields(&[2, 1, 3], &[3, stride, 1]).to_desc().unwrap();
+        let desc = BufferTensorDesc::try_from(fields(&[2, 1, 3], &[3, stride, 1])).unwrap();
         assert!(same_layout(&desc, &BufferTensorDesc::packed(DataType::F64, &[2, 1, 3]).unwrap()).unwrap());
         // Neither is a byte stride that is not a whole number of elements.
         let AnyLayout::Strided(desc) =
@@ -293,9 +294,9 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
         };
         assert!(desc.facts().unwrap().packed);
     }
-    let empty = fields(&[3, 0], &[i64::MAX, i64::MAX]).to_desc().unwrap();
+    let empty = BufferTensorDesc::try_from(fields(&[3, 0], &[i64::MAX, i64::MAX])).unwrap();
     assert_eq!((empty.element_count(), empty.min_size_in_bytes()), (0, 0));
-    let empty = fields(&[3, 0], &[-7, i64::MIN]).to_signed().unwrap();
+    let empty = SignedDesc::try_from(fields(&[3, 0], &[-7, i64::MIN])).unwrap();
     assert_eq!((empty.desc.span_elements(), empty.first, empty.reversed), (0, 0, vec![0]));
 }
 
@@ -308,7 +309,7 @@ fn dlpack_numbers_that_pass_64_bits_are_refused() {
         byte_offset,
         is_padded_to_bytes: false,
     };
-    let code = |fields: DlFields<'_>| fields.to_signed().unwrap_err().code();
+    let code = |fields: DlFields<'_>| SignedDesc::try_from(fields).unwrap_err().code();
     assert_eq!(code(fields(&[3], Some(&[i64::MAX]), 0)), "overflow");
     assert_eq!(code(fields(&[3], Some(&[i64::MIN]), 0)), "overflow");
     assert_eq!(code(fields(&[i64::MAX, 3], None, 0)), "overflow");

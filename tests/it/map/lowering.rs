@@ -1,8 +1,8 @@
 //! Tiles as strides: the strides that are chosen where any would do, and the reason where there are none.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::notation::cute;
-use tensor_layout::{ArrayShape, DataType, LayoutClass, ToIndexMap};
+use tensor_layout::notation::Notated;
+use tensor_layout::{ArrayShape, LayoutClass, ToIndexMap};
 
 fn lowered(text: &str) -> Lowering {
     lower(&text.parse::<ArrayShape>().unwrap()).unwrap()
@@ -34,9 +34,7 @@ fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
         assert_eq!(lowered(text).reason(), None);
     }
     // A map has no order of its own: as row-major ones.
-    let Lowering::Strided(desc) = lower(&cute::layout(DataType::F32, "(4,1,8):(8,77,1)").unwrap()).unwrap() else {
-        panic!()
-    };
+    let Lowering::Strided(desc) = lower(&"f32(4,1,8):(8,77,1)".parse::<Notated>().unwrap()).unwrap() else { panic!() };
     assert_eq!(desc.strides(), [8, 8, 1]);
     // The total is that of the tiles, in multiples of 4 bytes.
     let Lowering::Strided(desc) = lowered("u8[3,7]{1,0:T(1,9)}") else { panic!() };

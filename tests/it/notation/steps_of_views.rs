@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use crate::literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::bridge::spell;
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, cute, read_list, text_in};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, read_list, text_in};
+use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
 
 #[test]
 fn lists_are_read_with_brackets_and_without() {
@@ -47,7 +47,7 @@ fn a_view_has_the_elements_that_its_text_says() {
         AnyLayout::from("u16[4,6]:[7,1]".parse::<BufferTensorDesc>().unwrap()),
         AnyLayout::from("u16[4,6]{1,0:T(2,3)}".parse::<ArrayShape>().unwrap()),
         AnyLayout::from("u16[4,6]{0,1}".parse::<ArrayShape>().unwrap()),
-        AnyLayout::from(cute::layout(DataType::U16, "(4,(2,3)):(2,(1,8))").unwrap()),
+        AnyLayout::from("u16(4,(2,3)):(2,(1,8))".parse::<Notated>().unwrap()),
     ];
     type From = fn(&[u64]) -> [u64; 2];
     let views: [(&str, &str, &[u64], From); 5] = [
@@ -178,7 +178,7 @@ proptest! {
             format!("({})", groups.collect::<Vec<_>>().join(","))
         };
         let text = format!("{}:{}", groups(&extents), groups(&strides));
-        let map = cute::layout(DataType::U8, &text).unwrap();
+        let map = format!("u8{text}").parse::<Notated>().unwrap().to_index_map().unwrap();
         let shape = spell(&map).unwrap();
         let spelled = shape.to_index_map().unwrap();
         prop_assert_eq!((spelled.sizes(), spelled.physical_elements()), (map.sizes(), map.physical_elements()));

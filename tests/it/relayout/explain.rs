@@ -41,12 +41,9 @@ fn the_rules_of_each_family() {
     for (family, says) in [
         (CpuFamily::Neutral, "rules: panel rows of 256 bytes\n"),
         (CpuFamily::Zen3, "256 bytes, no prefetch of rows that the hardware follows, short runs of tiles joined\n"),
-        (CpuFamily::Zen4, "follows, unpacked front to back, panels staged as their pitches want it\n"),
-        (CpuFamily::Zen5, "256 bytes, permuted order in the L2 cache, the next block prefetched into L1\n"),
-        (
-            CpuFamily::SapphireRapids,
-            "512 bytes, panels prefetched into L1, panels staged in registers of 16 units, blocks of whole lines not staged\n",
-        ),
+        (CpuFamily::Zen4, "follows, panels staged as their pitches want it\n"),
+        (CpuFamily::Zen5, "256 bytes, permuted order in the L2 cache\n"),
+        (CpuFamily::SapphireRapids, "512 bytes, panels prefetched into L1, panels staged in registers of 16 units\n"),
     ] {
         let words = Relayout::new(&side, &side).unwrap().with_cpu_family(family).explain();
         assert!(words.contains(&format!("machine: {family}, L1 data cache of ")) && words.contains(says), "{words}");

@@ -42,7 +42,7 @@ const REFUSED: [(&str, &str); 24] = [
 fn reads_more(text: &str) -> Option<&'static str> {
     let other_name = text
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| word.parse::<DataType>().is_ok_and(|data_type| data_type.xla_name() != word));
+        .any(|word| word.parse::<DataType>().is_ok_and(|data_type| data_type.to_string() != word));
     let beyond = text.split(|c: char| !c.is_ascii_digit()).any(|n| n.parse::<u64>().is_ok_and(|n| n > 1 << 62));
     let empty = text.contains("]{}") || text.contains("] {}") || text.contains("]{ }");
     // In a tuple XLA holds layouts to rules it does not apply to arrays by themselves.

@@ -41,9 +41,9 @@ impl Given {
 fn metal(given: &Given, machine_learning: bool) -> bool {
     let formats = ["s2", "u2", "s4", "u4", "f4e2m1fn", "f8e4m3fn", "f8e5m2"];
     let plain = ["f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32"];
-    let name = given.data_type.xla_name();
-    let format = formats.contains(&name);
-    if !(format || plain.contains(&name)) || given.rank() > 16 || given.sizes.contains(&0) {
+    let name = given.data_type.to_string();
+    let format = formats.contains(&&*name);
+    if !(format || plain.contains(&&*name)) || given.rank() > 16 || given.sizes.contains(&0) {
         return false;
     }
     if given.rank() == 0 {
@@ -73,8 +73,8 @@ fn vulkan(given: &Given) -> bool {
     let (sizes, strides): (Vec<u128>, Vec<u128>) =
         (given.sizes.iter().rev().copied().collect(), given.strides.iter().rev().map(|s| s * given.bits).collect());
     let types = ["pred", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
-    let name = given.data_type.xla_name();
-    (types.contains(&name) || ["f8e4m3fn", "f8e5m2"].contains(&name))
+    let name = given.data_type.to_string();
+    (types.contains(&&*name) || ["f8e4m3fn", "f8e5m2"].contains(&&*name))
         && (1..=4).contains(&rank)
         && sizes.iter().all(|&size| (1..=65536).contains(&size))
         && sizes.iter().product::<u128>() <= 65536
@@ -93,7 +93,7 @@ fn vulkan(given: &Given) -> bool {
 /// The requirements of cuTensorMapEncodeTiled, without interleaving.
 fn tensor_map(given: &Given) -> bool {
     let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
-    types.contains(&given.data_type.xla_name())
+    types.contains(&&*given.data_type.to_string())
         && (1..=5).contains(&given.rank())
         && given.sizes.iter().all(|&size| (1..=1 << 32).contains(&size))
         && given.strides[0] == 1
@@ -107,7 +107,7 @@ fn tensor_map(given: &Given) -> bool {
 fn webnn(given: &Given) -> bool {
     let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8"];
     let mut packed = 1;
-    types.contains(&given.data_type.xla_name())
+    types.contains(&&*given.data_type.to_string())
         && given.sizes.iter().all(|&size| (1..=0xffff_ffff).contains(&size))
         && given.sizes.iter().zip(&given.strides).all(|(&size, &stride)| {
             let fits = stride == packed;

@@ -190,7 +190,7 @@ fn every_value_of_small_types_comes_back(gpu: &Gpu) {
             let functions = IndexFunctions::new(&desc).unwrap().named(name).unwrap();
             functions.with_access(&format!("{name}_words"), access).unwrap().wgsl()
         };
-        let signed = data_type.xla_name().starts_with('s');
+        let signed = data_type.to_string().starts_with('s');
         let (kind, least) = if signed { ("i32", 1_i64 << (data_type.bits() - 1)) } else { ("u32", 0) };
         let source = format!(
             "@group(0) @binding(0) var<storage, read> from_words: array<u32>;

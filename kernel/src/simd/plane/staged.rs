@@ -19,22 +19,15 @@ impl Transposes for Buffers<'_> {
         // SAFETY: the caller's rows, and all or some columns of the panel.
         unsafe {
             match way.stage {
-                Stage::Gather(lines) => {
-                    // Fewer rows than a line of them are not gathered.
-                    if part.rows.len() < LINE / plane.unit {
-                        return Direct.panel::<V>(part, prefetch);
-                    }
-                    self.gather::<V>(part, usize::from(lines));
-                }
-                // A run of the stage, or what is left of the rows.
-                Stage::Scatter(lines) | Stage::Stream(lines)
-                    if part.rows.len() * plane.unit < usize::from(lines) * LINE =>
+                // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do not
+                // begin with units.
+                Stage::Lines(lines)
+                    if part.rows.len() * plane.unit < usize::from(lines) * LINE
+                        || way.lines_fit && !part.how.streaming =>
                 {
                     Direct.panel::<V>(part, prefetch);
                 }
-                // Past the cache, but for rows whose lines do not begin with units.
-                Stage::Stream(_) if !part.how.streaming => Direct.panel::<V>(part, prefetch),
-                Stage::Scatter(lines) | Stage::Stream(lines) => {
+                Stage::Lines(lines) => {
                     for first in columns.clone().step_by(at_once) {
                         let columns = first..(first + at_once).min(columns.end);
                         self.through::<V>(&part, columns, (usize::from(lines) + 1) * LINE, prefetch);
@@ -54,43 +47,6 @@ impl Transposes for Buffers<'_> {
 }
 
 impl Buffers<'_> {
-    /// Copies a line of rows into the stage, some lines of each at a time, and transposes them from there.
-    ///
-    /// # Safety
-    ///
-    /// As for [`panel`](Transposes::panel), and the rows are a line of them.
-    #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, part: Part<'_, '_, '_>, lines: usize) {
-        let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
-        let &TransposePlanes { plane, transpose, .. } = planes;
-        let (unit, pitch, wide) = (plane.unit, (lines + 1) * LINE, lines * LINE / plane.unit);
-        self.columns.fill_strided(pitch, rows.len());
-        for first in columns.clone().step_by(wide) {
-            let columns = first..(first + wide).min(columns.end);
-            column_offsets.fill(&plane.columns, columns.clone());
-            // SAFETY: `lines` lines of each row, and a row of the stage for each, for which `Panels::are_for`
-            // says that there is room; rows and columns of the plane.
-            unsafe {
-                for i in 0..rows.len() {
-                    let from = iteration.from.add(first * unit + *row_offsets.as_ptr().add(i));
-                    copy_run::<V, false>(from, self.rows.add(i * pitch), columns.len() * unit, None);
-                }
-                transpose(&mut Panel {
-                    from: self.rows,
-                    to: iteration.to.wrapping_add(rows.start * unit),
-                    rows: self.columns.as_ptr(),
-                    columns: column_offsets.as_ptr(),
-                    row_count: rows.len(),
-                    column_count: columns.len(),
-                    left: 0,
-                    unit,
-                    how: How { streaming: false, in_groups: true, in_cache: true, ..how },
-                    prefetch: PanelPrefetch::nothing(&plane.rows),
-                });
-            }
-        }
-    }
-
     /// Transposes some columns into the stage, rows of it `pitch` bytes apart, and stores them from there.
     ///
     /// # Safety
@@ -119,7 +75,7 @@ impl Buffers<'_> {
             column_count: columns.len(),
             left: columns.start,
             unit,
-            how: How { streaming: false, staged: true, next_near: false, complete: false, ..*how },
+            how: How { streaming: false, staged: true, ..*how },
             prefetch: *prefetch,
         };
         // SAFETY: rows and columns of the plane. `Panels::are_for` says that the stage has room for the lines
@@ -147,8 +103,8 @@ impl Buffers<'_> {
             // and that no two columns that are kept share a leftover.
             unsafe {
                 let from = first.add(i * pitch);
-                if let Stage::Scatter(_) = stage {
-                    copy_run::<V, false>(from, to(column), bytes, None);
+                if !walk.streaming {
+                    copy_run::<V>(from, to(column), bytes, None);
                 } else {
                     drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
                 }
