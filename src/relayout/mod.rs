@@ -26,6 +26,7 @@
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
+mod settings;
 
 mod axis_piece;
 mod copy;
