@@ -42,6 +42,8 @@ impl BufferTensorDesc {
     ///
     /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
     /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
+    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
+    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
@@ -55,6 +57,24 @@ impl BufferTensorDesc {
     /// [`Error::Overflow`] as for [`new`](Self::new).
     pub fn nhwc(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
+    }
+
+    /// Packed NCDHW; `sizes` are N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
+    }
+
+    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] as for [`new`](Self::new).
+    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
     /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `usize` of

@@ -140,7 +140,8 @@ unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usi
     }
 }
 
-/// Runs of more than four lines that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each four.
+/// Runs of more than four lines that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each
+/// four.
 ///
 /// # Safety
 ///

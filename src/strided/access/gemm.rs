@@ -2,8 +2,8 @@
 
 use crate::checked::Exact;
 use alloc::format;
-use alloc::vec::Vec;
 
+use crate::dims::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::view::join_axes;
@@ -19,7 +19,7 @@ use crate::strided::view::join_axes;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[64, 32])?.broadcast_to(&[8, 64, 32])?;
 /// let operand: GemmOperand = weights.gemm_operand()?;
 /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension, operand.transposed), (64, 32, 32, false));
-/// assert_eq!(operand.batch, [(8, 0)]);
+/// assert_eq!((&operand.batch_sizes[..], &operand.batch_strides[..]), (&[8][..], &[0][..]));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,11 @@ pub struct GemmOperand {
     pub leading_dimension: u64,
     /// Where the first matrix begins, in elements.
     pub offset: u64,
-    /// Sizes and strides of the batch, slowest first, with as few axes as it takes: none for a single matrix,
-    /// one where a strided batched call takes it. A stride of 0 repeats a matrix.
-    pub batch: Vec<(u64, u64)>,
+    /// The sizes of the batch, slowest first, with as few axes as it takes: none for a single matrix, one
+    /// where a strided batched call takes it.
+    pub batch_sizes: Dims,
+    /// Their strides in elements; one of 0 repeats a matrix.
+    pub batch_strides: Dims,
 }
 
 impl BufferTensorDesc {
@@ -56,7 +58,7 @@ impl BufferTensorDesc {
     /// let operand = keys.gemm_operand()?;
     /// assert!(operand.transposed);
     /// assert_eq!((operand.rows, operand.columns, operand.leading_dimension), (64, 128, 64));
-    /// assert_eq!(operand.batch, [(16, 8192)]);
+    /// assert_eq!((&operand.batch_sizes[..], &operand.batch_strides[..]), (&[16][..], &[8192][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn gemm_operand(&self) -> Result<GemmOperand, Error> {
@@ -78,18 +80,24 @@ impl BufferTensorDesc {
                 return Err(Error::NotExpressible { target: "matrix operand", reason });
             }
         };
-        let mut batch: Vec<(u64, u64)> = Vec::new();
-        join_axes(self.axes().take(rows), self.element_count() == 0, |size, stride, joins| match batch.last_mut() {
-            // Cannot saturate: a product of sizes, which invariant 2 of the descriptor bounds.
-            Some(last) if joins => *last = (last.0.times(size), stride),
-            _ => batch.push((size, stride)),
+        let (mut batch_sizes, mut batch_strides) = (Dims::new(), Dims::new());
+        join_axes(self.axes().take(rows), self.element_count() == 0, |size, stride, joins| {
+            match (batch_sizes.last_mut(), batch_strides.last_mut()) {
+                // A product of sizes, which invariant 2 of the descriptor bounds.
+                (Some(last), Some(last_stride)) if joins => (*last, *last_stride) = (last.times(size), stride),
+                _ => {
+                    batch_sizes.push(size);
+                    batch_strides.push(stride);
+                }
+            }
         });
         Ok(GemmOperand {
             rows: row_count,
             columns: column_count,
             transposed,
             leading_dimension,
-            batch,
+            batch_sizes,
+            batch_strides,
             offset: self.base_offset(),
         })
     }

@@ -3,7 +3,7 @@
 use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::plan::{Blocks, UniformBlocks};
-use tensor_layout::strided::IndexWidth;
+use tensor_layout::strided::{GemmOperand, IndexWidth};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -73,7 +73,7 @@ proptest! {
         };
         let mut expected = desc.offsets();
         let batch: Vec<u64> = {
-            let (sizes, strides): (Vec<u64>, Vec<u64>) = operand.batch.iter().copied().unzip();
+            let (sizes, strides) = (operand.batch_sizes.to_vec(), operand.batch_strides.to_vec());
             strided(&sizes, &strides).offsets().collect()
         };
         let along = if operand.transposed { operand.rows } else { operand.columns };
@@ -103,24 +103,29 @@ fn a_gemm_operand_is_refused_with_its_reason() {
     assert_eq!(strided(&[4], &[1]).gemm_operand().unwrap_err().code(), "axis_out_of_range");
 }
 
+/// Sizes and strides of a batch.
+fn batch_of(operand: &GemmOperand) -> Vec<(u64, u64)> {
+    operand.batch_sizes.iter().copied().zip(operand.batch_strides.iter().copied()).collect()
+}
+
 // candle 3744 and 3960: a batch of stride 0 was multiplied as if it were packed.
 #[test]
 fn a_broadcast_batch_is_distinguished() {
     let weights = strided(&[8, 4], &[4, 1]).broadcast_to(&[3, 8, 4]).unwrap().gemm_operand().unwrap();
-    assert_eq!(weights.batch, [(3, 0)]);
+    assert_eq!(batch_of(&weights), [(3, 0)]);
 }
 
 /// A strided batched call takes one distance: axes of a batch that follow each other are one, others are not.
 #[test]
 fn a_batch_is_joined_where_one_stride_walks_it() {
-    let batch = |sizes: &[u64], strides: &[u64]| strided(sizes, strides).gemm_operand().unwrap().batch;
+    let batch = |sizes: &[u64], strides: &[u64]| batch_of(&strided(sizes, strides).gemm_operand().unwrap());
     assert!(batch(&[8, 4], &[4, 1]).is_empty(), "a single matrix");
     assert_eq!(batch(&[2, 3, 8, 4], &[96, 32, 4, 1]), vec![(6, 32)]);
     assert_eq!(batch(&[2, 3, 8, 4], &[100, 32, 4, 1]), vec![(2, 100), (3, 32)]);
     assert_eq!(batch(&[2, 3, 8, 4], &[0, 32, 4, 1]), vec![(2, 0), (3, 32)]);
     // Matrices of other axes than the last two.
     let turned = strided(&[8, 3, 4], &[4, 32, 1]).transpose(0, 1).unwrap().gemm_operand().unwrap();
-    assert_eq!((turned.rows, turned.columns, &turned.batch[..]), (8, 4, &[(3, 32)][..]));
+    assert_eq!((turned.rows, turned.columns, batch_of(&turned)), (8, 4, vec![(3, 32)]));
 }
 
 #[test]
@@ -147,7 +152,7 @@ fn iterators_know_how_many_are_left() {
 fn strides_of_size_1_axes_do_not_decide() {
     let desc = strided(&[2, 2, 1, 32], &[64, 32, 1, 1]);
     let operand = desc.gemm_operand().unwrap();
-    assert_eq!((operand.transposed, operand.leading_dimension, operand.batch), (false, 32, vec![(4, 32)]));
+    assert_eq!((operand.transposed, operand.leading_dimension, batch_of(&operand)), (false, 32, vec![(4, 32)]));
     let column = strided(&[32, 1], &[1, 32]).gemm_operand().unwrap();
     assert_eq!((column.transposed, column.leading_dimension), (false, 1));
     let spread = strided(&[1, 32], &[1, 7]).gemm_operand().unwrap();

@@ -19,8 +19,8 @@ impl Transposes for Buffers<'_> {
         // SAFETY: the caller's rows, and all or some columns of the panel.
         unsafe {
             match way.stage {
-                // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do not
-                // begin with units.
+                // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do
+                // not begin with units.
                 Stage::Lines(lines)
                     if part.rows.len() * plane.unit < usize::from(lines) * LINE
                         || way.lines_fit && !part.how.streaming =>
