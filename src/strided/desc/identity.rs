@@ -20,7 +20,7 @@ impl BufferTensorDesc {
         let sum = numbers.fold(self.base_offset, |sum, ((&size, &stride), &(first, second))| {
             sum.wrapping_add(size.wrapping_mul(first)).wrapping_add(stride.wrapping_mul(second))
         });
-        let sum = sum.wrapping_add(self.data_type as u64).wrapping_mul(HASH_FACTORS[0].1);
+        let sum = sum.wrapping_add(u64::from(self.data_type.bits())).wrapping_mul(HASH_FACTORS[0].1);
         sum ^ sum.wrapping_shr(29)
     }
 }
