@@ -132,7 +132,7 @@ fn descriptors() {
 fn spelling() {
     each_map("spell", spell);
     each_map("to_text", |map| AnyLayout::from(map).to_text());
-    each_map("lower", |map| lower(map));
+    each_map("lower", lower);
     each("lines", |subject| subject.notated.lines());
     each("text_in", |subject| {
         Notation::ALL.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()

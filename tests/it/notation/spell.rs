@@ -158,7 +158,7 @@ fn tags_both_ways() {
         let shape = tagged(DataType::BF16, sizes, tag);
         assert_eq!(onednn_tag(&shape).unwrap(), tag);
     }
-    let tag = |text: &str| onednn_tag(&text.parse::<ArrayShape>().unwrap());
+    let tag = |text: &str| onednn_tag(text.parse::<ArrayShape>().unwrap());
     // Where the outer rows go on counting after the block of 16, one block of 48 says the same.
     let shape = tagged(DataType::BF16, &[133, 130], "BA16a64b4a");
     assert_eq!(shape.text_in(Notation::Xla).unwrap(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
@@ -183,7 +183,7 @@ fn tags_both_ways() {
 
 #[test]
 fn cute_text_of_known_layouts() {
-    let text = |shape: &str| cute_text(&shape.parse::<ArrayShape>().unwrap());
+    let text = |shape: &str| cute_text(shape.parse::<ArrayShape>().unwrap());
     assert_eq!(text("f32[16,256]{1,0:T(8,128)}").unwrap(), "((8,2),(128,2)):((128,2048),(1,1024))");
     assert_eq!(text("f32[16,256]{1,0:T(8,128)(2,1)}").unwrap(), "((2,4,2),(128,2)):((1,256,2048),(2,1024))");
     assert_eq!(text("f32[3,1]").unwrap(), "(3,1):(1,0)");
