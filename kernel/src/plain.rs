@@ -120,6 +120,8 @@ impl<'a> PlainNest<'a> {
                 run @ 9..=15 => self.walk(from, to, |from, to| two::<8>(from, to, run)),
                 16 => self.walk(from, to, |from, to| one::<16>(from, to)),
                 run @ 17..=32 => self.walk(from, to, |from, to| two::<16>(from, to, run)),
+                run @ 33..=64 => self.walk(from, to, |from, to| two::<32>(from, to, run)),
+                run @ 65..=128 => self.walk(from, to, |from, to| two::<64>(from, to, run)),
                 run => self.walk(from, to, |from, to| std::ptr::copy_nonoverlapping(from, to, run)),
             }
         }

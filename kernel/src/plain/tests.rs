@@ -23,7 +23,7 @@ fn every_run_and_every_number_of_loops_is_copied_as_written() {
         next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(next >> 33).unwrap() % below
     };
-    for run in 1..=40 {
+    for run in 1..=140 {
         for count in 0..=MOST_PLAIN_LOOPS {
             let mut loops = Vec::new();
             let mut span = run;
