@@ -134,7 +134,7 @@ impl BufferTensorDesc {
     }
 
     /// A tensor that has its buffer to itself. The extent must be that of the axes.
-    #[inline(always)]
+    #[inline]
     fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Result<Self, Error> {
         Ok(BufferTensorDesc {
             axes,
