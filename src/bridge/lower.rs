@@ -4,8 +4,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
-
 use crate::checked::{self, BYTES, Dims};
 use crate::error::Error;
 use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
@@ -198,7 +196,7 @@ fn why_not(map: &IndexMap) -> String {
         return "a `*` in a later tile joins parts of dimensions that do not line up".into();
     }
     if let Some(fused) = map.components().iter().find(|component| component.dims().len() > 1) {
-        let dims: SmallVec<[String; 4]> = fused.dims().iter().map(usize::to_string).collect();
+        let dims: Vec<String> = fused.dims().iter().map(usize::to_string).collect();
         return format!(
             "dimensions {} are joined by `*` into one of {}, and the tile boundaries at multiples of {} cut none of them cleanly",
             dims.join(", "),

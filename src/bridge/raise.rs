@@ -83,7 +83,7 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     let mut order: SmallVec<[usize; 8]> = live.iter().map(|&(axis, ..)| axis).collect();
     order.extend(all().rev().filter(|&(_, (&size, _))| !is_live(size)).map(|(axis, _)| axis));
     pitches.reverse();
-    let mut tiles: SmallVec<[Tile; 3]> = SmallVec::new();
+    let mut tiles: SmallVec<[Tile; 2]> = SmallVec::new();
     if !pitches.is_empty() {
         tiles.push(Tile::new(&pitches)?);
     }

@@ -11,6 +11,7 @@
 )]
 
 use crate::checked::{Exact, at, gcd};
+use crate::dims::Dims;
 use alloc::vec::Vec;
 use smallvec::SmallVec;
 
@@ -124,8 +125,8 @@ impl<'a> Atoms<'a> {
         }
         let mut sum = Form::default();
         for component in map.components() {
-            let dims: SmallVec<[Form; 4]> = component.dims().iter().map(|&dim| self.index(dim)).collect();
-            let bounds: SmallVec<[u64; 4]> = component.dims().iter().map(|&dim| self.size(dim)).collect();
+            let dims: Vec<Form> = component.dims().iter().map(|&dim| self.index(dim)).collect();
+            let bounds: Dims = component.dims().iter().map(|&dim| self.size(dim)).collect();
             let mut rest = self.joined(&dims, &bounds);
             for digit in component.chain.digits() {
                 let (quotient, remainder) = self.split(&rest, digit.divisor.get().into())?;

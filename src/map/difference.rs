@@ -10,6 +10,7 @@
 )]
 
 use crate::checked::{Exact, at, count};
+use crate::short_sort::sort_by_key;
 use alloc::vec;
 use alloc::vec::Vec;
 use smallvec::SmallVec;
@@ -89,7 +90,7 @@ impl<'a> Difference<'a> {
                     }
                 }
             }
-            own.sort_unstable();
+            sort_by_key(&mut own, |&digit| digit);
             own.dedup();
             digits.push(own);
         }

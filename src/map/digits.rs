@@ -9,6 +9,7 @@ use core::num::NonZeroU64;
 use smallvec::{SmallVec, smallvec};
 
 use crate::checked::{self, Exact, OFFSET};
+use crate::dims::Dims;
 use crate::error::Error;
 
 /// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
@@ -178,8 +179,8 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
 /// on, on a whole block of the digit before. The first place has no digit before it, and 0.
 ///
 /// A chain of k digits takes k^2 steps, as each block is made of the smaller ones.
-pub(super) fn whole_blocks(digits: &[Digit]) -> SmallVec<[u64; 5]> {
-    let mut blocks: SmallVec<[u64; 5]> = SmallVec::from_elem(0, digits.len() + 1);
+pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
+    let mut blocks = Dims::from_elem(0, digits.len() + 1);
     for place in (1..digits.len()).rev() {
         let (Some(above), Some(rest), Some(inner)) = (digits.get(place - 1), digits.get(place..), blocks.get(place..))
         else {

@@ -1,6 +1,7 @@
 //! Does every index have an offset of its own?
 
 use crate::checked::Exact;
+use crate::short_sort::sort_by_key;
 use smallvec::SmallVec;
 
 use crate::error::Error;
@@ -42,7 +43,7 @@ pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component
             extent = digit.divisor.get();
         }
     }
-    digits.sort_unstable();
+    sort_by_key(&mut digits, |&digit| digit);
     let mut largest = 0_u64;
     digits.into_iter().all(|(stride, values)| {
         let above = stride > largest;

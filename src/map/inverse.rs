@@ -67,14 +67,14 @@ struct Unknown {
     stride: u64,
     /// One below the number of values it takes.
     most: u64,
+    /// The largest offset of the unknowns after it together.
+    below: u64,
 }
 
 /// Takes the digits of all components, the largest stride first, and tries what fits.
 struct Search<'a> {
     components: &'a [Component],
     unknowns: SmallVec<[Unknown; 12]>,
-    /// The largest offset of the unknowns from each place on together.
-    largest: SmallVec<[u64; 13]>,
     /// The number of each component, as far as its digits are chosen.
     numbers: Dims,
     target: u64,
@@ -94,28 +94,27 @@ impl<'a> Search<'a> {
                         divisor: digit.divisor.get(),
                         stride: digit.stride,
                         most,
+                        below: 0,
                     });
                 }
                 extent = digit.divisor.get();
             }
         }
         sort_by_key(&mut unknowns, |unknown| core::cmp::Reverse(unknown.stride));
-        let mut largest: SmallVec<[u64; 13]> = SmallVec::from_elem(0, unknowns.len().plus(1));
         let mut sum = 0_u64;
-        for (unknown, slot) in unknowns.iter().zip(&mut largest).rev() {
+        for unknown in unknowns.iter_mut().rev() {
+            unknown.below = sum;
             // An upper bound: digits of a ragged chain are not all at their largest at once.
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
-            *slot = sum;
         }
         let numbers = Dims::from_elem(0, components.len());
-        Search { components, unknowns, largest, numbers, target, left: INVERSE_WORK_LIMIT }
+        Search { components, unknowns, numbers, target, left: INVERSE_WORK_LIMIT }
     }
 
     fn solve(&mut self, depth: usize, rest: u64) -> Result<bool, Error> {
-        let Some(&Unknown { component, divisor, stride, most }) = self.unknowns.get(depth) else {
+        let Some(&Unknown { component, divisor, stride, most, below }) = self.unknowns.get(depth) else {
             return Ok(rest == 0 && self.is_found());
         };
-        let below = self.largest.get(depth.plus(1)).copied().unwrap_or(0);
         let high = rest.divided_by(stride).min(most);
         let low = rest.saturating_sub(below).div_ceil(stride);
         let mut value = high;

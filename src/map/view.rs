@@ -93,7 +93,7 @@ impl IndexMap {
         Ok(IndexMap { sizes, base, sliced: true, ..self.clone() }.with_components(components))
     }
 
-    fn taken(&self, slices: &[Slice]) -> Result<SmallVec<[Taken; 8]>, Error> {
+    fn taken(&self, slices: &[Slice]) -> Result<Vec<Taken>, Error> {
         let (expected, found) = (self.sizes.len(), slices.len());
         if expected != found {
             return Err(Error::RankMismatch { what: "slices", expected, found });

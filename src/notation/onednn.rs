@@ -81,8 +81,8 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
 struct Tag {
     /// The dimensions, major to minor.
     outer: SmallVec<[usize; 8]>,
-    /// The blocks, major to minor: how many elements of which dimension.
-    blocks: SmallVec<[(u64, usize); 4]>,
+    /// The blocks, major to minor: of which dimension, and how many elements.
+    blocks: SmallVec<[(usize, u64); 8]>,
 }
 
 impl Tag {
@@ -92,13 +92,12 @@ impl Tag {
         let letters_end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
         let (letters, inner) = text.split_at_checked(letters_end).unwrap_or((text, ""));
         let alphabet = alphabet_of(letters);
-        let named: SmallVec<[char; 12]> = alphabet.chars().filter(|&letter| names(letters, letter)).collect();
+        let named: String = alphabet.chars().filter(|&letter| names(letters, letter)).collect();
         let at = |offset: usize| start.plus(offset);
 
         let mut tag = Tag { outer: SmallVec::new(), blocks: SmallVec::new() };
         for (offset, letter) in letters.char_indices() {
-            let position = named.iter().position(|&known| known == letter.to_ascii_lowercase());
-            match position {
+            match named.find(letter.to_ascii_lowercase()) {
                 Some(dimension) if !tag.outer.contains(&dimension) => tag.outer.push(dimension),
                 Some(_) => return Err(cursor.error_at(at(offset), "a letter that was not used before")),
                 None => {
@@ -112,7 +111,7 @@ impl Tag {
         if tag.outer.len() > MAX_DIMENSIONS {
             return Err(cursor.error_at(start, "a oneDNN tag of at most 12 dimensions"));
         }
-        if alphabet == ABSTRACT && named.iter().zip(ABSTRACT.chars()).any(|(&used, expected)| used != expected) {
+        if alphabet == ABSTRACT && !ABSTRACT.starts_with(&named) {
             return Err(cursor.error_at(start, "an abstract tag that names its dimensions a, b, c.. without a gap"));
         }
 
@@ -123,15 +122,15 @@ impl Tag {
             let size = size.ok_or_else(|| cursor.error_at(at(offset), "a block size from 2 to 2^64 - 1"))?;
             let offset = letters_end.plus(rest.position());
             let letter = inner.get(rest.position()..).and_then(|text| text.chars().next());
-            let dimension = letter.and_then(|letter| named.iter().position(|&known| known == letter));
+            let dimension = letter.and_then(|letter| named.find(letter));
             let dimension =
                 dimension.ok_or_else(|| cursor.error_at(at(offset), "the small letter of a dimension of the tag"))?;
-            tag.blocks.push((size, dimension));
+            tag.blocks.push((dimension, size));
             let next = rest.position().plus(1);
             rest.move_to(next);
         }
         for (offset, (letter, &dimension)) in letters.chars().zip(&tag.outer).enumerate() {
-            let blocked = tag.blocks.iter().any(|&(_, block)| block == dimension);
+            let blocked = tag.blocks.iter().any(|&(block, _)| block == dimension);
             if letter.is_ascii_uppercase() != blocked {
                 let expected = if blocked {
                     "a capital, as this dimension has blocks"
@@ -164,7 +163,7 @@ impl Tag {
         let first_outer = placed.iter().rposition(|block| !block.is_whole_top).map_or(0, |last| last.plus(1));
         let (inner, tops) = placed.split_at_checked(first_outer).unwrap_or((&placed, &[]));
         let mut outer: SmallVec<[usize; 8]> = tops.iter().rev().map(|block| block.dimension).collect();
-        let blocks = inner.iter().rev().map(|block| (block.size, block.dimension)).collect();
+        let blocks = inner.iter().rev().map(|block| (block.dimension, block.size)).collect();
         for dimension in 0..rank {
             if !outer.contains(&dimension) {
                 let before =
@@ -182,21 +181,21 @@ impl Tag {
         let rank_of = |dimension: usize| self.outer.iter().position(|&outer| outer == dimension).unwrap_or(usize::MAX);
         let mut run_starts: SmallVec<[usize; 8]> = SmallVec::new();
         let mut previous = None;
-        for (index, &(_, dimension)) in self.blocks.iter().enumerate() {
+        for (index, &(dimension, _)) in self.blocks.iter().enumerate() {
             let rank = rank_of(dimension);
             if previous.is_none_or(|previous| rank <= previous) {
                 run_starts.push(index);
             }
             previous = Some(rank);
         }
-        let first = self.blocks.iter().map(|&(_, dimension)| rank_of(dimension)).min().unwrap_or(0);
+        let first = self.blocks.iter().map(|&(dimension, _)| rank_of(dimension)).min().unwrap_or(0);
         let mut tiles = Vec::with_capacity(run_starts.len());
         for start in run_starts {
             let following = self.blocks.get(start..).unwrap_or(&[]);
             let mut sizes = checked::Dims::new();
             for &dimension in self.outer.get(first..).unwrap_or(&[]) {
                 let mut total = 1;
-                for &(size, _) in following.iter().filter(|&&(_, block)| block == dimension) {
+                for &(_, size) in following.iter().filter(|&&(block, _)| block == dimension) {
                     total = checked::mul(total, size, "a oneDNN block")?;
                 }
                 sizes.push(total);
@@ -266,10 +265,10 @@ impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = |dimension: usize| ABSTRACT.chars().nth(dimension).unwrap_or('?');
         for &dimension in &self.outer {
-            let blocked = self.blocks.iter().any(|&(_, block)| block == dimension);
+            let blocked = self.blocks.iter().any(|&(block, _)| block == dimension);
             f.write_char(if blocked { letter(dimension).to_ascii_uppercase() } else { letter(dimension) })?;
         }
-        self.blocks.iter().try_for_each(|&(size, dimension)| write!(f, "{size}{}", letter(dimension)))
+        self.blocks.iter().try_for_each(|&(dimension, size)| write!(f, "{size}{}", letter(dimension)))
     }
 }
 

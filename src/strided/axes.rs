@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, OFFSET, exact};
 use crate::error::Error;
+use crate::short_sort::sort_by_key;
 
 /// The logical order of the letters engines use: groups, batch or output channels, channels or
 /// input channels, depth, height, width.
@@ -67,14 +68,14 @@ impl AxisOrder {
         if bytes.len() > Self::MAX_RANK {
             return Err(format!("it names more than {} axes", Self::MAX_RANK));
         }
-        let mut logical: SmallVec<[u8; 8]> = bytes.iter().copied().collect();
-        logical.sort_unstable();
+        let mut logical = bytes.to_vec();
+        sort_by_key(&mut logical, |&letter| letter);
         if let Some(&[twice, _]) = logical.windows(2).find(|pair| pair.first() == pair.last()) {
             return Err(format!("it names the axis {} twice", char::from(twice)));
         }
         if let Some(all) = logical.iter().map(|letter| LOGICAL.iter().position(|l| l == letter)).collect() {
             let mut places: SmallVec<[usize; 8]> = all;
-            places.sort_unstable();
+            sort_by_key(&mut places, |&place| place);
             logical = places.iter().filter_map(|&place| LOGICAL.get(place).copied()).collect();
         } else if logical.iter().zip(b'A'..).any(|(&letter, expected)| letter != expected) {
             return Err("its letters are neither among N C D H W (G O I for weights) nor a run a b c ...".into());

@@ -63,6 +63,8 @@ struct Term {
     axis: usize,
     stride: i128,
     bound: i128,
+    /// The terms after it.
+    rest: Tail,
 }
 
 /// Looks for two indices with the same offset, in at most `work` steps.
@@ -73,27 +75,25 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if size > 1 {
-            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1) });
+            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1), rest: Tail::default() });
         }
     }
     sort_by_key(&mut terms, |term| core::cmp::Reverse(term.stride));
-    // tails[k] sums up the terms from k on.
-    let mut tails: SmallVec<[Tail; 9]> = SmallVec::from_elem(Tail::default(), terms.len().plus(1));
     let mut tail = Tail::default();
     let mut quick = true;
-    for (term, slot) in terms.iter().zip(&mut tails).rev() {
+    for term in terms.iter_mut().rev() {
+        term.rest = tail;
         quick &= term.stride > tail.largest;
         tail = Tail {
             // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
             largest: tail.largest.plus(term.stride.times(term.bound)),
             gcd: gcd(term.stride, tail.gcd),
         };
-        *slot = tail;
     }
     if quick {
         return Overlap::No;
     }
-    let mut search = Search { terms: &terms, tails: &tails, left: work, chosen: SmallVec::new() };
+    let mut search = Search { terms: &terms, left: work, chosen: SmallVec::new() };
     match search.solve(0, 0) {
         Found::No => Overlap::No,
         Found::TooHard => Overlap::TooHard,
@@ -118,9 +118,8 @@ enum Found {
 /// Solves `sum(stride * d) = 0` for differences that are not all zero, largest stride first.
 struct Search<'a> {
     terms: &'a [Term],
-    tails: &'a [Tail],
     left: u64,
-    chosen: SmallVec<[i128; 8]>,
+    chosen: SmallVec<[i128; 16]>,
 }
 
 impl Search<'_> {
@@ -130,7 +129,7 @@ impl Search<'_> {
             let nontrivial = sum == 0 && self.chosen.iter().any(|&d| d != 0);
             return if nontrivial { Found::Yes } else { Found::No };
         };
-        let rest = self.tails.get(depth.plus(1)).copied().unwrap_or_default();
+        let rest = term.rest;
         let (low, high) = if term.stride == 0 {
             (0, 1)
         } else {

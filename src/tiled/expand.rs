@@ -1,7 +1,5 @@
 //! How many elements and bytes an array takes with its padding.
 
-use smallvec::SmallVec;
-
 use crate::checked::{self, Dims, Exact, PHYSICAL};
 use crate::error::Error;
 
@@ -95,7 +93,7 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     let (prefix, rest) = bounds.split_at_checked(untouched).unwrap_or((bounds, &[]));
     let touched = core::iter::repeat_n(1, missing).chain(rest.iter().copied());
 
-    let (mut counts, mut blocks) = (Dims::from_slice(prefix), SmallVec::<[u64; 4]>::new());
+    let (mut counts, mut blocks) = (Dims::from_slice(prefix), Dims::new());
     let mut joined = 1_u64;
     for (bound, entry) in touched.zip(entries) {
         joined = checked::mul(joined, bound, PHYSICAL)?;
@@ -105,7 +103,7 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
             joined = 1;
         }
     }
-    counts.extend(blocks);
+    counts.extend_from_slice(&blocks);
     Ok(counts)
 }
 

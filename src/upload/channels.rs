@@ -1,6 +1,7 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
 use crate::checked::Exact;
+use crate::short_sort::sort_by_key;
 use core::fmt;
 
 use smallvec::SmallVec;
@@ -72,12 +73,13 @@ impl fmt::Display for ChannelConflict {
 pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
     let bits = u128::from(desc.data_type().bits());
     let axes = desc.sizes().iter().zip(desc.strides()).enumerate();
-    let mut axes: SmallVec<[(u64, usize, u64); 8]> = axes
+    let mut axes: SmallVec<[(usize, u64, u64); 8]> = axes
         .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
-        .map(|(axis, (&size, &stride))| (stride, axis, size))
+        .map(|(axis, (&size, &stride))| (axis, size, stride))
         .collect();
-    axes.sort_unstable();
-    let &(stride, axis, rows) = axes.get(1)?;
+    // Stable: of equal strides the first axis comes first.
+    sort_by_key(&mut axes, |&(_, _, stride)| stride);
+    let &(axis, rows, stride) = axes.get(1)?;
     let pitch_bits = u128::from(stride).times(bits);
     let pitch = u64::try_from(pitch_bits.div_euclid(8)).ok().filter(|_| pitch_bits.is_multiple_of(8))?;
     let steps = pitch.div_euclid(CHANNEL_BYTES);

@@ -10,6 +10,7 @@
 )]
 
 use crate::checked::{Exact, gcd};
+use crate::dims::Dims;
 use alloc::vec;
 use alloc::vec::Vec;
 use smallvec::SmallVec;
@@ -94,7 +95,7 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
 
 fn tensor(part: UnitAxes, run: u128, unit: u128) -> Option<BufferTensorDesc> {
     let (first, last) = (part.start / unit, (part.start + run - 1) / unit);
-    let (mut sizes, mut strides): (SmallVec<[u64; 9]>, SmallVec<[u64; 9]>) = part.axes.into_iter().unzip();
+    let (mut sizes, mut strides): (Dims, Dims) = part.axes.into_iter().unzip();
     sizes.push(u64::try_from(last - first + 1).ok()?);
     strides.push(1);
     let units = BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).ok()?;

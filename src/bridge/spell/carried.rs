@@ -139,7 +139,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
 pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
-    ones.sort_unstable();
+    sort_by_key(&mut ones, |&dimension| dimension);
     let mut minor_to_major = Vec::with_capacity(order.len());
     // The lexicographically largest: of the two candidates always the later dimension.
     while let Some(next) = if ones.last() > live.last() { ones.pop() } else { live.pop() } {
@@ -154,7 +154,7 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
 fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
-    ones.sort_unstable();
+    sort_by_key(&mut ones, |&dimension| dimension);
     if operand.rank() == 0 {
         ones.reverse();
         return Some(ones);

@@ -5,6 +5,7 @@
 //! Of the tiles before it, all are tried, up to a number of steps.
 
 use crate::checked::{Exact, next_index};
+use crate::dims::Dims;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -128,7 +129,7 @@ fn permutations(of: &[Position]) -> Vec<Vec<Position>> {
 }
 
 /// The entries of some tiles.
-type TileLevels = Vec<SmallVec<[u64; 4]>>;
+type TileLevels = Vec<Dims>;
 
 struct Search<'a> {
     /// How many values each digit takes, in the order of memory.
@@ -197,9 +198,9 @@ impl Search<'_> {
 
     /// The tile that moves the digits from `place` on, if everything is in the order of memory then. Without
     /// digits to move, it has no entries.
-    fn last_tile(&self, positions: &[Position], place: usize) -> Option<SmallVec<[u64; 4]>> {
+    fn last_tile(&self, positions: &[Position], place: usize) -> Option<Dims> {
         let (mut next, mut next_moved) = (0, place);
-        let mut tile: SmallVec<[u64; 4]> = SmallVec::new();
+        let mut tile: Dims = Dims::new();
         for position in positions {
             let (stay, moved) = position.split_at(place);
             for (digits, next) in [(stay, &mut next), (moved, &mut next_moved)] {
@@ -222,15 +223,10 @@ impl Search<'_> {
     }
 
     /// The tile that moves `moved` digits of the positions from `first` on, and the shape after it.
-    fn apply(
-        &self,
-        positions: &[Position],
-        first: usize,
-        moved: &[usize],
-    ) -> Option<(SmallVec<[u64; 4]>, Vec<Position>)> {
+    fn apply(&self, positions: &[Position], first: usize, moved: &[usize]) -> Option<(Dims, Vec<Position>)> {
         let (stay, cut) = positions.split_at_checked(first)?;
         let mut shape = stay.to_vec();
-        let (mut tile, mut places) = (SmallVec::new(), Vec::with_capacity(cut.len()));
+        let (mut tile, mut places) = (Dims::new(), Vec::with_capacity(cut.len()));
         for (position, moved) in cut.iter().zip(moved) {
             let (high, low) = position.digits.split_at_checked(position.digits.len().checked_sub(*moved)?)?;
             let entry = self.product(low)?;

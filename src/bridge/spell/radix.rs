@@ -90,7 +90,7 @@ fn apply(
     let stays = |&(digit, size): &Entry| digit.is_none_or(|digit| choose(digit, size).2.is_none());
     let prefix = entries.iter().take_while(|entry| stays(entry)).count();
     let touched = entries.split_off(prefix);
-    let mut tile: SmallVec<[TileSize; 8]> = SmallVec::new();
+    let mut tile: SmallVec<[TileSize; 3]> = SmallVec::new();
     let mut places = Vec::new();
     let last = touched.len().saturating_sub(1);
     for (position, (digit, size)) in touched.into_iter().enumerate() {
