@@ -102,6 +102,12 @@ pub fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
+/// A product of two numbers of 64 bits, which 128 bits always hold.
+#[inline]
+pub(crate) fn wide_product(a: u64, b: impl Into<u64>) -> u128 {
+    u128::from(a).wrapping_mul(b.into().into())
+}
+
 /// The greatest common divisor; of a number and 0 the number. It has the sign of one of them.
 pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
     while !b.is_zero() {
@@ -180,6 +186,5 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
-    let total = u128::from(elements).checked_mul(u128::from(bits)).ok_or_else(|| overflow(BYTES, 64))?;
-    narrow(total.div_ceil(8), BYTES)
+    narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }

@@ -4,7 +4,7 @@ use alloc::format;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Exact, PHYSICAL};
+use crate::checked::{self, PHYSICAL, wide_product};
 use crate::error::Error;
 use crate::map::{IndexMap, TileEntries, ToIndexMap};
 use crate::strided::BufferTensorDesc;
@@ -16,7 +16,7 @@ impl ToIndexMap for BufferTensorDesc {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         let bits = self.data_type().bits();
         let physical = if self.total_tensor_size_in_bytes() > self.min_size_in_bytes() {
-            let total = u128::from(self.total_tensor_size_in_bytes()).times(8);
+            let total = wide_product(self.total_tensor_size_in_bytes(), 8_u64);
             checked::narrow(total.div_euclid(bits.into()), PHYSICAL)?
         } else {
             self.span_elements()

@@ -1,6 +1,6 @@
 //! How an offset is calculated, in words.
 
-use crate::checked::{self, Exact};
+use crate::checked::{self, Exact, wide_product};
 use crate::error::Error;
 use crate::map::{Chain, Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::tiled::{ArrayShape, TileSize};
@@ -39,7 +39,7 @@ impl AnyLayout {
             AnyLayout::Tiled(shape) if map.class() == LayoutClass::Irreducible => level_steps(shape, index),
             _ => digit_steps(&map, index),
         };
-        let bits = u128::from(offset).times(map.element_bits().into());
+        let bits = wide_product(offset, map.element_bits());
         let (byte, bit) = (bits.div_euclid(8), bits.rem_euclid(8));
         let place = if bit == 0 { format!("byte {byte}") } else { format!("bit {bit} of byte {byte}") };
         steps.push(format!("element {offset} of the buffer, at {place}"));

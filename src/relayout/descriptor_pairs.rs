@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, OFFSET};
+use crate::checked::{self, OFFSET, wide_product};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
@@ -162,7 +162,7 @@ impl Pairs {
             return self.each_step(&copy, at);
         }
         for stride in [|axis: &Axis| axis.1, |axis: &Axis| axis.2] {
-            let reach = |axis: &Axis| u128::from(axis.0.saturating_sub(1)).saturating_mul(stride(axis).into());
+            let reach = |axis: &Axis| wide_product(axis.0.saturating_sub(1), stride(axis));
             let span = axes.iter().map(reach).fold(1, u128::saturating_add);
             // A repeated axis spans nothing, but its size is limited all the same.
             let far = |&at: &usize| axes.get(at).map(|axis| reach(axis).max(axis.0.into()));

@@ -182,7 +182,7 @@ impl Relayout {
         let aligned = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(align_bits));
         let mut bounds = vec![range.start];
         for piece in 1..pieces {
-            let share = u128::from(total).saturating_mul(piece.into()).checked_div(pieces.into());
+            let share = checked::wide_product(total, piece).checked_div(pieces.into());
             let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
             // The nearest multiple of the largest stride that has one near enough.
             let near = steps.iter().find_map(|&step| {
@@ -335,6 +335,6 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
     let (Some(first), Some(last)) = (spans().map(|span| span.start).min(), spans().map(|span| span.end).max()) else {
         return Ok(0..0);
     };
-    let first = u128::from(first).saturating_mul(bits.into()).div_euclid(8);
+    let first = checked::wide_product(first, bits).div_euclid(8);
     Ok(checked::narrow(first, checked::BYTES)?..checked::narrow(checked::bytes_for(last, bits)?, checked::BYTES)?)
 }

@@ -119,7 +119,8 @@ impl BufferTensorDesc {
             return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
         }
         let elements = if empty { 0 } else { next };
-        Self::whole(data_type, axes, Extent { elements, span: elements }, false)
+        checked_end(data_type, 0, elements)?;
+        Ok(Self::whole(data_type, axes, Extent { elements, span: elements }, false))
     }
 
     #[inline]
@@ -130,17 +131,19 @@ impl BufferTensorDesc {
         explicit_strides: bool,
     ) -> Result<Self, Error> {
         let extent = extent(sizes, strides)?;
-        Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides)
+        checked_end(data_type, 0, extent.span)?;
+        Ok(Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides))
     }
 
-    /// A tensor that has its buffer to itself. The extent must be that of the axes.
+    /// A tensor that has its buffer to itself. The extent must be that of the axes, and its end be checked:
+    /// with nothing left that can fail, the axes are written where the descriptor is.
     #[inline]
-    fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Result<Self, Error> {
-        Ok(BufferTensorDesc {
+    fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Self {
+        BufferTensorDesc {
             axes,
             base_offset: 0,
             elements: extent.elements,
-            span_elements: checked_end(data_type, 0, extent.span)?,
+            span_elements: extent.span,
             larger_total: 0,
             base_offset_alignment: 0,
             data_type,
@@ -148,7 +151,7 @@ impl BufferTensorDesc {
             explicit_strides,
             sliced: false,
         }
-        .checked())
+        .checked()
     }
 
     /// Another descriptor of the same buffer, which must not reach past the end of this one: flags, alignment

@@ -3,7 +3,7 @@
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd};
+use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
@@ -69,11 +69,11 @@ impl BindingPieces {
 
     fn piece(&self, indices: Range<u64>) -> Result<BindingPiece, Error> {
         let part = self.desc.slice_axis(self.axis, indices.clone())?;
-        let bits = u128::from(part.data_type().bits());
-        let first: u64 = checked::narrow(u128::from(part.base_offset()).times(bits).div_euclid(8), BYTES)?;
+        let bits = part.data_type().bits();
+        let first: u64 = checked::narrow(wide_product(part.base_offset(), bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
         // What is left in front of the first element is a whole number of elements: the alignment is one.
-        let skipped = u128::from(start).times(8).divided_by(bits);
+        let skipped = wide_product(start, 8_u64).divided_by(bits.into());
         let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
         let desc = part.with_base_offset(base)?;
         let exact = checked::bytes_for(desc.span_elements(), desc.data_type().bits())?;
@@ -152,11 +152,11 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     if desc.element_count() == 0 {
         return Ok(BindingPieces { step: 1, next: size, ..whole });
     }
-    let bits = u128::from(desc.data_type().bits());
+    let bits = desc.data_type().bits();
     let row = desc.slice_axis(axis, 0..1)?;
-    let row_bits = u128::from(row.span_elements().minus(row.base_offset())).times(bits);
-    let (stride_bits, align_bits) = (u128::from(stride).times(bits), u128::from(alignment).times(8));
-    let base_bits = u128::from(desc.base_offset()).times(bits);
+    let row_bits = wide_product(row.span_elements().minus(row.base_offset()), bits);
+    let (stride_bits, align_bits) = (wide_product(stride, bits), wide_product(alignment, 8_u64));
+    let base_bits = wide_product(desc.base_offset(), bits);
     // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
     let (unit, lead) = if limits.base_offset_in_binding {
         let rest = base_bits.modulo(align_bits.max(1));
@@ -172,7 +172,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
         (1, align_bits.saturating_sub(step).plus(rest))
     };
     let max = limits.max_binding.minus(limits.max_binding.modulo(size_multiple.max(1)));
-    let room = u128::from(max).times(8);
+    let room = wide_product(max, 8_u64);
     if fits_whole(desc, alignment, room) {
         return Ok(whole);
     }
@@ -190,9 +190,9 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
 
 /// Does the whole tensor fit one binding that begins aligned?
 fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
-    let bits = u128::from(desc.data_type().bits());
-    let align_bits = u128::from(alignment).times(8);
-    let lead = u128::from(desc.base_offset()).times(bits).modulo(align_bits.max(1));
-    let span = u128::from(desc.span_elements().minus(desc.base_offset())).times(bits);
+    let bits = desc.data_type().bits();
+    let align_bits = wide_product(alignment, 8_u64);
+    let lead = wide_product(desc.base_offset(), bits).modulo(align_bits.max(1));
+    let span = wide_product(desc.span_elements().minus(desc.base_offset()), bits);
     lead.plus(span) <= room
 }

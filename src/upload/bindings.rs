@@ -1,6 +1,6 @@
 //! `validate_bindings`: the tensors of one dispatch, held against each other as well.
 
-use crate::checked::{Exact, exact};
+use crate::checked::{exact, wide_product};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -148,7 +148,7 @@ impl Pair<'_> {
         match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
             Overlap::No => None,
             Overlap::Yes { offset, .. } => {
-                let bits = u128::from(offset).times(earlier.desc.data_type().bits().into());
+                let bits = wide_product(offset, earlier.desc.data_type().bits());
                 let byte =
                     exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(earlier.buffer.offset);
                 Some(Error::BindingConflict { first, second, byte: Some(byte) })

@@ -1,6 +1,6 @@
 //! `channel_conflict`: rows that fall on few of a GPU's memory channels.
 
-use crate::checked::Exact;
+use crate::checked::wide_product;
 use crate::short_sort::sort_by_key;
 use core::fmt;
 
@@ -71,7 +71,6 @@ impl fmt::Display for ChannelConflict {
 /// ```
 #[must_use]
 pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
-    let bits = u128::from(desc.data_type().bits());
     let axes = desc.sizes().iter().zip(desc.strides()).enumerate();
     let mut axes: SmallVec<[(usize, u64, u64); 8]> = axes
         .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
@@ -80,7 +79,7 @@ pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
     // Stable: of equal strides the first axis comes first.
     sort_by_key(&mut axes, |&(_, _, stride)| stride);
     let &(axis, rows, stride) = axes.get(1)?;
-    let pitch_bits = u128::from(stride).times(bits);
+    let pitch_bits = wide_product(stride, desc.data_type().bits());
     let pitch = u64::try_from(pitch_bits.div_euclid(8)).ok().filter(|_| pitch_bits.is_multiple_of(8))?;
     let steps = pitch.div_euclid(CHANNEL_BYTES);
     if rows <= CHANNELS || steps == 0 || !pitch.is_multiple_of(CHANNEL_BYTES) {

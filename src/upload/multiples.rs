@@ -17,5 +17,5 @@ pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
 
 /// The byte that a bit is in.
 pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
-    checked::narrow(u128::from(element).times(bits.into()).div_euclid(8), BYTES)
+    checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
 }

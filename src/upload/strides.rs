@@ -1,6 +1,6 @@
 //! The rules of devices that are given strides, and boxes.
 
-use crate::checked::Exact;
+use crate::checked::{Exact, wide_product};
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 use alloc::vec;
@@ -12,8 +12,7 @@ use super::tensor::Tensor;
 /// Every stride against every rule, and the size of the last axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
-    let bits_of = |elements: u64| u128::from(elements).times(bits.into());
-    let in_elements = |bytes: u64| bits_to(u128::from(bytes).times(8).checked_div(bits.into()));
+    let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
     let last = sizes.len().saturating_sub(1);
@@ -32,7 +31,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limit
             continue;
         }
         // Strides of any number of elements need not be whole bytes.
-        if multiple > 1 && !bits_of(stride).is_multiple_of(u128::from(multiple).times(8)) {
+        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
             errors.push(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
         }
         let next = axis.plus(1);
@@ -46,7 +45,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limit
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
-        let extent = bits_of(stride).saturating_mul(size.into()).div_ceil(8);
+        let extent = wide_product(stride, bits).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
             errors.push(DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
         }
@@ -90,13 +89,13 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
     let mut errors = Vec::new();
     for (axis, &size) in sizes.iter().enumerate() {
         let is_row = axis.plus(1) == rank;
-        let widest = bits_to(u128::from(rules.max_row).times(8).checked_div(bits.into()));
+        let widest = bits_to(wide_product(rules.max_row, 8_u64).checked_div(bits.into()));
         let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
         if size == 0 || size > max {
             errors.push(DeviceRule::BoxLimit.at(axis, size, max));
         }
-        let row = u128::from(size).times(bits.into());
-        if is_row && !row.is_multiple_of(u128::from(rules.row_multiple.max(1)).times(8)) {
+        let row = wide_product(size, bits);
+        if is_row && !row.is_multiple_of(wide_product(rules.row_multiple.max(1), 8_u64)) {
             errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
         }
     }

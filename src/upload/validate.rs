@@ -97,7 +97,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
-        let used = u128::from(tensor.element_count()).times(tensor.element_bits().into());
+        let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
         report.gap_bits = report.exact_bits.minus(used);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
@@ -234,7 +234,7 @@ fn check_binding(
         data_type: tensor.data_type(),
         element_count: tensor.element_count(),
         span_elements: region.elements,
-        exact_bits: u128::from(region.elements).times(u128::from(bits)),
+        exact_bits: checked::wide_product(region.elements, bits),
         exact_bytes,
         rounded_bytes,
         total_bytes,
@@ -266,7 +266,7 @@ impl Region {
     fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
-        if !u128::from(base).times(bits.into()).is_multiple_of(8) {
+        if !checked::wide_product(base, bits).is_multiple_of(8) {
             errors.push(DeviceRule::OffsetInsideByte.in_bits(None, base, 0, bits));
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);

@@ -46,6 +46,7 @@ pub use model::Model;
 pub use new_header::Header;
 pub use tensor::Tensor;
 
+use crate::checked::wide_product;
 use crate::element::Naming;
 use crate::error::{Error, ModelFault};
 use crate::map::{IndexMap, ToIndexMap};
@@ -72,10 +73,9 @@ fn layout_key(tensor: &str) -> String {
 fn is_plain(map: &IndexMap) -> bool {
     let data_type = map.data_type();
     let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());
-    let bits = u128::from(map.element_count()).checked_mul(data_type.bits().into());
     data_type.name_in(Naming::Safetensors).is_some()
         && map.element_bits() == data_type.bits()
-        && bits == u128::from(map.physical_size_in_bytes()).checked_mul(8)
+        && wide_product(map.element_count(), data_type.bits()) == wide_product(map.physical_size_in_bytes(), 8_u64)
         && packed.is_ok_and(|packed| packed == *map)
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::checked::wide_product;
 use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
 
 use super::clip::{self, Room, Spanned};
@@ -87,7 +88,7 @@ fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
 
 /// Does the buffer have places without an element, or bits after the last?
 pub(crate) fn has_padding(map: &IndexMap) -> bool {
-    let bits = u128::from(map.physical_elements()).saturating_mul(map.element_bits().into());
+    let bits = wide_product(map.physical_elements(), map.element_bits());
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 

@@ -1,6 +1,6 @@
 //! Vector loads.
 
-use crate::checked::{self, BYTES, Exact};
+use crate::checked::{self, BYTES, wide_product};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
@@ -10,7 +10,7 @@ impl BufferTensorDesc {
     pub(crate) fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
         let bits = self.data_type().bits();
-        let base_bits = u128::from(self.base_offset()).times(bits.into());
+        let base_bits = wide_product(self.base_offset(), bits);
         let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
         let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
         if least < bits.div_ceil(8) { 0 } else { least }

@@ -26,12 +26,10 @@ impl BufferTensorDesc {
             return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
         }
         check_distinct("the order of axes", axes)?;
-        let mut list = AxisList::EMPTY;
-        for &axis in axes {
-            let (size, stride) = self.axis(axis)?;
-            list.push(size, stride);
+        if let Some(&axis) = axes.iter().find(|&&axis| axis >= self.rank()) {
+            return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
         }
-        Ok(self.with_axes(list))
+        Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
     }
 
     /// The same elements with two axes exchanged.
