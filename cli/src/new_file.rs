@@ -150,43 +150,4 @@ fn unwritable(path: &Path, error: &io::Error) -> Stop {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::mapped_file::InputFile;
-
-    use super::*;
-
-    /// What the SAFETY arguments of mapped_file.rs rest on.
-    #[test]
-    fn a_new_file_changes_no_byte_of_a_mapped_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = folder.path().join("model");
-        fs::write(&target, b"old").unwrap();
-        // Another program is writing the same file.
-        let mut other = NewFile::create(&target).unwrap();
-        other.append(b"other").unwrap();
-        let other = other.close().unwrap();
-        let maps = [target.as_path(), other.path()].map(|path| InputFile::open(path).unwrap().map().unwrap());
-        let mut new = NewFile::create(&target).unwrap();
-        new.reserve(1 << 20).unwrap();
-        new.append(&[7; 1 << 20]).unwrap();
-        let written = new.close().unwrap();
-        assert_eq!(fs::metadata(written.path()).unwrap().len(), 1 << 20);
-        assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
-        // Windows replaces no file that is mapped.
-        let maps = (!cfg!(windows)).then_some(maps);
-        written.finish().unwrap();
-        if let Some(maps) = maps {
-            assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
-        }
-        assert_eq!(fs::read(&target).unwrap(), [7; 1 << 20]);
-    }
-
-    #[test]
-    fn a_file_that_is_not_finished_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = folder.path().join("model");
-        drop(NewFile::create(&target).unwrap());
-        drop(NewFile::create(&target).unwrap().close().unwrap());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-}
+mod tests;
