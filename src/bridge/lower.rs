@@ -167,16 +167,11 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
     let (mut sizes, mut strides, mut dims) = (Dims::new(), Dims::new(), Vec::new());
     for (dim, &size) in map.sizes().iter().enumerate() {
         let component = map.components().iter().find(|component| component.dims() == [dim]);
-        let mut extent = size;
-        for digit in component.map_or(&[][..], |component| component.chain.digits()) {
-            sizes.push(extent.div_ceil(digit.divisor.get()));
-            strides.push(digit.stride);
-            dims.push(dim);
-            extent = digit.divisor.get();
-        }
-        if component.is_none() {
-            sizes.push(size);
-            strides.push(0);
+        let digits = component.into_iter().flat_map(Component::counted_digits);
+        let digits = digits.map(|(digit, count)| (count, digit.stride));
+        for (count, stride) in digits.chain(component.is_none().then_some((size, 0))) {
+            sizes.push(count);
+            strides.push(stride);
             dims.push(dim);
         }
     }

@@ -13,7 +13,7 @@
 use crate::checked;
 use crate::error::Error;
 
-use super::digits::{Chain, Digit};
+use super::digits::{Chain, Digit, below};
 
 /// How many steps a comparison of two layouts takes before it gives up.
 ///
@@ -89,12 +89,6 @@ impl Search {
         let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
         Ok(found.map(|number| to_edge + number))
     }
-}
-
-/// The digits whose divisor is below `extent`: the others are always zero.
-fn below(digits: &[Digit], extent: u64) -> &[Digit] {
-    let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
-    digits.get(place..).unwrap_or(&[])
 }
 
 #[cfg(test)]

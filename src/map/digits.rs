@@ -210,6 +210,12 @@ pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     most.max(above)
 }
 
+/// The digits whose divisor is below `extent`: the others are always zero.
+pub(super) fn below(digits: &[Digit], extent: u64) -> &[Digit] {
+    let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
+    digits.get(place..).unwrap_or(&[])
+}
+
 impl core::fmt::Debug for Chain {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(&self.0).finish()

@@ -11,7 +11,7 @@ use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
-use super::levels::unfuse;
+use super::levels::unfuse_into;
 
 impl IndexMap {
     /// Do both maps put every index at the same offset? Only sizes and offsets count:
@@ -113,14 +113,8 @@ impl IndexMap {
 
     /// The index whose dimensions `dims` form `number`; the others are 0.
     fn at(&self, dims: &[usize], bounds: &[u64], number: u64) -> Vec<u64> {
-        let mut parts = Dims::new();
-        unfuse(number, bounds, &mut parts);
         let mut index = vec![0; self.sizes.len()];
-        for (&dim, &part) in dims.iter().zip(&parts) {
-            if let Some(slot) = index.get_mut(dim) {
-                *slot = part;
-            }
-        }
+        unfuse_into(&mut index, dims, bounds, number);
         index
     }
 

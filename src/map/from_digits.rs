@@ -67,18 +67,7 @@ impl IndexMap {
             components.clear();
         }
         let physical_elements = if empty { 0 } else { checked::add(last, 1, OFFSET)? };
-        checked::bytes_for(physical_elements, element_bits)?;
-        Ok(IndexMap {
-            data_type,
-            element_bits,
-            sizes,
-            base: 0,
-            components,
-            levels: None,
-            physical_elements,
-            sliced: false,
-        }
-        .checked())
+        IndexMap::whole((data_type, element_bits), sizes, components, None, physical_elements)
     }
 
     /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as
@@ -93,11 +82,8 @@ impl IndexMap {
             if !component.chain.is_exact() {
                 return None;
             }
-            let mut above = component.extent;
-            for digit in component.chain.digits() {
-                dimensions.get_mut(*dim)?.push((above.div_ceil(digit.divisor.get()), digit.stride));
-                above = digit.divisor.get();
-            }
+            *dimensions.get_mut(*dim)? =
+                component.counted_digits().map(|(digit, count)| (count, digit.stride)).collect();
         }
         Some(dimensions)
     }

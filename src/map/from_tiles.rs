@@ -26,7 +26,6 @@ impl IndexMap {
         let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
         let levels = TileLevels::new(order, physical, tiles)?;
         let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
-        checked::bytes_for(physical_elements, element_bits)?;
         let (components, levels) = if levels.elements == 0 {
             (Vec::new(), None)
         } else {
@@ -35,10 +34,6 @@ impl IndexMap {
                 None => (Vec::new(), Some(Box::new(levels.without_idle_tiles()))),
             }
         };
-        let sizes = Dims::from_slice(sizes);
-        let base = 0;
-        let map =
-            IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, sliced: false };
-        Ok(map.checked())
+        IndexMap::whole((data_type, element_bits), Dims::from_slice(sizes), components, levels, physical_elements)
     }
 }

@@ -10,7 +10,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
-use super::digits::Chain;
+use super::digits::{Chain, Digit};
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 use super::storage_rule::StorageRule;
@@ -36,6 +36,16 @@ pub struct Component {
 }
 
 impl Component {
+    /// Its digits, the largest divisor first, each with the number of its values.
+    pub(crate) fn counted_digits(&self) -> impl Iterator<Item = (Digit, u64)> + '_ {
+        let mut above = self.extent;
+        self.chain.digits().iter().map(move |&digit| {
+            let count = above.div_ceil(digit.divisor.get());
+            above = digit.divisor.get();
+            (digit, count)
+        })
+    }
+
     /// The dimensions, major to minor: one, unless `*` joined several that do not separate again.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
@@ -151,20 +161,22 @@ impl IndexMap {
                 components.push(Component { dims, extent, chain: Chain::strided(stride, extent) });
             }
         }
-        checked::bytes_for(physical_elements, element_bits)?;
-        let base = if empty { 0 } else { base };
         let sizes = Dims::from_slice(sizes);
-        Ok(IndexMap {
-            data_type,
-            element_bits,
-            sizes,
-            base,
-            components,
-            levels: None,
-            physical_elements,
-            sliced: false,
-        }
-        .checked())
+        let map = Self::whole((data_type, element_bits), sizes, components, None, physical_elements)?;
+        Ok(IndexMap { base: if empty { 0 } else { base }, ..map }.checked())
+    }
+
+    /// The map of a tensor that begins with its buffer and has it to itself.
+    pub(super) fn whole(
+        (data_type, element_bits): (DataType, u32),
+        sizes: Dims,
+        components: Vec<Component>,
+        levels: Option<Box<TileLevels>>,
+        physical_elements: u64,
+    ) -> Result<IndexMap, Error> {
+        checked::bytes_for(physical_elements, element_bits)?;
+        let (base, sliced) = (0, false);
+        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, sliced }.checked())
     }
 
     /// The type of an element.

@@ -37,11 +37,7 @@ impl IndexMap {
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
     let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
     for component in components {
-        let mut extent = component.extent;
-        for digit in component.chain.digits() {
-            digits.push((digit.stride, extent.div_ceil(digit.divisor.get())));
-            extent = digit.divisor.get();
-        }
+        digits.extend(component.counted_digits().map(|(digit, count)| (digit.stride, count)));
     }
     sort_by_key(&mut digits, |&digit| digit);
     let mut largest = 0_u64;

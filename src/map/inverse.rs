@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::short_sort::sort_by_key;
 
 use super::index_map::{Component, IndexMap};
-use super::levels::unfuse;
+use super::levels::unfuse_into;
 
 /// How many search steps [`IndexMap::inverse`] spends before it gives up. Layouts whose strides nest
 /// (all tiled ones, and all strided ones without overlap between axes) need one or two a digit.
@@ -48,13 +48,7 @@ impl IndexMap {
         let mut index: Dims = Dims::from_elem(0, self.sizes.len());
         for (component, &number) in self.components.iter().zip(&search.numbers) {
             let bounds: Dims = component.dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
-            let mut parts = Dims::new();
-            unfuse(number, &bounds, &mut parts);
-            for (&dim, &part) in component.dims.iter().zip(&parts) {
-                if let Some(slot) = index.get_mut(dim) {
-                    *slot = part;
-                }
-            }
+            unfuse_into(&mut index, &component.dims, &bounds, number);
         }
         Ok(Some(index))
     }
@@ -85,20 +79,14 @@ impl<'a> Search<'a> {
     fn new(components: &'a [Component], target: u64) -> Search<'a> {
         let mut unknowns: SmallVec<[Unknown; 12]> = SmallVec::new();
         for (place, component) in components.iter().enumerate() {
-            let mut extent = component.extent;
-            for digit in component.chain.digits() {
-                let most = extent.minus(1).divided_by(digit.divisor.get());
-                if digit.stride > 0 {
-                    unknowns.push(Unknown {
-                        component: place,
-                        divisor: digit.divisor.get(),
-                        stride: digit.stride,
-                        most,
-                        below: 0,
-                    });
-                }
-                extent = digit.divisor.get();
-            }
+            let moving = component.counted_digits().filter(|(digit, _)| digit.stride > 0);
+            unknowns.extend(moving.map(|(digit, count)| Unknown {
+                component: place,
+                divisor: digit.divisor.get(),
+                stride: digit.stride,
+                most: count.minus(1),
+                below: 0,
+            }));
         }
         sort_by_key(&mut unknowns, |unknown| core::cmp::Reverse(unknown.stride));
         let mut sum = 0_u64;

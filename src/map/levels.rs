@@ -197,6 +197,12 @@ impl TileLevels {
     }
 }
 
+/// How many values a joined number takes, counted to its largest; the product of the bounds was checked.
+pub(super) fn joined_range(bounds: &[u64], ranges: &[u64]) -> u64 {
+    let both = bounds.iter().zip(ranges);
+    both.fold(0, |number: u64, (&bound, &range)| number.times(bound).plus(range.saturating_sub(1))).plus(1)
+}
+
 fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
     let mut groups = SmallVec::new();
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
@@ -206,8 +212,7 @@ fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec
         if let Some(tile) = entry {
             let (bounds, ranges) = (core::mem::take(&mut joined), core::mem::take(&mut taken));
             let bound = checked::product(&bounds, PHYSICAL)?;
-            let last: SmallVec<[u64; 2]> = ranges.iter().map(|range| range.saturating_sub(1)).collect();
-            let range = if bound == 0 { 0 } else { fuse(last.iter(), &bounds).plus(1) };
+            let range = if bound == 0 { 0 } else { joined_range(&bounds, &ranges) };
             groups.push(TileGroup { bounds, bound, ranges, range, tile });
         }
     }
@@ -221,7 +226,7 @@ pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> 
 }
 
 /// Appends the indices that form a row-major number.
-pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
+fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
     for &bound in bounds.iter().rev() {
         index.push(number.modulo(bound));
@@ -229,5 +234,15 @@ pub(super) fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
     }
     if let Some(added) = index.get_mut(start..) {
         added.reverse();
+    }
+}
+
+/// Takes a number apart into the places of `dims` in an index.
+pub(super) fn unfuse_into(index: &mut [u64], dims: &[usize], bounds: &[u64], mut number: u64) {
+    for (&dim, &bound) in dims.iter().zip(bounds).rev() {
+        if let Some(slot) = index.get_mut(dim) {
+            *slot = number.modulo(bound);
+        }
+        number = number.divided_by(bound);
     }
 }

@@ -60,12 +60,9 @@ impl MixedRadix {
             {
                 continue;
             }
-            let mut above = component.extent;
-            for digit in digits {
-                let largest = above.checked_sub(1)?.checked_div(digit.divisor.get())?;
-                all.push((digit.stride, largest, numbers.len(), digit.divisor.get()));
-                above = digit.divisor.get();
-            }
+            let number = numbers.len();
+            let places = component.counted_digits();
+            all.extend(places.map(|(digit, count)| (digit.stride, count.minus(1), number, digit.divisor.get())));
             numbers.push(Number { extent: component.extent, digits: SmallVec::new() });
         }
         sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));

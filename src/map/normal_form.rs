@@ -5,7 +5,7 @@
 //! number that `*` had joined is cut again where its chain allows it. Where it does not, the dimensions
 //! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
 
-use crate::checked::Exact;
+use crate::checked::{Exact, element_count};
 use crate::short_sort::sort_by;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::digits::{Chain, Digit};
 use super::index_map::Component;
-use super::levels::{TileGroup, TileLevels};
+use super::levels::{TileGroup, TileLevels, joined_range};
 
 /// The components of a layout, or `None` if it is Irreducible. The sizes must not be 0.
 pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
@@ -107,7 +107,7 @@ impl Replay<'_> {
             let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
             dims.push(*self.levels.order.get(axis)?);
         }
-        self.fused.push(Component { dims, extent: product(joined.bounds), chain });
+        self.fused.push(Component { dims, extent: element_count(joined.bounds), chain });
         Some(())
     }
 }
@@ -142,7 +142,7 @@ impl<'a> Joined<'a> {
             if major.range() == 1 {
                 return Some((major, minor, Chain::default(), chain.clone()));
             }
-            let (high, low) = chain.cut(NonZeroU64::new(product(minor.bounds))?)?;
+            let (high, low) = chain.cut(NonZeroU64::new(element_count(minor.bounds))?)?;
             let high = Chain::normalised(high.into_iter(), major.range());
             Some((major, minor, high, Chain::normalised(low.into_iter(), minor.range())))
         })
@@ -150,17 +150,8 @@ impl<'a> Joined<'a> {
 
     /// How many values the number takes, counted to its largest.
     fn range(self) -> u64 {
-        let last = self.bounds.iter().zip(self.ranges).fold(0, |number: u64, (&bound, &range)| {
-            // Cannot saturate: below the product of the bounds.
-            number.times(bound).plus(range.saturating_sub(1))
-        });
-        last.plus(1)
+        joined_range(self.bounds, self.ranges)
     }
-}
-
-/// The product of bounds that `TileLevels` has multiplied before.
-fn product(bounds: &[u64]) -> u64 {
-    bounds.iter().fold(1, |product: u64, &bound| product.times(bound))
 }
 
 #[cfg(test)]

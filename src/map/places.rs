@@ -1,10 +1,10 @@
 //! The digits of a map as places of its offsets.
 
-use crate::checked::Exact;
 use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::digits::Digit;
 use super::index_map::IndexMap;
 
 /// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
@@ -57,14 +57,12 @@ impl IndexMap {
     pub fn digit_places(&self) -> Vec<DigitPlace> {
         let mut places = Vec::new();
         for (component, part) in self.components().iter().enumerate() {
-            let mut above = part.extent;
-            for digit in part.chain.digits() {
-                // In normal form every divisor is below the extent, and below the divisor before it.
-                let last = above.minus(1).divided_by(digit.divisor.get());
-                let count = last.plus(1);
-                places.push(DigitPlace { stride: digit.stride, count, component, divisor: digit.divisor.get() });
-                above = digit.divisor.get();
-            }
+            places.extend(part.counted_digits().map(|(Digit { divisor, stride }, count)| DigitPlace {
+                stride,
+                count,
+                component,
+                divisor: divisor.get(),
+            }));
         }
         sort_by_key(&mut places, |place| Reverse(place.stride));
         places

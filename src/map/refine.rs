@@ -14,7 +14,7 @@ use crate::checked::{self, Exact, count};
 use alloc::vec::Vec;
 use smallvec::{SmallVec, smallvec};
 
-use super::digits::{Chain, Digit, evaluate};
+use super::digits::{Chain, Digit, below, evaluate};
 
 /// The most entries a table may have. A copy that needs more goes through a packed buffer instead,
 /// where no table is needed.
@@ -64,6 +64,21 @@ pub enum Loop {
 }
 
 impl Loop {
+    /// The same loop with other strides, or other offsets in its table; `None` where one of them is.
+    pub(crate) fn with_sides(&self, other: impl Fn((u64, u64)) -> Option<(u64, u64)>) -> Option<Loop> {
+        Some(match *self {
+            Loop::Strided { extent, source, destination } => {
+                let (source, destination) = other((source, destination))?;
+                Loop::Strided { extent, source, destination }
+            }
+            Loop::Reversed { extent, source, destination } => {
+                let (source, destination) = other((source, destination))?;
+                Loop::Reversed { extent, source, destination }
+            }
+            Loop::Table(ref entries) => Loop::Table(entries.iter().map(|&entry| other(entry)).collect::<Option<_>>()?),
+        })
+    }
+
     /// How many steps the loop takes.
     #[must_use]
     pub fn extent(&self) -> u64 {
@@ -145,12 +160,6 @@ fn refine_inside(
     }
     refine_inside(boundary, source, destination, inside, segments)?;
     last.map_or(Some(()), |last| refine_inside(rest, source, destination, last, segments))
-}
-
-/// The digits whose divisor is below `extent`: the others are always zero.
-fn below(digits: &[Digit], extent: u64) -> &[Digit] {
-    let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
-    digits.get(place..).unwrap_or(&[])
 }
 
 /// The top boundaries do not divide each other.

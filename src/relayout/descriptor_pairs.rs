@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, OFFSET, wide_product};
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{CopyBox, Loop};
+use crate::map::{CopyBox, Loop, Loops};
 use crate::strided::BufferTensorDesc;
 
 use super::plan::subbyte;
@@ -107,7 +107,7 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
         let fitting = types.into_iter().find(|(width, _)| bits.is_multiple_of(*width));
         let (width, data_type) = fitting.unwrap_or((8, DataType::U8));
         let parts = u64::from(bits.checked_div(width).unwrap_or(1));
-        return Ok((data_type, if parts > 1 { in_parts(copy, parts)? } else { copy }));
+        return Ok((data_type, if parts > 1 { in_parts(&copy, parts)? } else { copy }));
     }
     if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
         return Ok((DataType::U8, whole));
@@ -120,23 +120,15 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
 
 /// The same box over parts of elements: every stride is `parts` times as long, and the parts are the
 /// innermost loop.
-fn in_parts(copy: CopyBox, parts: u64) -> Result<CopyBox, Error> {
-    let scaled = |offset: u64| checked::mul(offset, parts, OFFSET);
-    let mut loops = copy.loops;
-    for step in &mut loops {
-        match step {
-            Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
-                (*source, *destination) = (scaled(*source)?, scaled(*destination)?);
-            }
-            Loop::Table(entries) => {
-                for (source, destination) in entries {
-                    (*source, *destination) = (scaled(*source)?, scaled(*destination)?);
-                }
-            }
-        }
-    }
-    loops.push(Loop::Strided { extent: parts, source: 1, destination: 1 });
-    Ok(CopyBox { source: scaled(copy.source)?, destination: scaled(copy.destination)?, loops }.in_order())
+fn in_parts(copy: &CopyBox, parts: u64) -> Result<CopyBox, Error> {
+    let scaled = |(a, b): (u64, u64)| Some((a.checked_mul(parts)?, b.checked_mul(parts)?));
+    let in_parts = || {
+        let mut loops = copy.loops.iter().map(|step| step.with_sides(scaled)).collect::<Option<Loops>>()?;
+        loops.push(Loop::Strided { extent: parts, source: 1, destination: 1 });
+        let (source, destination) = scaled((copy.source, copy.destination))?;
+        Some(CopyBox { source, destination, loops }.in_order())
+    };
+    in_parts().ok_or_else(|| checked::overflow(OFFSET, 64))
 }
 
 struct Pairs {
@@ -256,7 +248,7 @@ fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
 }
 
 /// A box that begins further on, and has other loops.
-fn moved(copy: &CopyBox, source: u64, destination: u64, loops: crate::map::Loops) -> Result<CopyBox, Error> {
+fn moved(copy: &CopyBox, source: u64, destination: u64, loops: Loops) -> Result<CopyBox, Error> {
     let source = checked::add(copy.source, source, OFFSET)?;
     Ok(CopyBox { source, destination: checked::add(copy.destination, destination, OFFSET)?, loops })
 }

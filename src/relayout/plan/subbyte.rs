@@ -4,7 +4,7 @@
 //! rows of whole bytes are interleaved element by element; elements begin anywhere, and rows, planes or
 //! single elements of bits are copied.
 
-use crate::map::{CopyBox, Loop};
+use crate::map::{CopyBox, Loop, Loops};
 
 use super::super::plan::machine::Knobs;
 use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
@@ -40,24 +40,11 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     let in_bytes = |elements: u64| whole_bytes(elements, bits);
     let (last, outer) = copy.loops.split_last()?;
     let Loop::Strided { extent, source: 1, destination: 1 } = last else { return None };
-    let mut whole =
-        CopyBox { source: in_bytes(copy.source)?, destination: in_bytes(copy.destination)?, loops: copy.loops.clone() };
-    whole.loops.clear();
-    for step in outer {
-        whole.loops.push(match step {
-            Loop::Strided { extent, source, destination } => {
-                Loop::Strided { extent: *extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? }
-            }
-            Loop::Reversed { extent, source, destination } => {
-                Loop::Reversed { extent: *extent, source: in_bytes(*source)?, destination: in_bytes(*destination)? }
-            }
-            Loop::Table(entries) => {
-                Loop::Table(entries.iter().map(|&(a, b)| Some((in_bytes(a)?, in_bytes(b)?))).collect::<Option<_>>()?)
-            }
-        });
-    }
-    whole.loops.push(Loop::Strided { extent: in_bytes(*extent)?, source: 1, destination: 1 });
-    Some(whole)
+    let both = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
+    let mut loops = outer.iter().map(|step| step.with_sides(both)).collect::<Option<Loops>>()?;
+    loops.push(Loop::Strided { extent: in_bytes(*extent)?, source: 1, destination: 1 });
+    let (source, destination) = both((copy.source, copy.destination))?;
+    Some(CopyBox { source, destination, loops })
 }
 
 /// The nest of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at

@@ -97,18 +97,10 @@ impl Cut {
         let nests = |first: u64, extent: u64| -> Result<Vec<Scheduled>, Error> {
             boxes.iter().filter(|_| extent > 0).map(|copy| plan(self.inside(copy, first, extent))).collect()
         };
-        let mut loops = self.outer.clone();
-        loops.push(Loop::Strided {
-            extent: parts,
-            source: self.source.saturating_mul(self.part),
-            destination: self.destination.saturating_mul(self.part),
-        });
-        for step in &mut loops {
-            if let Loop::Strided { source, destination, .. } = step {
-                *source = source.saturating_mul(bytes);
-                *destination = destination.saturating_mul(bytes);
-            }
-        }
+        let scaled = |factor: u64| move |(a, b): (u64, u64)| Some((a.saturating_mul(factor), b.saturating_mul(factor)));
+        let last = Loop::Strided { extent: parts, source: self.source, destination: self.destination };
+        let steps = self.outer.iter().cloned().chain(last.with_sides(scaled(self.part)));
+        let loops = steps.filter_map(|step| step.with_sides(scaled(bytes))).collect();
         let rest = nests(first, self.extent.saturating_sub(first))?;
         Ok(Together { parts: loops, nests: nests(0, self.part)?, rest })
     }
