@@ -152,7 +152,11 @@ impl<'a> Cursor<'a> {
 }
 
 /// The one of `all` that is called `text`; `what` says what they are, with an article.
-pub(crate) fn one_of<T: Copy>(text: &str, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Error> {
+///
+/// # Errors
+///
+/// [`Error::Parse`] with the names of all.
+pub fn one_of<T: Copy>(text: &str, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Error> {
     let found = all.iter().copied().find(|&item| name(item) == text);
     found.ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|&item| name(item)).collect();

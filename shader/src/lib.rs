@@ -50,7 +50,6 @@ mod code;
 mod element;
 mod functions;
 mod index;
-mod named;
 mod profile;
 mod program;
 mod target;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::named::one_of;
 use tensor_layout::Error;
+use tensor_layout::cursor::one_of;
 
 /// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature
 /// `naga`).

@@ -8,50 +8,85 @@ use core::str::FromStr;
 use crate::element::DataType;
 use crate::error::Error;
 
-/// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept all that earlier ones do.
-///
-/// ```
-/// use tensor_layout::upload::FeatureLevel;
-///
-/// let level: FeatureLevel = "5.0".parse()?;
-/// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
-/// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
-/// assert!(level < FeatureLevel::LATEST);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum FeatureLevel {
-    /// DirectML of Windows 10 version 1903.
-    V1_0,
-    /// Level 2.0.
-    V2_0,
-    /// Level 2.1.
-    V2_1,
-    /// Ranks 1 to 8 and the 64-bit types begin here.
-    V3_0,
-    /// Level 3.1.
-    V3_1,
-    /// Level 4.0.
-    V4_0,
-    /// Level 4.1.
-    V4_1,
-    /// Level 5.0.
-    V5_0,
-    /// Level 5.1.
-    V5_1,
-    /// Level 5.2.
-    V5_2,
-    /// Level 6.0.
-    V6_0,
-    /// Level 6.1.
-    V6_1,
-    /// Level 6.2.
-    V6_2,
-    /// The 4-bit types begin here.
-    V6_3,
-    /// Level 6.4.
-    V6_4,
+/// Each level once: its name here, the value of `DML_FEATURE_LEVEL`, and what its limits are called.
+macro_rules! levels {
+    ($(#[$about:meta])* pub enum FeatureLevel {
+        $($(#[$doc:meta])* $level:ident = $value:literal, $limits:literal;)*
+    }) => {
+        $(#[$about])*
+        pub enum FeatureLevel {
+            $($(#[$doc])* $level,)*
+        }
+
+        impl FeatureLevel {
+            /// Every level, oldest first.
+            pub const ALL: &'static [FeatureLevel] = &[$(FeatureLevel::$level),*];
+
+            /// Of a table: a check that passes allocates nothing.
+            pub(super) fn limits_name(self) -> &'static str {
+                match self {
+                    $(FeatureLevel::$level => $limits,)*
+                }
+            }
+        }
+
+        /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
+        impl From<FeatureLevel> for u32 {
+            fn from(level: FeatureLevel) -> u32 {
+                match level {
+                    $(FeatureLevel::$level => $value,)*
+                }
+            }
+        }
+    };
+}
+
+levels! {
+    /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept all that earlier ones do.
+    ///
+    /// ```
+    /// use tensor_layout::upload::FeatureLevel;
+    ///
+    /// let level: FeatureLevel = "5.0".parse()?;
+    /// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
+    /// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
+    /// assert!(level < FeatureLevel::LATEST);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum FeatureLevel {
+        /// DirectML of Windows 10 version 1903.
+        V1_0 = 0x1000, "DirectML 1.0";
+        /// Level 2.0.
+        V2_0 = 0x2000, "DirectML 2.0";
+        /// Level 2.1.
+        V2_1 = 0x2100, "DirectML 2.1";
+        /// Ranks 1 to 8 and the 64-bit types begin here.
+        V3_0 = 0x3000, "DirectML 3.0";
+        /// Level 3.1.
+        V3_1 = 0x3100, "DirectML 3.1";
+        /// Level 4.0.
+        V4_0 = 0x4000, "DirectML 4.0";
+        /// Level 4.1.
+        V4_1 = 0x4100, "DirectML 4.1";
+        /// Level 5.0.
+        V5_0 = 0x5000, "DirectML 5.0";
+        /// Level 5.1.
+        V5_1 = 0x5100, "DirectML 5.1";
+        /// Level 5.2.
+        V5_2 = 0x5200, "DirectML 5.2";
+        /// Level 6.0.
+        V6_0 = 0x6000, "DirectML 6.0";
+        /// Level 6.1.
+        V6_1 = 0x6100, "DirectML 6.1";
+        /// Level 6.2.
+        V6_2 = 0x6200, "DirectML 6.2";
+        /// The 4-bit types begin here.
+        V6_3 = 0x6300, "DirectML 6.3";
+        /// Level 6.4.
+        V6_4 = 0x6400, "DirectML 6.4";
+    }
 }
 
 /// The types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.
@@ -72,25 +107,6 @@ const TYPES: &[DataType] = &[
 ];
 
 impl FeatureLevel {
-    /// Every level, oldest first.
-    pub const ALL: &'static [FeatureLevel] = &[
-        FeatureLevel::V1_0,
-        FeatureLevel::V2_0,
-        FeatureLevel::V2_1,
-        FeatureLevel::V3_0,
-        FeatureLevel::V3_1,
-        FeatureLevel::V4_0,
-        FeatureLevel::V4_1,
-        FeatureLevel::V5_0,
-        FeatureLevel::V5_1,
-        FeatureLevel::V5_2,
-        FeatureLevel::V6_0,
-        FeatureLevel::V6_1,
-        FeatureLevel::V6_2,
-        FeatureLevel::V6_3,
-        FeatureLevel::V6_4,
-    ];
-
     /// The newest level: DirectML gets no further ones (it is in sustained engineering).
     pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
 
@@ -110,56 +126,6 @@ impl FeatureLevel {
             _ => TYPES.len(),
         };
         TYPES.get(..count).unwrap_or_default()
-    }
-}
-
-/// What [`Limits`](super::Limits) are called, in the order of [`FeatureLevel::ALL`].
-const NAMES: [&str; 15] = [
-    "DirectML 1.0",
-    "DirectML 2.0",
-    "DirectML 2.1",
-    "DirectML 3.0",
-    "DirectML 3.1",
-    "DirectML 4.0",
-    "DirectML 4.1",
-    "DirectML 5.0",
-    "DirectML 5.1",
-    "DirectML 5.2",
-    "DirectML 6.0",
-    "DirectML 6.1",
-    "DirectML 6.2",
-    "DirectML 6.3",
-    "DirectML 6.4",
-];
-
-impl FeatureLevel {
-    /// Of a table: a check that passes allocates nothing.
-    pub(super) fn limits_name(self) -> &'static str {
-        let place = Self::ALL.iter().position(|&level| level == self);
-        place.and_then(|place| NAMES.get(place)).copied().unwrap_or("DirectML")
-    }
-}
-
-/// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
-impl From<FeatureLevel> for u32 {
-    fn from(level: FeatureLevel) -> u32 {
-        match level {
-            FeatureLevel::V1_0 => 0x1000,
-            FeatureLevel::V2_0 => 0x2000,
-            FeatureLevel::V2_1 => 0x2100,
-            FeatureLevel::V3_0 => 0x3000,
-            FeatureLevel::V3_1 => 0x3100,
-            FeatureLevel::V4_0 => 0x4000,
-            FeatureLevel::V4_1 => 0x4100,
-            FeatureLevel::V5_0 => 0x5000,
-            FeatureLevel::V5_1 => 0x5100,
-            FeatureLevel::V5_2 => 0x5200,
-            FeatureLevel::V6_0 => 0x6000,
-            FeatureLevel::V6_1 => 0x6100,
-            FeatureLevel::V6_2 => 0x6200,
-            FeatureLevel::V6_3 => 0x6300,
-            FeatureLevel::V6_4 => 0x6400,
-        }
     }
 }
 

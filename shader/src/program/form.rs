@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::named::one_of;
 use tensor_layout::Error;
+use tensor_layout::cursor::one_of;
 
 /// How a program moves elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
