@@ -150,7 +150,7 @@ impl Copy {
                 match relayout.partition_axis(axis, pieces) {
                     Ok(parts) => {
                         for part in parts {
-                            part.relayout().run(source, own).unwrap();
+                            part.relayout.run(source, own).unwrap();
                         }
                         // Of the padding between its rows a part knows nothing.
                         if self.padding != Padding::Keep {

@@ -19,30 +19,19 @@ use super::relayout::Relayout;
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[6,5]{1,0}".parse()?, "f32[6,5]{0,1}".parse()?);
 /// let pieces: Vec<AxisPiece> = Relayout::new(&rows, &columns)?.partition_axis(0, 2)?;
-/// assert_eq!(pieces[1].range(), 3..6);
-/// assert_eq!(pieces[1].relayout().source().base(), 15);
+/// assert_eq!(pieces[1].range, 3..6);
+/// assert_eq!(pieces[1].relayout.source().base(), 15);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct AxisPiece {
-    range: Range<u64>,
-    relayout: Relayout,
-}
-
-impl AxisPiece {
     /// The indices of the axis, on the destination.
-    #[must_use]
-    pub fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
+    pub range: Range<u64>,
     /// The copy of the piece: its [`source`](Relayout::source) and [`destination`](Relayout::destination) are
     /// the slices of the two layouts, and it runs on the whole buffers.
     /// [`lower`](crate::bridge::lower) makes descriptors of them.
-    #[must_use]
-    pub fn relayout(&self) -> &Relayout {
-        &self.relayout
-    }
+    pub relayout: Relayout,
 }
 
 impl Relayout {
@@ -66,13 +55,13 @@ impl Relayout {
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[20,16]{1,0}".parse()?, "u8[20,16]{1,0:T(8,8)}".parse()?);
     /// let pieces = Relayout::new(&rows, &tiles)?.partition_axis(0, 4)?;
-    /// let ranges: Vec<_> = pieces.iter().map(|piece| piece.range()).collect();
+    /// let ranges: Vec<_> = pieces.into_iter().map(|piece| piece.range).collect();
     /// assert_eq!(ranges, [0..8, 8..16, 16..20]);
     /// assert_eq!(pieces[1].relayout().destination().base(), 128);
     ///
     /// let (source, mut destination) = ([7; 320], [0; 384]);
     /// for piece in &pieces {
-    ///     piece.relayout().run(&source, &mut destination)?;
+    ///     piece.relayout.run(&source, &mut destination)?;
     /// }
     /// assert_eq!(destination.iter().filter(|&&byte| byte == 7).count(), 320);
     /// # Ok::<(), tensor_layout::Error>(())

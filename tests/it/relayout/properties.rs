@@ -124,10 +124,10 @@ proptest! {
         let mut at = 0;
         let mut joined = before;
         for piece in &found {
-            prop_assert_eq!(piece.range().start, at);
-            at = piece.range().end;
-            prop_assert_eq!(piece.relayout().destination().sizes()[axis], at - piece.range().start);
-            piece.relayout().run(&source, &mut joined).unwrap();
+            prop_assert_eq!(piece.range.start, at);
+            at = piece.range.end;
+            prop_assert_eq!(piece.relayout.destination().sizes()[axis], at - piece.range.start);
+            piece.relayout.run(&source, &mut joined).unwrap();
         }
         prop_assert_eq!(at, to.map.sizes()[axis]);
         prop_assert!(found.len() <= pieces.max(1));
