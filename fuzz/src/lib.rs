@@ -6,5 +6,6 @@
 
 pub mod copies;
 pub mod layouts;
+pub mod offsets;
 pub mod places;
 pub mod texts;

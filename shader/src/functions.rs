@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use tensor_layout::Dims;
 use tensor_layout::Error;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 
-use super::code::{Function, Words, is_reserved};
+use super::code::{Function, is_reserved};
 use super::element::{Packing, Value, load_function, store_function};
 use super::index::{Walk, check_range, index_function, number, offset_function};
+
+mod on_cpu;
 
 /// What a shader does with a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,9 +91,8 @@ impl IndexFunctions {
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, 0)?;
-        let base = Some(number(map.base())?);
-        let offset = offset_function(&map, base)?;
-        Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
+        let base = number(map.base())?;
+        Self::with_base(map, Some(base))
     }
 
     /// The functions of a layout whose base is the first argument of every function that takes or gives an
@@ -121,16 +121,12 @@ impl IndexFunctions {
     pub fn with_base_argument(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, map.base())?;
-        let offset = offset_function(&map, None)?;
-        Ok(IndexFunctions {
-            map,
-            name: String::new(),
-            base: None,
-            offset,
-            index: None,
-            walks: Vec::new(),
-            access: None,
-        })
+        Self::with_base(map, None)
+    }
+
+    fn with_base(map: IndexMap, base: Option<u32>) -> Result<IndexFunctions, Error> {
+        let offset = offset_function(&map, base)?;
+        Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
     }
 
     /// The same with a name in front of everything: letters, digits and single `_`, a letter first.
@@ -337,113 +333,6 @@ impl IndexFunctions {
             ));
         }
     }
-
-    /// What `offset` gives for an index.
-    ///
-    /// # Errors
-    ///
-    /// As [`IndexMap::offset`].
-    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
-        let arguments = self.arguments(index)?;
-        let results = run(&self.offset, &arguments, vec![]);
-        Ok(results.first().copied().unwrap_or(0).into())
-    }
-
-    /// What `index` gives for an offset; `None` where `exists` is false.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OffsetOutOfRange`] at or past the physical size of the layout; [`Error::TooHard`] as
-    /// [`with_inverse`](IndexFunctions::with_inverse).
-    pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
-        let elements = self.map.physical_elements();
-        if offset >= elements {
-            return Err(Error::OffsetOutOfRange { offset, elements });
-        }
-        let function = match &self.index {
-            Some(function) => function,
-            None => &index_function(&self.map, self.base)?,
-        };
-        let mut arguments: Vec<u32> = self.base.is_none().then_some(0).into_iter().collect();
-        arguments.push(number(offset)?);
-        let results = run(function, &arguments, vec![]);
-        let (exists, index) = results.split_first().unwrap_or((&0, &[]));
-        Ok((*exists == 1).then(|| index.iter().copied().map(u64::from).collect()))
-    }
-
-    /// The offsets from an index to the end of an axis, as `walk` and `step` give them.
-    ///
-    /// # Errors
-    ///
-    /// As [`IndexMap::offset`] and [`with_walk`](IndexFunctions::with_walk).
-    pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
-        let arguments = self.arguments(index)?;
-        let walk = match self.walks.iter().find(|(known, _)| *known == axis) {
-            Some((_, walk)) => walk,
-            None => &Walk::new(&self.map, axis, self.base)?,
-        };
-        let (size, from) = (self.map.sizes().get(axis).copied(), index.get(axis).copied());
-        let mut at = run(&walk.start, &arguments, vec![]);
-        let mut offsets = Vec::new();
-        for i in from.unwrap_or(0)..size.unwrap_or(0) {
-            if Some(i) > from {
-                at = run(&walk.step, &at, vec![]);
-            }
-            offsets.push(at.first().copied().unwrap_or(0).into());
-        }
-        Ok(offsets)
-    }
-
-    /// What `load_bits` gives for the words of a buffer.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OffsetOutOfRange`] past the last word; [`Error::UnsupportedElementBits`] as
-    /// [`with_access`](IndexFunctions::with_access).
-    pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
-        let offset = self.check_words(words.len(), offset)?;
-        let load = match &self.access {
-            Some(access) => &access.load,
-            None => &load_function(Packing::new(self.map.element_bits())?, "words"),
-        };
-        let results = run(load, &[offset], vec![Words::Read(words)]);
-        Ok(results.first().copied().unwrap_or(0))
-    }
-
-    /// What `store_bits` does to the words of a buffer.
-    ///
-    /// # Errors
-    ///
-    /// As [`load_bits`](IndexFunctions::load_bits).
-    pub fn store_bits(&self, words: &mut [u32], offset: u64, bits: u32) -> Result<(), Error> {
-        let offset = self.check_words(words.len(), offset)?;
-        let store = match self.access.as_ref().and_then(|access| access.store.as_ref()) {
-            Some(store) => store,
-            None => &store_function(Packing::new(self.map.element_bits())?, "words"),
-        };
-        run(store, &[offset, bits], vec![Words::Write(words)]);
-        Ok(())
-    }
-
-    /// An offset that is in this many words.
-    fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
-        let words = u64::try_from(words).unwrap_or(u64::MAX);
-        let elements = Packing::new(self.map.element_bits())?.elements(words);
-        if offset < elements { number(offset) } else { Err(Error::OffsetOutOfRange { offset, elements }) }
-    }
-
-    /// The arguments of `offset` for an index inside the sizes.
-    fn arguments(&self, index: &[u64]) -> Result<Vec<u32>, Error> {
-        self.map.offset(index)?;
-        let base = self.base.is_none().then_some(Ok(0));
-        base.into_iter().chain(index.iter().map(|&i| number(i))).collect()
-    }
-}
-
-/// The results of a function for arguments that were checked. The bounds of a layout hold every number on the
-/// way, so a fault is one of the function.
-fn run(function: &Function, arguments: &[u32], buffers: Vec<Words<'_>>) -> Vec<u32> {
-    function.call(arguments, buffers).unwrap_or_else(|fault| panic!("an index function of this crate: {fault}"))
 }
 
 fn check_name(name: &str) -> Result<(), Error> {

@@ -272,11 +272,9 @@ impl TryFrom<&BufferTensorDesc> for PjrtLayout {
 
     fn try_from(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
         let refuse = |reason| Err(Error::NotExpressible { target: "PJRT layout", reason });
-        if desc.base_offset() != 0 {
-            return refuse(format!(
-                "it begins {} elements into its buffer; move the pointer instead",
-                desc.base_offset()
-            ));
+        let base = desc.base_offset();
+        if base != 0 {
+            return refuse(format!("it begins {base} elements into its buffer; move the pointer instead"));
         }
         let mut byte_strides = Vec::with_capacity(desc.rank());
         for (axis, &stride) in desc.strides().iter().enumerate() {

@@ -8,28 +8,12 @@ use super::axis_list::AxisList;
 use super::size::{Extent, extent, size_in_bytes};
 
 mod equality;
+mod flags;
 #[cfg(feature = "relayout")]
 mod identity;
 mod invariants;
 
-/// Who owns the buffer (`DML_TENSOR_FLAGS`).
-///
-/// ```
-/// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
-///
-/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDml);
-/// assert_eq!(weights.flags(), TensorFlags::OwnedByDml);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum TensorFlags {
-    /// The caller binds the buffer for every execution.
-    #[default]
-    None,
-    /// DirectML takes a copy when the operator is initialized (`OWNED_BY_DML`): inputs only.
-    OwnedByDml,
-}
+pub use flags::TensorFlags;
 
 /// A tensor in a buffer: its data type, its sizes, and how far apart neighbours are on each axis.
 ///

@@ -1,0 +1,134 @@
+//! What a module says of one instruction.
+
+use std::sync::Arc;
+
+use tensor_layout::{ArrayShape, Shape};
+
+use crate::instruction::{OperandAlias, Owner};
+use crate::sources::SourceLine;
+
+use super::super::part::{ArrayFacts, Parts};
+use super::super::role::Role;
+use super::{Module, NONE, Node, place};
+
+impl Module {
+    /// Hands every instruction to `handle`, with its computation, and whether that is the entry, if it is not
+    /// inlined.
+    pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, Option<(&Arc<str>, bool)>)) {
+        for computation in &self.computations {
+            for id in computation.nodes.clone() {
+                let Some(shape) = self.shape_of(id) else { continue };
+                let (name, opcode, op_name, line) = (self.name(id), self.opcode(id), self.op_name(id), self.line(id));
+                let owner = Owner { name, opcode, op_name, shape, line };
+                handle(owner, (!computation.is_inlined).then_some((&computation.name, computation.is_entry)));
+            }
+        }
+    }
+
+    pub(in crate::memory) fn node(&self, id: u32) -> Option<&Node> {
+        self.nodes.get(place(id))
+    }
+
+    pub(in crate::memory) fn role(&self, id: u32) -> Role {
+        self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
+    }
+
+    /// Is a fusion of the kind `kLoop` or `kInput`, a custom call a `ConcatBitcast`?
+    pub(in crate::memory) fn is_marked(&self, id: u32) -> bool {
+        matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
+    }
+
+    /// Whether an instruction is a fusion of the kind `kOutput`.
+    pub(in crate::memory) fn is_output_fusion(&self, id: u32) -> bool {
+        self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
+    }
+
+    /// The operands; [`NONE`] for a name that the computation does not define before.
+    pub(in crate::memory) fn operands(&self, id: u32) -> &[u32] {
+        list(&self.operands, &self.nodes, id, |node| node.operands_end)
+    }
+
+    /// The computations an instruction calls, in the order of the text.
+    pub(in crate::memory) fn calls(&self, id: u32) -> &[u32] {
+        list(&self.calls, &self.nodes, id, |node| node.calls_end)
+    }
+
+    /// The parts of a result; none for [`NONE`].
+    pub(in crate::memory) fn parts(&self, id: u32) -> &Parts {
+        self.node(id).and_then(|node| self.parts.get(place(node.shape))).unwrap_or(&self.no_parts)
+    }
+
+    /// The operand at a position; [`NONE`] if there is none.
+    pub(in crate::memory) fn operand(&self, id: u32, position: u32) -> u32 {
+        self.operands(id).get(place(position)).copied().unwrap_or(NONE)
+    }
+
+    pub(in crate::memory) fn array(&self, array: u32) -> ArrayFacts {
+        self.array_facts.get(place(array)).copied().unwrap_or_default()
+    }
+
+    pub(in crate::memory) fn array_facts(&self) -> &[ArrayFacts] {
+        &self.array_facts
+    }
+
+    pub(in crate::memory) fn array_shape(&self, array: u32) -> Option<&ArrayShape> {
+        self.arrays.get(array)
+    }
+
+    /// Equal shapes have equal numbers.
+    pub(in crate::memory) fn shape_number(&self, id: u32) -> Option<u32> {
+        self.node(id).map(|node| node.shape)
+    }
+
+    pub(in crate::memory) fn shape_of(&self, id: u32) -> Option<&Shape> {
+        self.shapes.get(self.node(id)?.shape)
+    }
+
+    pub(in crate::memory) fn operand_aliases(&self, id: u32) -> &[OperandAlias] {
+        match self.aliases.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(found) => self.aliases.get(found).map_or(&[], |(_, aliases)| aliases.as_slice()),
+            Err(_) => &[],
+        }
+    }
+
+    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in XLA's
+    /// reader.
+    pub(in crate::memory) fn root(&self, computation: u32) -> Option<u32> {
+        let found = self.computations.get(place(computation))?;
+        match found.root {
+            // Nothing has been read of a computation that ends at 0.
+            NONE => found.nodes.end.checked_sub(1),
+            root => Some(root),
+        }
+    }
+
+    pub(in crate::memory) fn name(&self, id: u32) -> &str {
+        let start = match place(id).checked_sub(1).and_then(|before| self.nodes.get(before)) {
+            Some(before) => place(before.name_end),
+            None => 0,
+        };
+        self.node(id).and_then(|node| self.names.get(start..place(node.name_end))).unwrap_or("")
+    }
+
+    pub(in crate::memory) fn opcode(&self, id: u32) -> &str {
+        self.node(id).and_then(|node| self.opcodes.get(node.opcode)).map_or("", |opcode| opcode)
+    }
+
+    pub(in crate::memory) fn op_name(&self, id: u32) -> Option<&str> {
+        self.node(id).and_then(|node| self.op_names.get(node.op_name)).map(|name| &**name)
+    }
+
+    pub(in crate::memory) fn source(&self, id: u32) -> Option<&SourceLine> {
+        self.node(id).and_then(|node| self.sources.get(node.source))
+    }
+
+    pub(in crate::memory) fn line(&self, id: u32) -> u64 {
+        self.node(id).map_or(0, |node| node.line.into())
+    }
+}
+
+/// The part of `all` that belongs to an instruction.
+fn list<'a>(all: &'a [u32], nodes: &[Node], id: u32, end: fn(&Node) -> u32) -> &'a [u32] {
+    let start = place(id).checked_sub(1).and_then(|before| nodes.get(before)).map_or(0, |before| place(end(before)));
+    nodes.get(place(id)).and_then(|node| all.get(start..place(end(node)))).unwrap_or(&[])
+}

@@ -1,0 +1,227 @@
+//! `Planner`: which passes a program takes.
+
+use tensor_layout::checked;
+use tensor_layout::element::ElementKind;
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::{DeviceRule, Error};
+
+use super::super::profile::Profile;
+use super::form::Form;
+use super::gather::Gather;
+use super::general::{General, Task};
+use super::pass::{Pass, Shader};
+use super::plan::{Program, ProgramOptions};
+use super::window::{WORDS, Window};
+use super::words::{Pattern, Width};
+
+/// What a program is made from.
+pub(super) struct Planner<'a> {
+    pub(super) relayout: &'a Relayout,
+    pub(super) profile: &'a Profile,
+    pub(super) options: &'a ProgramOptions,
+    /// Of the destination's elements, and of the source's.
+    pub(super) width: Width,
+    source_width: Width,
+    pub(super) invocations: u32,
+    /// The words of both tensors that are touched.
+    source_words: u64,
+    destination_words: u64,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        relayout: &'a Relayout,
+        profile: &'a Profile,
+        options: &'a ProgramOptions,
+    ) -> Result<Planner<'a>, Error> {
+        let (source, destination) = (relayout.source(), relayout.destination());
+        for offset in [options.source_offset, options.destination_offset] {
+            if !offset.is_multiple_of(4) {
+                return Err(DeviceRule::OffsetUnaligned.by(offset, 4));
+            }
+        }
+        let limit = |what, value: u32, min: u64| match u64::from(value) {
+            value if value < min => Err(Error::OutOfLimits { what, value, min, max: u64::MAX }),
+            _ => Ok(()),
+        };
+        limit("the profile's number of storage buffers", profile.max_storage_buffers, 2)?;
+        limit("the profile's number of workgroups", profile.max_workgroups, 1)?;
+        let invocations = profile.max_invocations.min(profile.max_workgroup_size).min(256);
+        limit("the profile's number of invocations", invocations, 1)?;
+        if profile.offset_alignment < 4 || !profile.offset_alignment.is_power_of_two() {
+            let (value, max) = (profile.offset_alignment, 1 << 28);
+            return Err(Error::OutOfLimits { what: "the profile's alignment of bindings", value, min: 4, max });
+        }
+        let (from, to) = (source.element_bits(), destination.element_bits());
+        let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
+        let padded = relayout.padding() != Padding::Keep;
+        let written = if padded { destination.physical_elements() } else { destination.span_elements() };
+        Ok(Planner {
+            relayout,
+            profile,
+            options,
+            width: Width::new(to),
+            source_width: Width::new(from),
+            invocations,
+            source_words: words(source.span_elements(), from)?,
+            destination_words: words(written, to)?,
+        })
+    }
+
+    pub(super) fn program(self) -> Result<Program, Error> {
+        let (form, reason, passes) = match self.options.form {
+            Some(Form::General) => (Form::General, "which was requested".to_owned(), self.general()?),
+            wanted => match (self.special(wanted)?, wanted) {
+                (Ok(special), _) => special,
+                (Err(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
+                (Err(reason), Some(form)) => {
+                    return Err(Error::NotExpressible { target: form.program_name(), reason });
+                }
+            },
+        };
+        let end = |ranges: &mut dyn Iterator<Item = u64>| ranges.max().unwrap_or(0);
+        Ok(Program {
+            form,
+            reason,
+            source_bytes: end(&mut passes.iter().filter_map(|pass| pass.source.as_ref()).map(|source| source.end)),
+            destination_bytes: end(&mut passes.iter().map(|pass| pass.destination.end)),
+            passes,
+        })
+    }
+
+    /// The passes of the general form: one, or the padding and then one for each pair of windows.
+    fn general(&self) -> Result<Vec<Pass>, Error> {
+        self.check_words()?;
+        if self.destination_words == 0 {
+            return Ok(Vec::new());
+        }
+        let sources = Window::all(self.options.source_offset, self.source_words, 1, self.profile)?;
+        let mut passes = Vec::new();
+        if let [only] = sources.as_slice() {
+            let both = self.general_shader(Task::Both)?;
+            for window in &self.destinations()? {
+                passes.push(self.general_pass(&both, Some(only), window)?);
+            }
+            return Ok(passes);
+        }
+        passes.extend(self.padding()?);
+        let elements = self.general_shader(Task::Elements)?;
+        for window in &self.destinations()? {
+            for source in &sources {
+                passes.push(self.general_pass(&elements, Some(source), window)?);
+            }
+        }
+        Ok(passes)
+    }
+
+    /// Can every place and every word be numbered in 32 bits?
+    fn check_words(&self) -> Result<(), Error> {
+        // A word's elements are counted to its end, which may be after the last element.
+        let most = u64::from(u32::MAX).saturating_sub(64);
+        let maps = [self.relayout.source(), self.relayout.destination()];
+        let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
+        if places > most || self.source_words.max(self.destination_words) > most {
+            return Err(Error::Overflow { quantity: "an offset in a shader", bits: 32 });
+        }
+        Ok(())
+    }
+
+    fn destinations(&self) -> Result<Vec<Window>, Error> {
+        Window::all(self.options.destination_offset, self.destination_words, 0, self.profile)
+    }
+
+    pub(super) fn pattern(&self) -> Option<Pattern> {
+        Pattern::new(self.relayout.padding(), self.width)
+    }
+
+    fn general_shader(&self, task: Task) -> Result<Shader, Error> {
+        let (source, destination) = (self.relayout.source(), self.relayout.destination());
+        let gather = Gather { source, destination, reversed: self.relayout.reversed_axes() };
+        let signed = source.data_type().kind() == ElementKind::Signed;
+        let (pattern, width) = (self.pattern().filter(|_| task != Task::Elements), self.width);
+        let words = checked::narrow(self.destination_words, WORDS)?;
+        Ok(Shader::new(
+            General {
+                gather,
+                width,
+                source_width: self.source_width,
+                signed,
+                pattern,
+                task,
+                invocations: self.invocations,
+                words,
+            }
+            .shader(),
+        ))
+    }
+
+    /// Passes that set the padding and nothing else, wherever it is stored.
+    pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
+        if self.pattern().is_none() || !self.has_padding() {
+            return Ok(Vec::new());
+        }
+        self.check_words()?;
+        let shader = self.general_shader(Task::Padding)?;
+        self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
+    }
+
+    /// The words from `first` on in the general form, padding included; `None` if the source takes several
+    /// bindings.
+    pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
+        self.check_words()?;
+        let (offsets, profile) = (self.options, self.profile);
+        let source = Window::new(offsets.source_offset, 0..self.source_words, self.source_words, profile)?;
+        let words = first..self.destination_words;
+        let destination = Window::new(offsets.destination_offset, words, self.destination_words, profile)?;
+        let (Some(source), Some(destination)) = (source, destination) else { return Ok(None) };
+        let shader = self.general_shader(Task::Both)?;
+        Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
+    }
+
+    /// Has the destination places without an element, or bits after the last?
+    pub(super) fn has_padding(&self) -> bool {
+        let map = self.relayout.destination();
+        let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
+        map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
+    }
+
+    fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {
+        let word = |number: u64| checked::narrow::<u32>(number, WORDS);
+        let workgroups = self.workgroups(destination.count().div_ceil(u64::from(self.invocations)))?;
+        let [x, y, _] = workgroups;
+        let mut uniforms =
+            vec![x, y, word(destination.count())?, word(destination.words.start)?, word(destination.base)?];
+        if let Some(window) = source {
+            let first = word(window.words.start)?;
+            uniforms.extend([first.wrapping_sub(word(window.base)?), first, word(window.count())?]);
+        }
+        Ok(Pass {
+            form: Form::General,
+            shader: shader.clone(),
+            workgroups,
+            uniforms,
+            source: source.map(|window| window.bytes.clone()),
+            destination: destination.bytes.clone(),
+        })
+    }
+
+    /// `count` workgroups, spread over the axes of a dispatch with few to spare.
+    pub(super) fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
+        let most = u64::from(self.profile.max_workgroups.min(65_535));
+        let fit = |count: u64, axes: u64| count.div_ceil(axes);
+        let planes = fit(count, most.saturating_mul(most)).max(1);
+        let in_plane = fit(count, planes);
+        let rows = fit(in_plane, most).max(1);
+        let sides = [fit(in_plane, rows).max(1), rows, planes];
+        if let Some(&value) = sides.iter().find(|&&side| side > most) {
+            return Err(Error::OutOfLimits {
+                what: "the number of workgroups along an axis",
+                value,
+                min: 1,
+                max: most,
+            });
+        }
+        let side = |place: usize| checked::narrow(sides.get(place).copied().unwrap_or(1), WORDS);
+        Ok([side(0)?, side(1)?, side(2)?])
+    }
+}

@@ -1,0 +1,20 @@
+//! `TensorFlags`: who owns the buffer of a tensor.
+
+/// Who owns the buffer (`DML_TENSOR_FLAGS`).
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+///
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDml);
+/// assert_eq!(weights.flags(), TensorFlags::OwnedByDml);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum TensorFlags {
+    /// The caller binds the buffer for every execution.
+    #[default]
+    None,
+    /// DirectML takes a copy when the operator is initialized (`OWNED_BY_DML`): inputs only.
+    OwnedByDml,
+}
