@@ -37,9 +37,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     for row in found {
         table.row(vec![row.to_string(), row.axes.into(), row.types.into(), row.memory.into()]);
     }
-    for line in table.lines() {
-        output.line(line)?;
-    }
+    output.lines(table.lines())?;
     Ok(Verdict::Well)
 }
 

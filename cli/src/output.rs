@@ -101,6 +101,11 @@ impl Output {
         Ok(writeln!(self.stdout, "{line}")?)
     }
 
+    /// The lines of a table.
+    pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
+        lines.into_iter().try_for_each(|line| self.line(line))
+    }
+
     /// Says why `input` was refused; the rest of a batch goes on.
     pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
         if self.json {

@@ -4,25 +4,22 @@
 
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::Shape;
-use tensor_layout_hlo::{BufferAssignment, BufferTable, Inlined, Module, Reader, Record};
+use tensor_layout_hlo::{BufferAssignment, BufferTable, Module, Reader, Record};
 
 fuzz_target!(|data: &[u8]| {
-    let inlined = Inlined::read(data).unwrap();
-    let mut table = BufferTable::new(3);
     for record in Reader::new(data) {
         let record = record.unwrap();
         if let Record::Instruction(instruction) = &record {
             let text = instruction.shape.to_string();
             assert_eq!(text.parse::<Shape>().as_ref(), Ok(&instruction.shape), "{text}");
         }
-        table.add(&record, &inlined);
     }
+    let module = Module::read(data).unwrap();
+    let table = BufferTable::of(&module, 3);
     for (space, total) in table.totals() {
         assert_eq!(table.total(space), Some(total));
     }
 
-    let module = Module::read(data).unwrap();
-    assert_eq!(module.instructions(), table.instructions());
     if let Some(memory) = module.live_memory() {
         for space in memory.spaces() {
             let profile = memory.profile(space.space);

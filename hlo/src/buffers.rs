@@ -7,10 +7,8 @@ use std::sync::Arc;
 use tensor_layout::ArrayShape;
 use tensor_layout::Error;
 
-use super::inlined::Inlined;
 use super::instruction::{Owner, aliased_element, is_alias};
 use super::memory::Module;
-use super::reader::{Record, UnreadableLine};
 
 /// One array that an instruction leaves in memory.
 ///
@@ -122,27 +120,20 @@ pub struct SpaceTotal {
 
 /// The buffers of a dump: the ones that waste most, and totals for each memory.
 ///
-/// It keeps a limited number of rows, so a dump of any length takes bounded memory. Results that are only
+/// It keeps a limited number of rows. Results that are only
 /// another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
 /// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside
-/// fusions ([`Inlined`]).
+/// fusions and of what a `reduce` applies.
 ///
 /// ```
-/// use tensor_layout_hlo::{BufferTable, Inlined, Reader};
+/// use tensor_layout_hlo::{BufferTable, Module};
 ///
-/// // Read line by line, for dumps that are larger than memory. The other pass finds what fusions compute and never store.
 /// let dump = "ENTRY %main (p: f32[8,100]) -> f32[8,100] {
 ///   %p = f32[8,100]{1,0:T(8,128)} parameter(0)
 ///   ROOT %q = f32[8,100]{1,0:T(8,128)} sine(%p)
-///   what is this?
 /// }";
-/// let mut table = BufferTable::new(10);
-/// let inlined = Inlined::read(dump.as_bytes())?;
-/// for record in Reader::new(dump.as_bytes()) {
-///     table.add(&record?, &inlined);
-/// }
-/// assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (2, 1, 0));
-/// assert_eq!((table.unreadable_lines()[0].line, table.refused().len()), (4, 0));
+/// let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
+/// assert_eq!((table.refused_buffers(), table.refused().len()), (0, 0));
 /// let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
 /// assert_eq!(spaces, [0]);
 /// assert_eq!(table.total(0).unwrap().padded_bytes, 8192);
@@ -154,34 +145,15 @@ pub struct BufferTable {
     /// The row that wastes least is on top.
     rows: BinaryHeap<Reverse<Ranked>>,
     totals: BTreeMap<u64, SpaceTotal>,
-    instructions: u64,
-    unreadable: u64,
-    unreadable_lines: Vec<UnreadableLine>,
     refused: Vec<(String, Error)>,
     refused_buffers: u64,
 }
 
 impl BufferTable {
-    /// The most unreadable lines (and arrays whose size is not a number) that are kept to be shown; all are
-    /// counted.
+    /// The most arrays whose size is not a number that are kept to be shown; all are counted.
     pub const SHOWN: usize = 20;
 
-    /// A table that keeps this many of the most wasteful rows.
-    #[must_use]
-    pub fn new(kept: usize) -> BufferTable {
-        BufferTable {
-            kept,
-            rows: BinaryHeap::new(),
-            totals: BTreeMap::new(),
-            instructions: 0,
-            unreadable: 0,
-            unreadable_lines: Vec::new(),
-            refused: Vec::new(),
-            refused_buffers: 0,
-        }
-    }
-
-    /// The table of a whole dump that was read in one pass.
+    /// The table of a module, with this many of the most wasteful rows.
     ///
     /// ```
     /// use tensor_layout_hlo::{BufferTable, Module};
@@ -193,41 +165,19 @@ impl BufferTable {
     /// ```
     #[must_use]
     pub fn of(module: &Module, kept: usize) -> BufferTable {
-        let mut table = BufferTable::new(kept);
+        let mut table = BufferTable {
+            kept,
+            rows: BinaryHeap::new(),
+            totals: BTreeMap::new(),
+            refused: Vec::new(),
+            refused_buffers: 0,
+        };
         module.each_buffer(|owner, computation| {
-            table.instructions = table.instructions.saturating_add(1);
             if let Some((computation, is_entry)) = computation {
                 table.add_buffers(&owner, computation, is_entry);
             }
         });
-        table.unreadable = module.unreadable();
-        table.unreadable_lines = module.unreadable_lines().to_vec();
         table
-    }
-
-    /// Takes what a [`Reader`](super::Reader) returned.
-    pub fn add(&mut self, record: &Record, inlined: &Inlined) {
-        match record {
-            Record::Unreadable(line) => {
-                self.unreadable = self.unreadable.saturating_add(1);
-                if self.unreadable_lines.len() < Self::SHOWN {
-                    self.unreadable_lines.push(line.clone());
-                }
-            }
-            Record::Instruction(instruction) => {
-                self.instructions = self.instructions.saturating_add(1);
-                if !inlined.contains(&instruction.computation) {
-                    let owner = Owner {
-                        name: &instruction.name,
-                        opcode: &instruction.opcode,
-                        op_name: instruction.op_name.as_deref(),
-                        shape: &instruction.shape,
-                        line: instruction.line,
-                    };
-                    self.add_buffers(&owner, &instruction.computation, instruction.in_entry);
-                }
-            }
-        }
     }
 
     fn add_buffers(&mut self, owner: &Owner, computation: &Arc<str>, in_entry: bool) {
@@ -300,24 +250,6 @@ impl BufferTable {
     #[must_use]
     pub fn total(&self, memory_space: u64) -> Option<SpaceTotal> {
         self.totals.get(&memory_space).copied()
-    }
-
-    /// How many instructions were added, those without a buffer included.
-    #[must_use]
-    pub fn instructions(&self) -> u64 {
-        self.instructions
-    }
-
-    /// How many lines could not be read.
-    #[must_use]
-    pub fn unreadable(&self) -> u64 {
-        self.unreadable
-    }
-
-    /// The first of the lines that could not be read.
-    #[must_use]
-    pub fn unreadable_lines(&self) -> &[UnreadableLine] {
-        &self.unreadable_lines
     }
 
     /// How many arrays have a size that does not fit into 64 bits. They are in no row and in no total.

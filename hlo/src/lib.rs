@@ -6,17 +6,13 @@
 //! are kept). Lines it cannot read come out as [`Record::Unreadable`], never silently nothing.
 //!
 //! ```
-//! use tensor_layout_hlo::{BufferTable, Inlined, Reader};
+//! use tensor_layout_hlo::{BufferTable, Module};
 //!
 //! let dump = "ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
 //!   %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
 //!   ROOT %negate = f32[1000,1]{1,0:T(8,128)S(1)} negate(%p)
 //! }";
-//! let inlined = Inlined::read(dump.as_bytes())?;
-//! let mut table = BufferTable::new(10);
-//! for record in Reader::new(dump.as_bytes()) {
-//!     table.add(&record?, &inlined);
-//! }
+//! let table = BufferTable::of(&Module::read(dump.as_bytes())?, 10);
 //! let worst = table.rows()[0];
 //! assert_eq!((worst.logical_bytes, worst.padded_bytes), (4_000, 512_000));
 //! assert_eq!(table.total(1).map(|total| total.padded_bytes), Some(512_000));
@@ -29,7 +25,6 @@ mod attributes;
 mod buffers;
 mod bytes;
 mod header;
-mod inlined;
 mod instruction;
 mod lines;
 mod memory;
@@ -39,7 +34,6 @@ mod sources;
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
 pub use bytes::short_bytes;
 pub use header::{InputOutputAlias, ModuleHeader};
-pub use inlined::Inlined;
 pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;
 pub use memory::{

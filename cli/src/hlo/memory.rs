@@ -84,9 +84,7 @@ fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output
     for value in assignment.largest_temporaries(space).iter().take(rows) {
         table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
     }
-    for line in table.lines() {
-        output.line(line)?;
-    }
+    output.lines(table.lines())?;
     output.line("")
 }
 
@@ -141,9 +139,7 @@ fn print_space(
             source(&buffer.place).unwrap_or_default(),
         ]);
     }
-    for line in table.lines() {
-        output.line(line)?;
-    }
+    output.lines(table.lines())?;
     if groups.len() > rows {
         let count: u64 = groups.iter().skip(rows).map(|group| group.count).sum();
         let bytes = small(groups.iter().skip(rows).map(Group::bytes).sum());
@@ -166,9 +162,7 @@ fn print_total(total: &MemoryTotal, output: &mut Output) -> Result<(), Stop> {
             table.row([format!("  {name}"), long_bytes(small(bytes)), share, note.to_owned()]);
         }
     }
-    for line in table.lines().into_iter().skip(1) {
-        output.line(line)?;
-    }
+    output.lines(table.lines().into_iter().skip(1))?;
     output.line("")
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let assignment = beside::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
     let table = BufferTable::of(&module, arguments.rows);
     let live = module.live_memory_on(arguments.tpu);
-    if table.instructions() == 0 || (live.is_none() && table.unreadable() > table.instructions()) {
+    if module.instructions() == 0 || (live.is_none() && module.unreadable() > module.instructions()) {
         return Err(Stop::Unusable(format!(
             "{} is not an HLO dump. XLA writes dumps where XLA_FLAGS=--xla_dump_to=FOLDER is set; read the file whose name \
              ends in after_optimizations.txt",
@@ -56,11 +56,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         )));
     }
     if output.is_json() {
-        waste::print_objects(&table, output)?;
+        waste::print_objects(&module, &table, output)?;
         memory::print_objects(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
     } else {
         memory::print_tables(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
-        waste::print_table(&table, output)?;
+        waste::print_table(&module, &table, output)?;
     }
     if let Some(path) = &arguments.svg {
         match &live {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             }
         }
     }
-    Ok(Verdict::well_if(table.unreadable() == 0 && table.refused_buffers() == 0))
+    Ok(Verdict::well_if(module.unreadable() == 0 && table.refused_buffers() == 0))
 }
 
 /// The whole dump, in one pass.

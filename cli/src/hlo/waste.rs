@@ -2,7 +2,7 @@
 
 use tensor_layout::Error;
 use tensor_layout::tiled::memory_space_name;
-use tensor_layout_hlo::{BufferTable, SpaceTotal};
+use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
@@ -11,7 +11,7 @@ use crate::table::{Align, Table, percent, percent_wasted, short_bytes};
 /// Below this share of the padded bytes, in percent, padding is not worth a table.
 const WORTH_A_TABLE: u128 = 5;
 
-pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     let sum = |bytes: fn(&SpaceTotal) -> u128| table.totals().map(|(_, total)| bytes(&total)).sum::<u128>();
     let (logical, padded) = (sum(|total| total.logical_bytes), sum(|total| total.padded_bytes));
     let wasted = padded.saturating_sub(logical);
@@ -22,10 +22,10 @@ pub(super) fn print_table(table: &BufferTable, output: &mut Output) -> Result<()
         output.line(format_args!("Padding is {} of all buffers. Most of it is in:\n", percent(wasted, padded)))?;
         print_rows(table, output)?;
     }
-    output.line(format_args!("{} instructions read", table.instructions()))?;
-    if table.unreadable() > 0 {
-        output.complain(&format!("{} lines could not be read", table.unreadable()))?;
-        for line in table.unreadable_lines() {
+    output.line(format_args!("{} instructions read", module.instructions()))?;
+    if module.unreadable() > 0 {
+        output.complain(&format!("{} lines could not be read", module.unreadable()))?;
+        for line in module.unreadable_lines() {
             let place = format!("line {}, column {}", line.line, line.column);
             let sentence = match &line.error {
                 Error::Parse { text, expected, found, .. } => {
@@ -67,9 +67,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
             row.shape.to_string(),
         ]);
     }
-    for line in rows.lines() {
-        output.line(line)?;
-    }
+    output.lines(rows.lines())?;
     output.line("")?;
     let mut totals = Table::new(&[
         ("memory", Align::Left),
@@ -88,13 +86,11 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
             percent_wasted(logical, padded),
         ]);
     }
-    for line in totals.lines() {
-        output.line(line)?;
-    }
+    output.lines(totals.lines())?;
     output.line("")
 }
 
-pub(super) fn print_objects(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     for row in table.rows() {
         let object = Object::default()
             .with("instruction", row.instruction.as_str())
@@ -122,7 +118,7 @@ pub(super) fn print_objects(table: &BufferTable, output: &mut Output) -> Result<
             .with("wasted_bytes", padded.saturating_sub(logical));
         output.line(object)?;
     }
-    for line in table.unreadable_lines() {
+    for line in module.unreadable_lines() {
         let object = Object::default().with("line", line.line).with("input", line.text.as_str());
         output.line(object.with("error", error_value(&line.error)))?;
     }
@@ -130,8 +126,8 @@ pub(super) fn print_objects(table: &BufferTable, output: &mut Output) -> Result<
         output.line(Object::default().with("input", name.as_str()).with("error", error_value(error)))?;
     }
     let object = Object::default()
-        .with("instructions", table.instructions())
-        .with("unreadable", table.unreadable())
+        .with("instructions", module.instructions())
+        .with("unreadable", module.unreadable())
         .with("refused", table.refused_buffers());
     output.line(object)
 }

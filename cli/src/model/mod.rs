@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             return write_index(arguments, shards, &rules, output);
         }
         if arguments.part.is_some() && shards.is_complete(&arguments.file, &rules)? {
-            return say(arguments, &Written::complete(shards.index()), output);
+            return say(arguments, &Written::file(shards.index()), output);
         }
     }
     let way = match (&arguments.out, &shards) {
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Way::Shards(shards) => match index {
             Some(index) => {
                 shards.finish(files, &index)?;
-                Some(Written::complete(shards.index()))
+                Some(Written::file(shards.index()))
             }
             None => Some(finish_share(arguments, shards, &rules, parts)?),
         },
@@ -261,7 +261,7 @@ fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts:
     match shards.progress(&arguments.file, rules)? {
         Progress::AllParts(text) => {
             shards.write_index(&text)?;
-            Ok(Written::complete(shards.index()))
+            Ok(Written::file(shards.index()))
         }
         Progress::Missing { there, of, why } => Ok(Written::share(shards.index(), parts, there, of, why)),
     }
@@ -271,7 +271,7 @@ fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output:
     match shards.progress(&arguments.file, rules)? {
         Progress::AllParts(text) => {
             shards.write_index(&text)?;
-            say(arguments, &Written::complete(shards.index()), output)
+            say(arguments, &Written::file(shards.index()), output)
         }
         Progress::Missing { there, of, why } => {
             output.complain(&format!("no index was written: {there} of {of} parts are there, and {why}"))?;

@@ -60,11 +60,6 @@ impl Written {
         Written { path: path.to_owned(), share: None }
     }
 
-    /// A sharded model with its index.
-    pub(super) fn complete(index: &Path) -> Written {
-        Written::file(index)
-    }
-
     /// The number of parts written; `there` `of` all exist, and `why` there is no index.
     pub(super) fn share(index: &Path, parts: usize, there: usize, of: usize, why: String) -> Written {
         Written { path: index.to_owned(), share: Some(Share { parts, there, of, why }) }
@@ -116,9 +111,7 @@ pub(super) struct Findings {
 
 impl Findings {
     pub(super) fn print(self, written: Option<&Written>, output: &mut Output) -> Result<Verdict, Stop> {
-        for line in self.lines {
-            output.line(line)?;
-        }
+        output.lines(self.lines)?;
         match (self.total, written) {
             (Some(object), Some(written)) => output.line(written.keys(object))?,
             (Some(object), None) => output.line(object)?,

@@ -15,7 +15,6 @@ fn public_types_are_send_and_sync() {
     shared::<BufferRow>();
     shared::<BufferTable>();
     shared::<BufferUse>();
-    shared::<Inlined>();
     shared::<InputOutputAlias>();
     shared::<Instruction>();
     shared::<InstructionPlace>();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cases::cases;
 use proptest::prelude::*;
 use tensor_layout::{Error, Shape};
-use tensor_layout_hlo::{BufferTable, Inlined, Instruction, Module, Reader, Record};
+use tensor_layout_hlo::{BufferTable, Instruction, Module, Reader, Record};
 
 fn dumps() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -62,13 +62,9 @@ fn every_instruction_of_real_dumps_is_read() {
 #[test]
 fn the_dense_layer_has_five_buffers_of_its_own() {
     let (_, text) = dumps().into_iter().find(|(path, _)| path.ends_with("dense.hlo")).unwrap();
-    let inlined = Inlined::read(text.as_bytes()).unwrap();
-    assert!(inlined.contains("fused_computation") && inlined.contains("fused_computation.1"));
-    let mut table = BufferTable::new(3);
-    for record in Reader::new(text.as_bytes()) {
-        table.add(&record.unwrap(), &inlined);
-    }
-    assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (15, 0, 0));
+    let module = Module::read(text.as_bytes()).unwrap();
+    let table = BufferTable::of(&module, 3);
+    assert_eq!((module.instructions(), module.unreadable(), table.refused_buffers()), (15, 0, 0));
     let total = table.total(0).unwrap();
     let bytes = 4 * (64 * 128 + 128 * 256 + 256 + 2 * 64 * 256);
     assert_eq!((total.buffers, total.logical_bytes, total.padded_bytes), (5, bytes, bytes));
@@ -99,11 +95,7 @@ ENTRY %main.4 (p: u32[12582912,1]) -> (f32[], s32[2048,1,128,128,4]) {
   ROOT %tuple = (f32[]{:T(128)}, s32[2048,1,128,128,4]{4,3,2,0,1:T(8,128)}) tuple(%sum, %gather)
 }
 ";
-    let inlined = Inlined::read(text.as_bytes()).unwrap();
-    let mut table = BufferTable::new(100);
-    for record in Reader::new(text.as_bytes()) {
-        table.add(&record.unwrap(), &inlined);
-    }
+    let table = BufferTable::of(&Module::read(text.as_bytes()).unwrap(), 100);
     let rows: Vec<_> = table
         .rows()
         .iter()
@@ -171,11 +163,7 @@ ENTRY %main (x: f32[8]) -> f32[4] {
   ROOT %done = f32[4]{0} async-done(%update)
 }
 ";
-    let inlined = Inlined::read(text.as_bytes()).unwrap();
-    let mut table = BufferTable::new(9);
-    for record in Reader::new(text.as_bytes()) {
-        table.add(&record.unwrap(), &inlined);
-    }
+    let table = BufferTable::of(&Module::read(text.as_bytes()).unwrap(), 9);
     let mut names: Vec<_> =
         table.rows().iter().map(|row| (row.line, row.instruction.as_str(), row.padded_bytes)).collect();
     names.sort_unstable();
@@ -212,10 +200,7 @@ other {
 #[test]
 fn a_size_beyond_64_bits_is_shown_and_left_out_of_the_totals() {
     let text = "ENTRY e {\n a = f32[2000000000,2000000000]{1,0:T(1,99999999999999)} iota()\n}\n";
-    let mut table = BufferTable::new(9);
-    for record in Reader::new(text.as_bytes()) {
-        table.add(&record.unwrap(), &Inlined::default());
-    }
+    let table = BufferTable::of(&Module::read(text.as_bytes()).unwrap(), 9);
     assert_eq!((table.refused_buffers(), table.rows().len(), table.totals().count()), (1, 0, 0));
     assert_eq!(table.refused()[0].1.code(), "overflow");
 }
@@ -225,18 +210,12 @@ fn a_size_beyond_64_bits_is_shown_and_left_out_of_the_totals() {
 fn unreadable_lines_and_sizes_are_shown_up_to_a_limit() {
     let lines = "  what is this?\n  a = f32[2000000000,2000000000]{1,0:T(1,99999999999999)} iota()\n".repeat(30);
     let text = format!("ENTRY e {{\n{lines}}}\n");
-    let mut streamed = BufferTable::new(9);
-    for record in Reader::new(text.as_bytes()) {
-        streamed.add(&record.unwrap(), &Inlined::default());
-    }
     let module = Module::read(text.as_bytes()).unwrap();
     assert_eq!((module.instructions(), module.unreadable(), module.unreadable_lines().len()), (30, 30, 20));
-    for table in [&streamed, &BufferTable::of(&module, 9)] {
-        assert_eq!((table.instructions(), table.unreadable(), table.refused_buffers()), (30, 30, 30));
-        assert_eq!((table.unreadable_lines().len(), table.refused().len()), (20, 20));
-        // The line of the head is the first.
-        assert_eq!((table.unreadable_lines()[19].line, module.unreadable_lines()[19].line), (40, 40));
-    }
+    let table = BufferTable::of(&module, 9);
+    assert_eq!((table.refused_buffers(), table.refused().len()), (30, 20));
+    // The line of the head is the first.
+    assert_eq!(module.unreadable_lines()[19].line, 40);
 }
 
 /// A stream that makes up a dump as it is read, so that only the reader's own memory counts.
@@ -263,11 +242,9 @@ fn a_long_dump_keeps_the_worst_rows_only() {
     let count = 20_000;
     let head = "ENTRY %e (x: f32[1]) -> f32[1] {\n".as_bytes();
     let stream = head.chain(BufReader::with_capacity(1 << 16, Endless { line, left: count })).chain("}\n".as_bytes());
-    let mut table = BufferTable::new(5);
-    for record in Reader::new(BufReader::new(stream)) {
-        table.add(&record.unwrap(), &Inlined::default());
-    }
-    assert_eq!((table.instructions(), table.unreadable(), table.rows().len()), (count, 0, 5));
+    let module = Module::read(BufReader::new(stream)).unwrap();
+    let table = BufferTable::of(&module, 5);
+    assert_eq!((module.instructions(), module.unreadable(), table.rows().len()), (count, 0, 5));
     // Equal waste: the earlier line is first.
     assert_eq!(table.rows()[0].line, 2);
     assert_eq!(table.total(0).unwrap().padded_bytes, u128::from(count) * 512_000);

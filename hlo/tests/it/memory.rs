@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cases::cases;
 use proptest::prelude::*;
-use tensor_layout_hlo::{BufferAssignment, BufferTable, BufferUse, Inlined, MemoryTotal, Module, Reader};
+use tensor_layout_hlo::{BufferAssignment, BufferUse, MemoryTotal, Module};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
@@ -283,23 +283,6 @@ fn what_ends_too_early_or_is_unscheduled_is_said() {
     assert_eq!(module.live_memory().unwrap().unknown_operands(), 1);
     assert!(read("").live_memory().is_none());
     assert!(read("ENTRY e {\n}\n").live_memory().is_none());
-}
-
-/// One pass gives the table that two passes gave.
-#[test]
-fn the_table_of_a_module_is_that_of_the_stream() {
-    for (name, _) in recorded() {
-        let text = fs::read_to_string(data().join(format!("{name}.hlo"))).unwrap();
-        let inlined = Inlined::read(text.as_bytes()).unwrap();
-        let mut streamed = BufferTable::new(20);
-        for record in Reader::new(text.as_bytes()) {
-            streamed.add(&record.unwrap(), &inlined);
-        }
-        let table = BufferTable::of(&read(&text), 20);
-        assert_eq!(table.rows(), streamed.rows(), "{name}");
-        assert_eq!(table.totals().collect::<Vec<_>>(), streamed.totals().collect::<Vec<_>>());
-        assert_eq!((table.instructions(), table.unreadable()), (streamed.instructions(), 0));
-    }
 }
 
 /// Texts that no one's compiler writes: each would take hours if some step took the product of two lengths.
