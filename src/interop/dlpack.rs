@@ -10,14 +10,15 @@
 //! is ignored, and so is `data` of a tensor without elements.
 //!
 //! ```
-//! use tensor_layout::interop::dlpack::{BorrowedDlTensor, DlDevice, DlLayout, DlTensor};
+//! use tensor_layout::interop::Lent;
+//! use tensor_layout::interop::dlpack::{DlDevice, DlLayout, DlTensor};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
 //! let mut data = vec![0_u16; 384];
 //! let layout = DlLayout::try_from(&desc)?;
 //! let cpu = DlDevice { device_type: 1, device_id: 0 };
-//! let borrowed: BorrowedDlTensor<'_> = layout.raw(data.as_mut_ptr().cast(), cpu);
+//! let borrowed: Lent<'_, DlTensor> = layout.raw(data.as_mut_ptr().cast(), cpu);
 //! let raw: &DlTensor = &borrowed;
 //! assert_eq!((raw.ndim, raw.byte_offset), (4, 0));
 //! println!("{:?}", BufferTensorDesc::try_from(layout.fields())?.strides());
@@ -29,8 +30,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use core::marker::PhantomData;
-use core::ops::Deref;
 
 use smallvec::SmallVec;
 
@@ -40,6 +39,7 @@ use crate::error::Error;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::foreign_list::list;
+use super::lent::Lent;
 
 mod raw;
 
@@ -311,8 +311,8 @@ impl DlLayout {
 
     /// The raw structure over `data`, which points into this one. Its lists must not be written to.
     #[must_use]
-    pub fn raw(&self, data: *mut c_void, device: DlDevice) -> BorrowedDlTensor<'_> {
-        let tensor = DlTensor {
+    pub fn raw(&self, data: *mut c_void, device: DlDevice) -> Lent<'_, DlTensor> {
+        Lent::new(DlTensor {
             data,
             device,
             // A descriptor's rank fits: its sizes are in memory.
@@ -321,23 +321,6 @@ impl DlLayout {
             shape: self.shape.as_ptr().cast_mut(),
             strides: self.strides.as_ptr().cast_mut(),
             byte_offset: self.byte_offset,
-        };
-        BorrowedDlTensor { tensor, lists: PhantomData }
-    }
-}
-
-/// A raw structure, alive as long as the [`DlLayout`] it points into.
-#[derive(Debug, Clone, Copy)]
-pub struct BorrowedDlTensor<'a> {
-    tensor: DlTensor,
-    lists: PhantomData<&'a DlLayout>,
-}
-
-/// The structure to hand to a C function, by pointer.
-impl Deref for BorrowedDlTensor<'_> {
-    type Target = DlTensor;
-
-    fn deref(&self) -> &DlTensor {
-        &self.tensor
+        })
     }
 }

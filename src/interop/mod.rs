@@ -18,6 +18,8 @@ pub mod directml;
 pub mod dlpack;
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
 mod foreign_list;
+#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+mod lent;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -27,3 +29,6 @@ pub mod pjrt;
 pub mod safetensors;
 #[cfg(feature = "serde")]
 pub mod serde;
+
+#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+pub use lent::Lent;

@@ -5,13 +5,14 @@
 //! as `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
 //!
 //! ```
-//! use tensor_layout::interop::pjrt::{BorrowedPjrtLayout, PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
+//! use tensor_layout::interop::Lent;
+//! use tensor_layout::interop::pjrt::{PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
 //! use tensor_layout::interop::pjrt::{PjrtTiledLayout, PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED};
 //! use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, DataType};
 //!
 //! let shape: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
 //! let layout = PjrtLayout::try_from(&shape)?;
-//! let borrowed: BorrowedPjrtLayout<'_> = layout.raw();
+//! let borrowed: Lent<'_, PjrtMemoryLayout> = layout.raw();
 //! let raw: &PjrtMemoryLayout = &borrowed;
 //! assert_eq!(raw.layout_type, PJRT_LAYOUT_TILED);
 //! let parts: PjrtLayoutUnion = raw.layout;
@@ -30,8 +31,6 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::marker::PhantomData;
-use core::ops::Deref;
 
 use smallvec::SmallVec;
 
@@ -43,6 +42,7 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
 use super::foreign_list::list;
+use super::lent::Lent;
 use raw::{LAYOUT_SIZE, STRIDES_SIZE, TILED_SIZE};
 
 mod raw;
@@ -302,7 +302,7 @@ impl PjrtLayout {
 
     /// The raw structure, which points into this one.
     #[must_use]
-    pub fn raw(&self) -> BorrowedPjrtLayout<'_> {
+    pub fn raw(&self) -> Lent<'_, PjrtMemoryLayout> {
         let extension_start = core::ptr::null_mut();
         let (layout, layout_type) = match &self.lists {
             Lists::Tiled { minor_to_major, tile_dims, tile_dim_sizes } => {
@@ -327,23 +327,6 @@ impl PjrtLayout {
                 (PjrtLayoutUnion { strides }, PJRT_LAYOUT_STRIDES)
             }
         };
-        let layout = PjrtMemoryLayout { struct_size: LAYOUT_SIZE, extension_start, layout, layout_type };
-        BorrowedPjrtLayout { layout, lists: PhantomData }
-    }
-}
-
-/// A raw structure, alive as long as the [`PjrtLayout`] it points into.
-#[derive(Clone, Copy)]
-pub struct BorrowedPjrtLayout<'a> {
-    layout: PjrtMemoryLayout,
-    lists: PhantomData<&'a PjrtLayout>,
-}
-
-/// The structure to hand to a PJRT function, by pointer.
-impl Deref for BorrowedPjrtLayout<'_> {
-    type Target = PjrtMemoryLayout;
-
-    fn deref(&self) -> &PjrtMemoryLayout {
-        &self.layout
+        Lent::new(PjrtMemoryLayout { struct_size: LAYOUT_SIZE, extension_start, layout, layout_type })
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be
 //! left out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source:
-//! DxDispatch's guide, section `DML_TENSOR_DESC`. (`interop::directml` has the same as a serde type.)
+//! DxDispatch's guide, section `DML_TENSOR_DESC`.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -105,7 +105,7 @@ fn public_types_are_send_and_sync() {
 }
 
 /// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them
-/// (`LentTensor`, `LentTensorDesc`, `BorrowedDlTensor`, `BorrowedPjrtLayout`) are neither `Send` nor `Sync`:
+/// (`Lent`) are neither `Send` nor `Sync`:
 /// they can be filled by anyone, and nothing says which thread may read what they point to. What owns the
 /// lists can be sent, and lends them anew.
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
@@ -126,35 +126,37 @@ macro_rules! pinned {
 #[cfg(feature = "directml")]
 #[test]
 fn directml_types() {
+    use interop::Lent;
     use interop::directml::*;
 
     shared::<DirectmlFields<'_>>();
     shared::<DirectmlTensor>();
-    #[cfg(feature = "serde")]
-    shared::<JsonTensor>();
-    pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding, LentTensor<'_>, LentTensorDesc<'_>);
+    pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding);
+    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>);
 }
 
 #[cfg(feature = "dlpack")]
 #[test]
 fn dlpack_types() {
+    use interop::Lent;
     use interop::dlpack::*;
 
     shared::<DlDataType>();
     shared::<DlDevice>();
     shared::<DlFields<'_>>();
     shared::<DlLayout>();
-    pinned!(DlTensor, BorrowedDlTensor<'_>);
+    pinned!(DlTensor, Lent<'_, DlTensor>);
 }
 
 #[cfg(feature = "pjrt")]
 #[test]
 fn pjrt_types() {
+    use interop::Lent;
     use interop::pjrt::*;
 
     shared::<PjrtFields<'_>>();
     shared::<PjrtLayout>();
-    pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, BorrowedPjrtLayout<'_>);
+    pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, Lent<'_, PjrtMemoryLayout>);
 }
 
 #[cfg(feature = "named")]

@@ -2,8 +2,6 @@
 
 use alloc::vec;
 use core::ffi::c_void;
-use core::marker::PhantomData;
-use core::ops::Deref;
 use core::ptr;
 
 use smallvec::SmallVec;
@@ -13,6 +11,7 @@ use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 use crate::upload::{Errors, FeatureLevel, Limits, validate_description};
 
+use super::super::lent::Lent;
 use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferTensorDesc, DmlTensorDesc};
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
@@ -77,7 +76,7 @@ impl DirectmlTensor {
 
     /// The raw structure, whose pointers are valid while this tensor is borrowed.
     #[must_use]
-    pub fn lend(&self) -> LentTensor<'_> {
+    pub fn lend(&self) -> Lent<'_, DmlBufferTensorDesc> {
         let raw = DmlBufferTensorDesc {
             data_type: self.data_type,
             flags: self.flags,
@@ -88,48 +87,16 @@ impl DirectmlTensor {
             total_tensor_size_in_bytes: self.total_size_in_bytes,
             guaranteed_base_offset_alignment: self.alignment,
         };
-        LentTensor { raw, owner: PhantomData }
+        Lent::new(raw)
     }
 }
 
-/// A [`DmlBufferTensorDesc`] whose arrays belong to a [`DirectmlTensor`].
-#[derive(Debug)]
-pub struct LentTensor<'a> {
-    raw: DmlBufferTensorDesc,
-    owner: PhantomData<&'a DirectmlTensor>,
-}
-
-/// The raw structure. A copy of it may outlive the arrays: reading it is unsafe for a reason.
-impl Deref for LentTensor<'_> {
-    type Target = DmlBufferTensorDesc;
-
-    fn deref(&self) -> &DmlBufferTensorDesc {
-        &self.raw
-    }
-}
-
-impl LentTensor<'_> {
+impl Lent<'_, DmlBufferTensorDesc> {
     /// The structure around it that operators take, valid while this one is borrowed.
     #[must_use]
-    pub fn tensor_desc(&self) -> LentTensorDesc<'_> {
-        let desc: *const DmlBufferTensorDesc = &raw const self.raw;
-        let raw = DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast::<c_void>() };
-        LentTensorDesc { raw, owner: PhantomData }
-    }
-}
-
-/// A [`DmlTensorDesc`] that points to a [`LentTensor`].
-#[derive(Debug)]
-pub struct LentTensorDesc<'a> {
-    raw: DmlTensorDesc,
-    owner: PhantomData<&'a ()>,
-}
-
-impl Deref for LentTensorDesc<'_> {
-    type Target = DmlTensorDesc;
-
-    fn deref(&self) -> &DmlTensorDesc {
-        &self.raw
+    pub fn tensor_desc(&self) -> Lent<'_, DmlTensorDesc> {
+        let desc: *const DmlBufferTensorDesc = &**self;
+        Lent::new(DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast::<c_void>() })
     }
 }
 

@@ -3,11 +3,12 @@
 //! * [`DirectmlTensor`] checks a descriptor for a feature level and lends `DML_BUFFER_TENSOR_DESC` and
 //!   `DML_TENSOR_DESC`; for the `windows` crate the feature `windows` has a `From` both ways.
 //! * [`DirectmlFields`] and [`DmlBufferTensorDesc::to_desc`] read them back, checked.
-//! * `JsonTensor` (feature `serde`) is the form of DxDispatch's models.
+//! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::DirectMl).
 //!
 //! ```
 //! use tensor_layout::interop::directml::{DirectmlTensor, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER};
-//! use tensor_layout::interop::directml::{DmlBufferTensorDesc, DmlTensorDesc, LentTensor, LentTensorDesc};
+//! use tensor_layout::interop::Lent;
+//! use tensor_layout::interop::directml::{DmlBufferTensorDesc, DmlTensorDesc};
 //! use tensor_layout::upload::FeatureLevel;
 //! use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 //!
@@ -16,10 +17,10 @@
 //! assert_eq!((tensor.offset_in_bytes, tensor.total_size_in_bytes), (0, 384));
 //!
 //! // Both structures point into `tensor`, and cannot outlive it.
-//! let lent: LentTensor<'_> = tensor.lend();
+//! let lent: Lent<'_, DmlBufferTensorDesc> = tensor.lend();
 //! let raw: &DmlBufferTensorDesc = &lent;
 //! assert_eq!((raw.data_type, raw.flags), (2, DML_TENSOR_FLAG_OWNED_BY_DML));
-//! let outer: LentTensorDesc<'_> = lent.tensor_desc();
+//! let outer: Lent<'_, DmlTensorDesc> = lent.tensor_desc();
 //! let for_operators: &DmlTensorDesc = &outer;
 //! assert_eq!(for_operators.tensor_type, DML_TENSOR_TYPE_BUFFER);
 //!
@@ -30,17 +31,13 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(unsafe_code, reason = "raw pointers of a C interface; each block says why it is sound")]
 
-#[cfg(feature = "serde")]
-mod json;
 mod lend;
 mod raw;
 mod read;
 #[cfg(all(windows, feature = "windows"))]
 mod windows;
 
-#[cfg(feature = "serde")]
-pub use json::JsonTensor;
-pub use lend::{DirectmlTensor, LentTensor, LentTensorDesc};
+pub use lend::DirectmlTensor;
 pub use raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
 };
