@@ -53,8 +53,8 @@ fn pass_value(pass: &CopyPass<'_>) -> Value {
         "boxes": pass.box_count().to_string(),
         "nests": pass.boxes().take(MOST_BOXES).map(|copy| nest(&copy)).collect::<Vec<_>>(),
         "runs": runs.iter().map(list).collect::<Vec<_>>(),
-        "source_elements": pass.source_elements().to_string(),
-        "destination_elements": pass.destination_elements().to_string(),
+        "source_elements": pass.source_elements.to_string(),
+        "destination_elements": pass.destination_elements.to_string(),
     })
 }
 

@@ -16,8 +16,8 @@ use crate::error::Error;
 ///
 /// let level = KernelLevel::in_use();
 /// assert!(level.is_available() && KernelLevel::Portable.is_available());
-/// assert_eq!(KernelLevel::Avx2.name(), "avx2");
-/// println!("relayout runs at {}", level.name());
+/// assert_eq!(KernelLevel::Avx2.to_string(), "avx2");
+/// println!("relayout runs at {level}");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -75,8 +75,7 @@ impl KernelLevel {
     }
 
     /// `portable`, `neon`, `avx2` or `avx512`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.level().name()
     }
 

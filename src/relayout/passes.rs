@@ -1,12 +1,11 @@
 //! The plan as data, for whoever runs it elsewhere.
 
-use crate::map::{CopyBox, IndexMap, OffsetBox};
+use crate::map::{CopyBox, IndexMap};
 
 use super::padding::Padding;
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::Relayout;
-use crate::error::Error;
 
 /// One pass of a copy: boxes that take one buffer to the next.
 ///
@@ -24,7 +23,7 @@ use crate::error::Error;
 /// let plan = Relayout::new(&from, &to)?;
 /// let passes: Vec<CopyPass<'_>> = plan.passes().collect();
 /// assert_eq!(passes.len(), 1);
-/// assert_eq!((passes[0].source_elements(), passes[0].destination_elements()), (6, 7));
+/// assert_eq!((passes[0].source_elements, passes[0].destination_elements), (6, 7));
 /// let elements: u64 = passes[0].boxes().map(|part| part.elements()).sum();
 /// assert_eq!((passes[0].box_count(), elements), (1, 6));
 /// assert_eq!(passes[0].recovering_boxes().count(), 0, "of use between the passes of Irreducible layouts");
@@ -34,23 +33,13 @@ use crate::error::Error;
 pub struct CopyPass<'a> {
     program: &'a Program,
     recover: Option<&'a Program>,
-    source_elements: u64,
-    destination_elements: u64,
+    /// The elements of the buffer that is read, padding included.
+    pub source_elements: u64,
+    /// The elements of the buffer that is filled, padding included.
+    pub destination_elements: u64,
 }
 
 impl CopyPass<'_> {
-    /// The elements of the buffer that is read, padding included.
-    #[must_use]
-    pub fn source_elements(&self) -> u64 {
-        self.source_elements
-    }
-
-    /// The elements of the buffer that is filled, padding included.
-    #[must_use]
-    pub fn destination_elements(&self) -> u64 {
-        self.destination_elements
-    }
-
     /// How many boxes there are.
     #[must_use]
     pub fn box_count(&self) -> u64 {
@@ -129,27 +118,5 @@ impl Relayout {
             destination_elements: pass.elements,
         });
         before.chain(std::iter::once(last))
-    }
-
-    /// The places of the destination that hold no element, as boxes: what
-    /// [`with_padding`](Self::with_padding) writes.
-    ///
-    /// The bits after the last element of a buffer that does not end with a whole byte are written too, with
-    /// zeros.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooHard`], as for [`IndexMap::buffer_boxes`].
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
-    ///
-    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[3,5]{1,0}".parse()?, "f32[3,5]{1,0:T(2,2)}".parse()?);
-    /// let padding = Relayout::new(&rows, &tiles)?.padding_boxes()?;
-    /// assert_eq!(padding.iter().map(|b| b.elements()).sum::<u64>(), 24 - 15);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn padding_boxes(&self) -> Result<Vec<OffsetBox>, Error> {
-        Ok(self.destination.buffer_boxes()?.padding)
     }
 }

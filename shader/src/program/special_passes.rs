@@ -23,14 +23,15 @@ impl Planner<'_> {
     pub(super) fn fill(&self) -> Result<Option<Vec<Pass>>, Error> {
         let Some(pattern) = self.pattern().filter(|_| self.has_padding()) else { return Ok(Some(Vec::new())) };
         let Some(word) = pattern.only_word() else { return Ok(None) };
-        let Ok(boxes) = self.relayout.padding_boxes() else { return Ok(None) };
+        let Ok(boxes) = self.relayout.destination().buffer_boxes() else { return Ok(None) };
         let bits = u128::from(self.relayout.destination().physical_elements()).saturating_mul(self.width.bits.into());
-        if u64::try_from(boxes.len()).unwrap_or(u64::MAX) > MOST_BOXES || !bits.is_multiple_of(8) {
+        let padding = boxes.padding;
+        if u64::try_from(padding.len()).unwrap_or(u64::MAX) > MOST_BOXES || !bits.is_multiple_of(8) {
             return Ok(None);
         }
         let mut passes = Vec::new();
-        for padding in &boxes {
-            let Some(words) = StridedBox::of_padding(padding).in_words(self.width, false) else { return Ok(None) };
+        for part in &padding {
+            let Some(words) = StridedBox::of_padding(part).in_words(self.width, false) else { return Ok(None) };
             let Some(filled) = self.rows(Form::Rows, words, Content::Word(word))? else { return Ok(None) };
             passes.extend(filled);
         }

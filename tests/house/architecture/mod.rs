@@ -130,8 +130,8 @@ fn kernels_read_no_trait_of_the_machine() {
 
 #[test]
 fn mapped_files_are_not_written() {
-    for (path, text) in files("cli/src") {
-        // What tests do to their own files is theirs to know.
+    // What tests do to their own files is theirs to know.
+    for (path, text) in files("cli/src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
         let program = without_tests(&code(&text));
         let holds = |call: &str| {
             let in_word = |at: usize| program[..at].ends_with(is_word);

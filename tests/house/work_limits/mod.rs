@@ -164,7 +164,7 @@ fn planning() {
         }
     }
     each_plan("with_padding", |plan| plan.clone().with_padding(Padding::Zero));
-    each_plan("padding_boxes", Relayout::padding_boxes);
+    each_plan("buffer_boxes", |plan| plan.destination().buffer_boxes());
     each_plan("descriptor_pairs", Relayout::descriptor_pairs);
     each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(100).count() <= 100 && pass.box_count() > 0));
     each_plan("with_streaming", |plan| Ok::<_, tensor_layout::Error>(plan.clone().with_streaming(true)));

@@ -176,7 +176,7 @@ fn what_has_a_text_is_that_text() {
         assert_eq!(reads_back(data_type), format!("\"{data_type}\""));
     }
     for level in KernelLevel::ALL {
-        assert_eq!(reads_back(&level), format!("\"{}\"", level.name()));
+        assert_eq!(reads_back(&level), format!("\"{level}\""));
     }
 }
 

@@ -47,7 +47,7 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     let bits = relayout.source().element_bits();
     let passes: Vec<_> = relayout.passes().collect();
     let size = |elements: u64| (elements * u64::from(bits)).div_ceil(8) as usize;
-    let mut buffers: Vec<Vec<u8>> = passes.iter().map(|pass| vec![0; size(pass.destination_elements())]).collect();
+    let mut buffers: Vec<Vec<u8>> = passes.iter().map(|pass| vec![0; size(pass.destination_elements)]).collect();
     *buffers.last_mut().unwrap() = destination.to_vec();
     let pattern = match relayout.padding() {
         Padding::Keep => {
@@ -65,12 +65,12 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     if let Some(pattern) = pattern {
         let last = buffers.last_mut().unwrap();
         let whole = (relayout.destination().physical_elements() * u64::from(bits)) as usize;
-        set(&relayout.padding_boxes().unwrap(), bits, pattern, last);
+        set(&relayout.destination().buffer_boxes().unwrap().padding, bits, pattern, last);
         if !whole.is_multiple_of(8) {
             last[whole / 8] &= 0xff >> (8 - whole % 8);
         }
         for (pass, buffer) in passes.iter().zip(&mut buffers).rev().skip(1) {
-            (0..pass.destination_elements())
+            (0..pass.destination_elements)
                 .for_each(|at| write_bits(buffer, at * u64::from(bits), bits, pattern).unwrap());
         }
     }
@@ -92,7 +92,7 @@ fn run_pairs(relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Resu
     let pairs = relayout.descriptor_pairs()?;
     let bits = u64::from(relayout.source().element_bits());
     let sizes: Vec<usize> =
-        relayout.passes().map(|pass| (pass.destination_elements() * bits).div_ceil(8) as usize).collect();
+        relayout.passes().map(|pass| (pass.destination_elements * bits).div_ceil(8) as usize).collect();
     let mut from = source.to_vec();
     for (place, &size) in sizes.iter().enumerate() {
         let last = place + 1 == sizes.len();
