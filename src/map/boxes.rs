@@ -36,7 +36,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[4, 1]))?;
 /// let plan = Relayout::new(&packed, &rows)?;
 /// let pass = plan.passes().next().expect("one pass");
-/// assert_eq!((pass.source_elements(), pass.destination_elements(), pass.box_count()), (6, 7, 1));
+/// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count()), (6, 7, 1));
 /// let copied: CopyBox = pass.boxes().next().expect("one box");
 /// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
 /// let Loop::Strided { extent, source, destination } = copied.loops()[0] else { panic!("a table") };

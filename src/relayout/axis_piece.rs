@@ -55,9 +55,9 @@ impl Relayout {
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[20,16]{1,0}".parse()?, "u8[20,16]{1,0:T(8,8)}".parse()?);
     /// let pieces = Relayout::new(&rows, &tiles)?.partition_axis(0, 4)?;
-    /// let ranges: Vec<_> = pieces.into_iter().map(|piece| piece.range).collect();
+    /// let ranges: Vec<_> = pieces.iter().map(|piece| piece.range.clone()).collect();
     /// assert_eq!(ranges, [0..8, 8..16, 16..20]);
-    /// assert_eq!(pieces[1].relayout().destination().base(), 128);
+    /// assert_eq!(pieces[1].relayout.destination().base(), 128);
     ///
     /// let (source, mut destination) = ([7; 320], [0; 384]);
     /// for piece in &pieces {
