@@ -68,15 +68,6 @@ pub enum Error {
         /// The number of elements the layout spans.
         elements: u64,
     },
-    /// Two sizes that must agree do not.
-    SizeMismatch {
-        /// The axis.
-        axis: usize,
-        /// The size requested.
-        expected: u64,
-        /// The size found.
-        found: u64,
-    },
     /// A data type that has no counterpart in another vocabulary.
     UnsupportedDataType {
         /// The data type, in XLA's spelling.
@@ -90,13 +81,6 @@ pub enum Error {
         expected: &'static str,
         /// The data type found.
         found: &'static str,
-    },
-    /// Two layouts store one element in different numbers of bits.
-    ElementBitsMismatch {
-        /// Bits an element takes in the first.
-        expected: u32,
-        /// Bits an element takes in the second.
-        found: u32,
     },
     /// A number of bits per element that the operation cannot handle.
     UnsupportedElementBits {
@@ -184,13 +168,6 @@ pub enum Error {
         min: u64,
         /// The largest that is accepted.
         max: u64,
-    },
-    /// Two shapes that must hold equally many elements do not.
-    ElementCountMismatch {
-        /// The elements there are.
-        expected: u64,
-        /// The elements the other shape has.
-        found: u64,
     },
     /// A binding that reaches past the end of its buffer.
     BindingOutsideBuffer {

@@ -50,10 +50,7 @@ impl Error {
             Error::Parse { .. } | Error::UnknownName { .. } => ErrorKind::Parse,
             Error::InvalidArgument { .. }
             | Error::RankMismatch { .. }
-            | Error::SizeMismatch { .. }
-            | Error::ElementCountMismatch { .. }
             | Error::DataTypeMismatch { .. }
-            | Error::ElementBitsMismatch { .. }
             | Error::FillTooWide { .. }
             | Error::PaddingKept { .. } => ErrorKind::InvalidArgument,
             Error::AxisOutOfRange { .. }

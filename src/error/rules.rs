@@ -41,6 +41,14 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     ArgumentRule {
+        /// A size agrees with another of the same axis. The limit is the size expected.
+        SizeMismatch = "size_mismatch",
+        /// Two shapes hold equally many elements. The value is those of the other shape, the limit those
+        /// there are.
+        ElementCountMismatch = "element_count_mismatch",
+        /// Two layouts store one element in the same number of bits. The limit is that of the first, the
+        /// value that of the second.
+        ElementBitsMismatch = "element_bits_mismatch",
         /// A list of axes names each axis once. The value is the position in the list.
         NotAPermutation = "not_a_permutation",
         /// A list of axes ascends. The value is the position in the list, the limit the axis before it.
@@ -140,6 +148,10 @@ impl ArgumentRule {
         self.broken("", None, value, limit)
     }
 
+    pub(crate) fn on(self, axis: usize, value: u64, limit: u64) -> Error {
+        self.broken("", Some(axis), value, limit)
+    }
+
     pub(super) fn sentence(
         self,
         f: &mut fmt::Formatter<'_>,
@@ -150,6 +162,15 @@ impl ArgumentRule {
     ) -> fmt::Result {
         let axis = axis.unwrap_or_default();
         match self {
+            ArgumentRule::SizeMismatch => {
+                write!(f, "axis {axis} has size {value}, but size {limit} was expected")
+            }
+            ArgumentRule::ElementCountMismatch => {
+                write!(f, "the new sizes hold {value} elements, but there are {limit}")
+            }
+            ArgumentRule::ElementBitsMismatch => {
+                write!(f, "an element is stored in {value} bits on one side and in {limit} bits on the other")
+            }
             ArgumentRule::NotAPermutation => {
                 write!(f, "{what} names axis {axis} a second time, at position {value}")
             }

@@ -18,10 +18,8 @@ impl Error {
             Error::AxisOutOfRange { .. } => "axis_out_of_range",
             Error::IndexOutOfRange { .. } => "index_out_of_range",
             Error::OffsetOutOfRange { .. } => "offset_out_of_range",
-            Error::SizeMismatch { .. } => "size_mismatch",
             Error::UnsupportedDataType { .. } => "unsupported_data_type",
             Error::DataTypeMismatch { .. } => "data_type_mismatch",
-            Error::ElementBitsMismatch { .. } => "element_bits_mismatch",
             Error::UnsupportedElementBits { .. } => "unsupported_element_bits",
             Error::Parse { .. } => "parse",
             Error::BufferTooShort { .. } => "buffer_too_short",
@@ -33,7 +31,6 @@ impl Error {
             Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
-            Error::ElementCountMismatch { .. } => "element_count_mismatch",
             Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
             Error::Model(fault) => fault.code(),
             Error::UnknownName { code, .. } => code,
@@ -98,15 +95,9 @@ impl fmt::Display for Error {
             Error::OffsetOutOfRange { offset, elements } => {
                 write!(f, "offset {offset} is out of range: the layout spans {elements} elements")
             }
-            Error::SizeMismatch { axis, expected, found } => {
-                write!(f, "axis {axis} has size {found}, but size {expected} was expected")
-            }
             Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
             Error::DataTypeMismatch { expected, found } => {
                 write!(f, "the data type is {found}, but {expected} was expected: elements are moved, never converted")
-            }
-            Error::ElementBitsMismatch { expected, found } => {
-                write!(f, "an element is stored in {found} bits on one side and in {expected} bits on the other")
             }
             Error::UnsupportedElementBits { bits, supported } => {
                 write!(f, "elements of {bits} bits cannot be handled here, only {supported}")
@@ -140,9 +131,6 @@ impl fmt::Display for Error {
             }
             Error::OutOfLimits { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be between {min} and {max}")
-            }
-            Error::ElementCountMismatch { expected, found } => {
-                write!(f, "the new sizes hold {found} elements, but there are {expected}")
             }
             Error::BindingOutsideBuffer { offset, size, len } => write!(
                 f,

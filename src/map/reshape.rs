@@ -10,7 +10,7 @@ use core::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
@@ -21,8 +21,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::ElementCountMismatch`] if the number of elements differs, [`Error::Overflow`] if the new one
-    /// passes 64 bits, and [`Error::NotAView`] with the first new axis whose elements would have to move.
+    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch) if the number of
+    /// elements differs, [`Error::Overflow`] if the new one passes 64 bits, and [`Error::NotAView`] with the
+    /// first new axis whose elements would have to move.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -39,7 +40,7 @@ impl IndexMap {
         let elements = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if elements != expected {
-            return Err(Error::ElementCountMismatch { expected, found: elements });
+            return Err(ArgumentRule::ElementCountMismatch.by(elements, expected));
         }
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());

@@ -8,7 +8,7 @@ use core::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::short_sort::sort_by;
 use crate::strided::{Slice, Taken};
 
@@ -150,7 +150,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for a smaller rank, [`Error::SizeMismatch`] for a dimension that is neither 1
+    /// [`Error::RankMismatch`] for a smaller rank,
+    /// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) for a dimension that is neither 1
     /// nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
     ///
     /// ```
@@ -187,7 +188,7 @@ impl IndexMap {
                 continue;
             }
             if found != 1 {
-                return Err(Error::SizeMismatch { axis, expected: extent, found });
+                return Err(ArgumentRule::SizeMismatch.on(axis, found, extent));
             }
             components.push(Component {
                 dims: SmallVec::from_slice(&[axis]),

@@ -15,22 +15,26 @@ use crate::tiled::ArrayShape;
 
 use super::{AnyLayout, Notated, Spelling};
 
-impl From<BufferTensorDesc> for AnyLayout {
-    fn from(desc: BufferTensorDesc) -> AnyLayout {
-        AnyLayout::Strided(desc)
-    }
+macro_rules! variants {
+    ($($layout:ty => $variant:ident;)*) => {$(
+        impl From<$layout> for AnyLayout {
+            fn from(layout: $layout) -> AnyLayout {
+                AnyLayout::$variant(layout)
+            }
+        }
+
+        impl From<&$layout> for AnyLayout {
+            fn from(layout: &$layout) -> AnyLayout {
+                layout.clone().into()
+            }
+        }
+    )*};
 }
 
-impl From<ArrayShape> for AnyLayout {
-    fn from(shape: ArrayShape) -> AnyLayout {
-        AnyLayout::Tiled(shape)
-    }
-}
-
-impl From<IndexMap> for AnyLayout {
-    fn from(map: IndexMap) -> AnyLayout {
-        AnyLayout::Mapped(map)
-    }
+variants! {
+    BufferTensorDesc => Strided;
+    ArrayShape => Tiled;
+    IndexMap => Mapped;
 }
 
 impl From<Notated> for AnyLayout {
@@ -42,24 +46,6 @@ impl From<Notated> for AnyLayout {
 impl From<&AnyLayout> for AnyLayout {
     fn from(layout: &AnyLayout) -> AnyLayout {
         layout.clone()
-    }
-}
-
-impl From<&BufferTensorDesc> for AnyLayout {
-    fn from(desc: &BufferTensorDesc) -> AnyLayout {
-        desc.clone().into()
-    }
-}
-
-impl From<&ArrayShape> for AnyLayout {
-    fn from(shape: &ArrayShape) -> AnyLayout {
-        shape.clone().into()
-    }
-}
-
-impl From<&IndexMap> for AnyLayout {
-    fn from(map: &IndexMap) -> AnyLayout {
-        map.clone().into()
     }
 }
 

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, OFFSET, wide_product};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::map::{CopyBox, Loop, Loops};
 use crate::strided::BufferTensorDesc;
 
@@ -65,9 +65,10 @@ impl Relayout {
     ///
     /// [`Error::UnsupportedElementBits`] for elements that are not whole bytes, nor 4 bits, nor in runs of
     /// whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
-    /// [`Error::ElementBitsMismatch`] for a copy that [changes the width](Self::changes_width) of its
-    /// elements, which no identity does; [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for one
-    /// that walks an axis [backwards](Self::reversing), as the strides of a descriptor are unsigned.
+    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) for a copy that
+    /// [changes the width](Self::changes_width) of its elements, which no identity does;
+    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for one that walks an axis
+    /// [backwards](Self::reversing), as the strides of a descriptor are unsigned.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -82,7 +83,7 @@ impl Relayout {
     pub fn descriptor_pairs(&self) -> Result<Vec<DescriptorPair>, Error> {
         let bits = self.source.element_bits();
         if self.changes_width() {
-            return Err(Error::ElementBitsMismatch { expected: bits, found: self.destination.element_bits() });
+            return Err(ArgumentRule::ElementBitsMismatch.by(self.destination.element_bits().into(), bits.into()));
         }
         if let Some(&axis) = self.reversed.first() {
             return Err(Error::negative(STRIDES, axis));

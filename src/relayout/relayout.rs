@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::checked;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
@@ -73,13 +73,15 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ, [`Error::DataTypeMismatch`]
-    /// and [`Error::ElementBitsMismatch`] if the elements do; [`Error::OverlappingDestination`] if two
-    /// indices of the destination share an offset; [`Error::TooHard`] if that could not be decided, or if one
-    /// layout is cut into blocks that do not divide each other (dozens of tiles) so that the copy would fall
-    /// into more than 65,536 boxes along one dimension; [`Error::UnsupportedElementBits`] for elements of
-    /// more than 128 bits that are not whole bytes; and what [`ToIndexMap::to_index_map`] returns
-    /// ([`Error::Overflow`], [`Error::NotExpressible`] for a layout with `SC(..)`).
+    /// [`Error::RankMismatch`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the
+    /// sizes differ, [`Error::DataTypeMismatch`] and
+    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) if the elements do;
+    /// [`Error::OverlappingDestination`] if two indices of the destination share an offset;
+    /// [`Error::TooHard`] if that could not be decided, or if one layout is cut into blocks that do not
+    /// divide each other (dozens of tiles) so that the copy would fall into more than 65,536 boxes along one
+    /// dimension; [`Error::UnsupportedElementBits`] for elements of more than 128 bits that are not whole
+    /// bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`], [`Error::NotExpressible`]
+    /// for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
         Self::reversing(source, destination, &[])
     }
@@ -288,7 +290,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::ElementBitsMismatch`] if `T` is not as wide as an element, and as for [`run`](Self::run).
+    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) if `T` is not as wide
+    /// as an element, and as for [`run`](Self::run).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -304,7 +307,7 @@ impl Relayout {
         let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
         for expected in [self.source.element_bits(), self.destination.element_bits()] {
             if found != expected {
-                return Err(Error::ElementBitsMismatch { expected, found });
+                return Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into()));
             }
         }
         self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
@@ -317,7 +320,7 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
         return Err(Error::RankMismatch { what: "sizes", expected: from.len(), found: to.len() });
     }
     if let Some((axis, (&expected, &found))) = from.iter().zip(to).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(Error::SizeMismatch { axis, expected, found });
+        return Err(ArgumentRule::SizeMismatch.on(axis, found, expected));
     }
     if source.data_type() != destination.data_type() {
         return Err(Error::DataTypeMismatch {
@@ -326,7 +329,9 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
         });
     }
     if !Widths::between(source, destination).can_hold(source.data_type()) {
-        return Err(Error::ElementBitsMismatch { expected: source.element_bits(), found: destination.element_bits() });
+        return Err(
+            ArgumentRule::ElementBitsMismatch.by(destination.element_bits().into(), source.element_bits().into())
+        );
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
 use crate::checked::{BYTES, Exact, narrow};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::relayout::Relayout;
@@ -19,9 +19,10 @@ use super::{describe, forwards, to_usize};
 ///
 /// # Errors
 ///
-/// As for [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`Error::SizeMismatch`] above all;
-/// [`Error::ElementBitsMismatch`] if an element takes another width in the layout than in Rust;
-/// [`Error::Overflow`] if there is no memory for the buffer.
+/// As for [`Relayout::new`]: [`Error::DataTypeMismatch`] and
+/// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) above all;
+/// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) if an element takes
+/// another width in the layout than in Rust; [`Error::Overflow`] if there is no memory for the buffer.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -103,7 +104,7 @@ fn run<A: NativeElement>(
 fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     let expected = map.element_bits();
     let found: u32 = narrow(size_of::<A>().times(8), BYTES)?;
-    if found == expected { Ok(()) } else { Err(Error::ElementBitsMismatch { expected, found }) }
+    if found == expected { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into())) }
 }
 
 /// As many zero elements as take `bytes` bytes.

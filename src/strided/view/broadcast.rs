@@ -1,7 +1,7 @@
 //! Repeating a tensor along axes of size 1.
 
 use crate::checked::Exact;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use alloc::vec;
@@ -14,8 +14,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if `sizes` has fewer axes, [`Error::SizeMismatch`] if an axis is
-    /// neither of size 1 nor of the size requested, [`Error::Overflow`].
+    /// [`Error::RankMismatch`] if `sizes` has fewer axes,
+    /// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if an axis is neither of size 1 nor
+    /// of the size requested, [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -43,7 +44,7 @@ impl BufferTensorDesc {
             if size == wanted {
                 *slot = stride;
             } else if size != 1 {
-                return Err(Error::SizeMismatch { axis, expected: wanted, found: size });
+                return Err(ArgumentRule::SizeMismatch.on(axis, size, wanted));
             }
         }
         self.view(list)
@@ -74,7 +75,8 @@ impl BufferTensorDesc {
 ///
 /// # Errors
 ///
-/// [`Error::SizeMismatch`] if two sizes of an axis differ and neither is 1.
+/// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if two sizes of an axis differ and
+/// neither is 1.
 ///
 /// ```
 /// use tensor_layout::strided::broadcast_sizes;
@@ -92,7 +94,7 @@ pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
             if *slot == 1 {
                 *slot = size;
             } else if size != 1 && size != *slot {
-                return Err(Error::SizeMismatch { axis: axis.plus(new_axes), expected: *slot, found: size });
+                return Err(ArgumentRule::SizeMismatch.on(axis.plus(new_axes), size, *slot));
             }
         }
     }

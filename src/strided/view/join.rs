@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
@@ -56,7 +56,7 @@ fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
         return Err(Error::RankMismatch { what: "sizes", expected: expected.len(), found: found.len() });
     }
     let differ = expected.iter().zip(found).enumerate().find(|(_, (a, b))| a != b);
-    differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(Error::SizeMismatch { axis, expected, found }))
+    differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(ArgumentRule::SizeMismatch.on(axis, found, expected)))
 }
 
 /// One packed tensor for tensors laid one after the other along an axis, and the view of it that
@@ -64,8 +64,8 @@ fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`] or [`Error::SizeMismatch`] if the sizes differ on another axis,
-/// [`Error::AxisOutOfRange`], [`Error::Overflow`].
+/// [`Error::RankMismatch`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the sizes
+/// differ on another axis, [`Error::AxisOutOfRange`], [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::{strided::concat, DataType};

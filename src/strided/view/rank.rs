@@ -1,7 +1,7 @@
 //! More axes or fewer.
 
 use crate::checked::{self, Dims, ELEMENTS, Exact};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 
 /// At which end axes are added or joined.
@@ -61,8 +61,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] with the axis that cannot be joined; [`Error::ElementCountMismatch`] if `rank` is
-    /// 0 and there is more than one element.
+    /// [`Error::NotAView`] with the axis that cannot be joined;
+    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch) if `rank` is 0 and
+    /// there is more than one element.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
@@ -137,7 +138,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`Error::SizeMismatch`].
+    /// [`Error::AxisOutOfRange`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -150,7 +151,7 @@ impl BufferTensorDesc {
     pub fn squeeze(&self, axis: usize) -> Result<Self, Error> {
         match self.axis(axis)? {
             (1, _) => Ok(self.same_elements(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))),
-            (found, _) => Err(Error::SizeMismatch { axis, expected: 1, found }),
+            (found, _) => Err(ArgumentRule::SizeMismatch.on(axis, found, 1)),
         }
     }
 }

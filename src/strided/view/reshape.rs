@@ -1,7 +1,7 @@
 //! Other sizes for the same elements in the same order, where no element has to move.
 
 use crate::checked::{self, ELEMENTS, Exact};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
 use crate::strided::axis_list::AxisList;
@@ -17,8 +17,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::ElementCountMismatch`]; [`Error::NotAView`] with the axis that cannot be joined to the
-    /// one after it; [`Error::Overflow`].
+    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch); [`Error::NotAView`]
+    /// with the axis that cannot be joined to the one after it; [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -42,7 +42,7 @@ impl BufferTensorDesc {
         let found = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if found != expected {
-            return Err(Error::ElementCountMismatch { expected, found });
+            return Err(ArgumentRule::ElementCountMismatch.by(found, expected));
         }
         if found == 0 {
             let strides = packed_strides(sizes, (0..sizes.len()).rev())?;

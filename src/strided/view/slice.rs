@@ -1,7 +1,7 @@
 //! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
 use crate::checked::{self, Exact};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
@@ -90,7 +90,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], or [`Error::SizeMismatch`] if the lengths do not add up to the size.
+    /// [`Error::AxisOutOfRange`], or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the
+    /// lengths do not add up to the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -108,7 +109,7 @@ impl BufferTensorDesc {
             total = checked::add(total, length, checked::ELEMENTS)?;
         }
         if total != size {
-            return Err(Error::SizeMismatch { axis, expected: total, found: size });
+            return Err(ArgumentRule::SizeMismatch.on(axis, size, total));
         }
         let mut start = 0_u64;
         let part = |&length: &u64| {
