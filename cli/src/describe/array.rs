@@ -1,6 +1,7 @@
 //! `Description`: the facts of one array.
 
 use serde_json::{Value, json};
+use tensor_layout::bridge::{Lowering, Split, lower};
 use tensor_layout::named::known_as;
 use tensor_layout::notation::{AnyLayout, Line, Notated, Notation};
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
@@ -8,8 +9,6 @@ use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use crate::index_text::write_list;
 use crate::output::Object;
 use crate::table::{long_bytes, percent_wasted};
-
-use super::lowered::Lowered;
 
 /// A layout and its facts.
 pub(super) struct Description {
@@ -27,7 +26,7 @@ pub(super) struct Description {
 /// What only an array in one buffer has.
 struct Mapped {
     map: IndexMap,
-    lowered: Lowered,
+    lowering: Lowering,
     min_size_in_bytes: u64,
 }
 
@@ -56,7 +55,7 @@ impl Description {
             }
             (Err(error), _) => return Err(error),
         };
-        let lowered = Lowered::of(layout.layout(), &map)?;
+        let lowering = lower(layout.layout())?;
         let min_size_in_bytes = min_size_in_bytes(&map)?;
         Ok(Description {
             data_type: map.data_type(),
@@ -65,7 +64,7 @@ impl Description {
             logical_elements: map.element_count(),
             physical_elements: map.physical_elements(),
             physical_size_in_bytes: map.physical_size_in_bytes(),
-            map: Ok(Mapped { map, lowered, min_size_in_bytes }),
+            map: Ok(Mapped { map, lowering, min_size_in_bytes }),
             layout,
         })
     }
@@ -96,13 +95,14 @@ impl Description {
     /// The documented keys, after the text that was given.
     pub(super) fn object(&self, input: Option<&str>) -> Object {
         let mapped = self.map.as_ref().ok();
-        let lowered = mapped.map(|mapped| &mapped.lowered);
-        let split = lowered.and_then(|lowered| lowered.split.as_ref()).map_or(
-            Value::Null,
-            |split| json!({ "sizes": split.desc.sizes(), "strides": split.desc.strides(), "dims": split.dims }),
-        );
+        let split = match mapped.map(|mapped| &mapped.lowering) {
+            Some(Lowering::Split(Split { desc, dims, .. })) => {
+                json!({ "sizes": desc.sizes(), "strides": desc.strides(), "dims": dims })
+            }
+            _ => Value::Null,
+        };
         let reason = match &self.map {
-            Ok(mapped) => mapped.lowered.reason.clone(),
+            Ok(mapped) => mapped.lowering.reason(),
             Err(error) => Some(error.to_string()),
         };
         let object = Object::default();
@@ -117,8 +117,8 @@ impl Description {
             .with("min_size_in_bytes", mapped.map(|mapped| mapped.min_size_in_bytes))
             .with("physical_size_in_bytes", self.physical_size_in_bytes)
             .with("class", mapped.map(|mapped| mapped.map.class().to_string()))
-            .with("lowering", lowered.map(|lowered| lowered.name))
-            .with("strides", lowered.and_then(|lowered| lowered.strides.clone()))
+            .with("lowering", mapped.map(|mapped| mapped.lowering.name()))
+            .with("strides", mapped.and_then(Mapped::strides))
             .with("split", split)
             .with("reason", reason)
             .with("element_bits", self.element_bits)
@@ -177,7 +177,7 @@ impl Description {
     /// The other notations: the texts, each with the padding that it loses, and the reasons why there is
     /// none, each once.
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
-        let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowered.reason.as_deref());
+        let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
         let left_out = [self.layout.notation(), Notation::Named];
         for line in self.layout.lines().iter().filter(|line| !left_out.contains(&line.notation)) {
@@ -192,7 +192,7 @@ impl Description {
                 None => refused.push((reason, vec![title])),
             }
         }
-        let sentence = |(reason, titles): &(String, Vec<&str>)| match because {
+        let sentence = |(reason, titles): &(String, Vec<&str>)| match &because {
             Some(because) if because == reason => format!("{}: for the same reason", titles.join(", ")),
             _ => format!("{}: {reason}", titles.join(", ")),
         };
@@ -222,28 +222,35 @@ fn reason(error: &Error) -> String {
 }
 
 impl Mapped {
+    /// The strides of an Affine layout, in whatever width.
+    fn strides(&self) -> Option<Vec<u64>> {
+        match &self.lowering {
+            Lowering::Strided(desc) => Some(desc.strides().to_vec()),
+            Lowering::IndexMap { map, .. } => map.strides().map(Vec::from),
+            _ => None,
+        }
+    }
+
     fn lines(&self) -> Vec<String> {
-        let (map, lowered) = (&self.map, &self.lowered);
+        let map = &self.map;
         let mut lines = vec![
             format!("             {}, DirectML's minimum", long_bytes(self.min_size_in_bytes)),
             format!("  class      {}", class_sentence(map.class())),
         ];
         let base = if map.base() > 0 { format!(", base offset {}", map.base()) } else { String::new() };
-        match (&lowered.split, &lowered.strides) {
-            (Some(split), _) => {
+        match &self.lowering {
+            Lowering::Split(split) => {
                 lines.push(format!("  lowers to  sizes   {}", write_list(split.desc.sizes())));
                 lines.push(format!("             strides {}", write_list(split.desc.strides())));
                 let dims: Vec<String> = split.dims.iter().map(usize::to_string).collect();
                 lines.push(format!("             dims    [{}], the dimension each axis is a digit of", dims.join(",")));
             }
-            (None, Some(strides)) if lowered.name == "strided" => {
-                lines.push(format!("  lowers to  strides {}{base}", write_list(strides)));
+            Lowering::Strided(desc) => {
+                lines.push(format!("  lowers to  strides {}{base}", write_list(desc.strides())));
             }
             _ => lines.push("  lowers to  no strides".into()),
         }
-        if let Some(reason) = &lowered.reason {
-            lines.push(format!("  because    {reason}"));
-        }
+        lines.extend(self.lowering.reason().map(|reason| format!("  because    {reason}")));
         lines
     }
 }

@@ -1,7 +1,6 @@
 //! `describe`: everything about a layout, or about each element of a tuple.
 
 mod array;
-mod lowered;
 mod tuple;
 
 use clap::Args;
@@ -15,7 +14,6 @@ use array::Description;
 use tuple::TupleDescription;
 
 pub(crate) use array::min_size_in_bytes;
-pub(crate) use lowered::Lowered;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -1,12 +1,12 @@
 //! `Plan`: what is known about a tensor before its bytes are read.
 
+use tensor_layout::bridge::lower;
 use tensor_layout::interop::safetensors::{Header, Model, Tensor};
 use tensor_layout::notation::Notated;
 use tensor_layout::upload::{Buffer, Limits, Role, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 use crate::binding::bound_as;
-use crate::describe::Lowered;
 use crate::pieces::PIECE;
 use crate::table::short_bytes;
 
@@ -41,7 +41,7 @@ impl<'m> Plan<'m> {
         let stored = tensor.layout()?.to_index_map()?;
         let layout = new_layout(tensor, rules)?;
         let map = layout.to_index_map()?;
-        let lowered = Lowered::of(layout.layout(), &map)?;
+        let lowering = lower(layout.layout())?;
         let (desc, _) = bound_as(layout.layout())?;
         let buffer = Buffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
         let limit_errors = match validate(&desc, &buffer, limits) {
@@ -55,8 +55,8 @@ impl<'m> Plan<'m> {
             layout,
             map,
             packed_bytes: packed.physical_size_in_bytes(),
-            lowering: lowered.name,
-            reason: lowered.reason,
+            lowering: lowering.name(),
+            reason: lowering.reason(),
             limit_errors,
             remark: rules.of(tensor.name()).exception(tensor.sizes().len()),
             stored,
