@@ -2,10 +2,11 @@
 //! buffers.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
-use super::destination::Destination;
+use super::destination::{Destination, initialised};
 use super::iterations::Iterations;
 use super::level::Available;
 use super::portable;
@@ -70,7 +71,7 @@ impl Call<'_> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
             let streaming = self.streaming.is_some();
-            assert!(schedule.is_for(kernel, self.level, streaming), "a schedule that no kernel is for");
+            assert!(schedule.is_for(kernel, streaming), "a schedule that no kernel is for");
             let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
             let walk = simd::Walk { start, loops, streaming, schedule };
             // SAFETY: `reach` is inside the buffers, so the kernel is well formed, and each iteration reads
@@ -88,6 +89,32 @@ impl Call<'_> {
             portable::run(kernel, &self.source[from..], &mut self.destination.bytes()[to..]);
         }
     }
+}
+
+/// Runs a nest that [fills](Nest::fills) memory without contents, and returns its bytes. Memory that it may
+/// not fill is handed back, and nothing has been run.
+///
+/// # Errors
+///
+/// The memory.
+///
+/// # Panics
+///
+/// As [`Call::run`].
+pub fn run_uninit<'m>(
+    (nest, schedule): (&Nest, &Schedule),
+    source: &[u8],
+    memory: &'m mut [MaybeUninit<u8>],
+    (streaming, level): (Option<&StreamFence>, Available),
+) -> Result<&'m mut [u8], &'m mut [MaybeUninit<u8>]> {
+    if !nest.fills(memory.len()) {
+        return Err(memory);
+    }
+    let destination = Destination::uninitialised(memory);
+    Call { source, destination, streaming, level }.run(nest, schedule);
+    // SAFETY: the nest fills the memory: it is inside, and writes as many different bytes as there are. All
+    // that kernels write is bytes of the source, or made of them.
+    Ok(unsafe { initialised(memory) })
 }
 
 /// Runs a kernel over vectors.

@@ -209,20 +209,21 @@ pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// The bytes of an uninitialised destination, of which `written` were written.
-///
-/// # Panics
-///
-/// If that is not all of them.
+/// Memory without contents as bytes, all zero.
+pub fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    memory.fill(MaybeUninit::new(0));
+    // SAFETY: every byte was just written.
+    unsafe { initialised(memory) }
+}
+
+/// Memory as bytes.
 ///
 /// # Safety
 ///
-/// At least `written` different bytes of these were written, by runs of nests or by [`Destination::fill`].
-pub unsafe fn all_written(bytes: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
-    assert!(u64::try_from(bytes.len()) == Ok(written), "a plan writes {written} of {} bytes", bytes.len());
-    // SAFETY: the same bytes, borrowed for as long. As many were written as there are, which is all of them,
-    // and what kernels write is initialised.
-    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
+/// All of it was written.
+pub(crate) unsafe fn initialised(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: the same bytes, borrowed for as long; they are initialised.
+    unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len()) }
 }
 
 #[cfg(test)]

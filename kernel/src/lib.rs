@@ -44,8 +44,8 @@ pub mod threads;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use call::{Call, StreamFence};
-pub use destination::{Destination, WriteOnly, all_written};
+pub use call::{Call, StreamFence, run_uninit};
+pub use destination::{Destination, WriteOnly, zeroed};
 pub use level::{Available, Level};
 pub use machine::{Model, Traits, Vendor};
 pub use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};

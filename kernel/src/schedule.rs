@@ -1,7 +1,6 @@
 //! How a nest is to be executed. Whoever plans decides; kernels obey.
 
 use crate::cost::{KEPT_COLUMNS, LINE};
-use crate::level::Available;
 use crate::nest::{MicroKernel, Plane};
 
 /// How the kernels execute a nest: what is stored how, in which order, by way of what, and what is
@@ -49,8 +48,6 @@ pub struct Panels {
     pub lines_fit: bool,
     /// Panels are prefetched into the L1 cache.
     pub near: bool,
-    /// Through the cache, whole lines of some rows are read before the next rows are.
-    pub whole_lines_read: bool,
 }
 
 /// What panels of a plane go by way of.
@@ -60,7 +57,11 @@ pub enum Stage {
     None,
     /// The number of lines of each row of the destination, whole ones if they are stored past the cache.
     Lines(u8),
-    /// The same of rows that begin inside lines: what does not fill a line is kept until the row goes on.
+    /// Through the cache, the number of lines of each row of the source, as many rows as fill a line of the
+    /// destination.
+    Gather(u8),
+    /// As [`Lines`](Stage::Lines), of rows that begin inside lines: what does not fill a line is kept until
+    /// the row goes on.
     Continue {
         /// Lines of each row.
         lines: u8,
@@ -103,18 +104,17 @@ impl Schedule {
             stage: Stage::None,
             lines_fit: false,
             near: false,
-            whole_lines_read: false,
         },
     };
 
-    /// Are there kernels for it at this level? One that stores past the cache is for nothing unless the call
+    /// Are there kernels for it? One that stores past the cache is for nothing unless the call
     /// is `streaming`.
     #[must_use]
     #[inline]
-    pub fn is_for(&self, kernel: &MicroKernel, level: Available, streaming: bool) -> bool {
+    pub fn is_for(&self, kernel: &MicroKernel, streaming: bool) -> bool {
         match kernel {
             MicroKernel::Transpose(plane) => {
-                self.run_piece > 0 && plane.unit > 0 && self.panels.are_for(plane, level.register(), streaming)
+                self.run_piece > 0 && plane.unit > 0 && self.panels.are_for(plane, streaming)
             }
             _ => true,
         }
@@ -124,17 +124,20 @@ impl Schedule {
 impl Panels {
     /// Do panels fit the stages of the kernels, and are lines where they are said to be?
     #[inline(never)]
-    fn are_for(&self, plane: &Plane, register: usize, streaming: bool) -> bool {
+    fn are_for(&self, plane: &Plane, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
         let [height, width, kept] =
             [self.height, self.width, self.kept].map(|number| usize::try_from(number).unwrap_or(0));
         let in_register = unit.is_power_of_two() && unit <= 16;
-        let at_once = if in_register { register / unit } else { RUN_COLUMNS };
-        let fits = |lines: u8| {
+        let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
+        let fits = |lines: u8, staged: usize| {
             let lines = usize::from(lines);
-            (1..=16).contains(&lines) && at_once * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
+            (1..=16).contains(&lines) && staged * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
         };
         let sized = height > 0 && width > 0 && kept > 0 && self.distance > 0;
+        if self.stage == Stage::None && !self.lines_fit {
+            return sized;
+        }
         // Rows of a panel begin lines where the first does.
         let whole = height >= rows || (height.saturating_mul(unit)).is_multiple_of(LINE);
         let lines = !self.lines_fit || plane.columns.are_multiples_of(LINE) && whole;
@@ -145,7 +148,8 @@ impl Panels {
             && lines
             && match self.stage {
                 Stage::None => true,
-                Stage::Lines(lines) => in_register && fits(lines),
+                Stage::Lines(lines) => in_register && fits(lines, at_once),
+                Stage::Gather(lines) => in_register && !self.lines_fit && fits(lines, LINE / unit),
                 Stage::Continue { lines, joined } => {
                     let row = rows.saturating_mul(unit);
                     // What is left of a run is less than a line, and no two columns that are kept share a
@@ -156,7 +160,7 @@ impl Panels {
                     } else {
                         height >= rows || height * unit >= LINE
                     };
-                    fits(lines)
+                    fits(lines, at_once)
                         && !self.lines_fit
                         && height.min(rows).saturating_mul(unit) <= usize::from(lines) * LINE
                         && width.is_multiple_of(at_once)

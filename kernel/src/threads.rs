@@ -62,7 +62,7 @@ pub fn parts<'a>(
     assert!(reach.is_inside(call.source.len(), call.destination.len()), "a loop nest leaves its buffers");
     let count = stride.extent.min(parts.saturating_mul(threads));
     let streaming = call.streaming.is_some();
-    assert!(schedule.is_for(nest.kernel(), call.level, streaming), "a schedule that no kernel is for");
+    assert!(schedule.is_for(nest.kernel(), streaming), "a schedule that no kernel is for");
     let Call { source, ref mut destination, level, .. } = *call;
     let destination = destination.as_mut_ptr();
     let (each, more) = (stride.extent / count.max(1), stride.extent % count.max(1));

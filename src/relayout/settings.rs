@@ -120,7 +120,7 @@ impl Relayout {
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         // What is large enough to go past the cache prefetches, too.
         let knobs = match streaming {
-            true => Knobs { streaming_from: 0, prefetch_from: 0, ..self.knobs },
+            true => Knobs { streaming_from: 0, prefetch_above: 0, ..self.knobs },
             false => Knobs { streaming_from: u64::MAX, ..self.knobs },
         };
         self.planned_with(knobs)

@@ -22,18 +22,7 @@ use super::plan::fill::{Fill, has_padding};
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
-use strided_copy::{Destination, WriteOnly, all_written};
-
-/// The bytes of a destination, and how many of them a plan has written.
-///
-/// Planning is trusted here: the boxes of elements and of padding are disjoint and inside the destination.
-/// `tests/house/write_only.rs` holds that on random pairs. Every other `unsafe` of a copy checks what it
-/// requires.
-#[allow(unsafe_code, reason = "planning says that all bytes are written; no kernel can")]
-fn initialised(own: &mut [MaybeUninit<u8>], written: u64) -> &mut [u8] {
-    // SAFETY: `written` is the sum over boxes that write different bytes of `own`.
-    unsafe { all_written(own, written) }
-}
+use strided_copy::{Destination, WriteOnly, zeroed};
 
 const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
 
@@ -74,8 +63,10 @@ impl Relayout {
         self.padding == Padding::Keep && has_padding(&self.destination)
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination, all of
-    /// them written. Fresh memory needs no zeros first.
+    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination.
+    ///
+    /// Where one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
+    /// destination is zeroed first: [`run_write_only`](Self::run_write_only) does without.
     ///
     /// # Errors
     ///
@@ -96,8 +87,16 @@ impl Relayout {
     pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
         let own = self.to_be_set(destination, self.destination_size_in_bytes())?;
         require("source", source.len(), self.source_needs)?;
-        let written = self.write(source, Destination::uninitialised(own))?;
-        Ok(initialised(own, written))
+        let own = match &self.passes {
+            Passes::Direct(program) => match exec::program::run_uninit(program, source, own) {
+                Ok(bytes) => return Ok(bytes),
+                Err(own) => own,
+            },
+            Passes::Staged(_) => own,
+        };
+        let bytes = zeroed(own);
+        self.run(source, bytes)?;
+        Ok(bytes)
     }
 
     /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
@@ -139,7 +138,7 @@ impl Relayout {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
         self.set_tail(destination.reborrow());
-        self.write(source, destination).map(drop)
+        self.write(source, destination)
     }
 
     fn check_write_only(&self) -> Result<(), Error> {
@@ -156,11 +155,10 @@ impl Relayout {
         Ok(memory.get_mut(..size).unwrap_or_default())
     }
 
-    /// Copies without reading the destination, and says how many bytes were written. The buffers were
-    /// measured.
-    fn write(&self, source: &[u8], mut destination: Destination<'_>) -> Result<u64, Error> {
+    /// Copies without reading the destination. The buffers were measured.
+    fn write(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
-        let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(0) };
+        let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
         match &self.passes {
             Passes::Direct(program) => self.write_part(program, (program, &self.fill), elements, source, destination),
@@ -183,25 +181,27 @@ impl Relayout {
         elements: Range<u64>,
         source: &[u8],
         mut destination: Destination<'_>,
-    ) -> Result<u64, Error> {
+    ) -> Result<(), Error> {
         if !fill.is_first() && !own.has_sub_byte_boxes() {
-            let written = exec::program::run(own, source, destination.reborrow(), &mut |_| {})?;
-            return Ok(written.saturating_add(exec::fill::after(fill, destination)));
+            exec::program::run(own, source, destination.reborrow(), &mut |_| {})?;
+            exec::fill::after(fill, destination);
+            return Ok(());
         }
         let blocks = destination.len().div_ceil(WRITE_BLOCK).clamp(1, MOST_CLIPPED);
         let bounds = self.bounds(elements, blocks, 1);
         if bounds.len() > 2
             && let Some(boxes) = self.spans(program)
-            && let Some(written) = self.write_in_blocks((program, &boxes), &bounds, source, destination.reborrow())?
+            && self.write_in_blocks((program, &boxes), &bounds, source, destination.reborrow())?
         {
-            return Ok(written);
+            return Ok(());
         }
         let mut buffer = vec![0; destination.len()];
         exec::program::run_filled(own, fill, source, &mut buffer)?;
-        Ok(self.write_bytes(own, &buffer, destination))
+        exec::program::write(own, &buffer, destination);
+        Ok(())
     }
 
-    /// Writes the elements between bounds, one block after the other; `None` if one of them would take too
+    /// Writes the elements between bounds, one block after the other; `false` if one of them would take too
     /// many boxes.
     fn write_in_blocks(
         &self,
@@ -209,10 +209,10 @@ impl Relayout {
         bounds: &[u64],
         source: &[u8],
         mut destination: Destination<'_>,
-    ) -> Result<Option<u64>, Error> {
-        let (mut buffer, mut at, mut written) = (Vec::new(), 0_usize, 0_u64);
+    ) -> Result<bool, Error> {
+        let (mut buffer, mut at) = (Vec::new(), 0_usize);
         for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
-            let Some(clipped) = boxes.clipped(start..end, &mut Room::new()) else { return Ok(None) };
+            let Some(clipped) = boxes.clipped(start..end, &mut Room::new()) else { return Ok(false) };
             let part = self.part(program, clipped)?;
             let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
             let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
@@ -220,16 +220,11 @@ impl Relayout {
             exec::program::run_filled(&part.program, &part.fill, source, &mut buffer)?;
             let after = at.saturating_add(bytes);
             if let Some(place) = destination.part(at..after) {
-                written = written.saturating_add(self.write_bytes(program, &buffer, place));
+                exec::program::write(program, &buffer, place);
             }
             at = after;
         }
-        Ok(Some(written))
-    }
-
-    fn write_bytes(&self, program: &Program, bytes: &[u8], destination: Destination<'_>) -> u64 {
-        exec::program::write(program, bytes, destination);
-        u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+        Ok(true)
     }
 }
 
@@ -282,8 +277,14 @@ impl Piece {
         let size = checked::narrow(self.destination_range().len(), checked::BYTES)?;
         let own = whole.to_be_set(destination, size)?;
         require("source", source.len(), whole.source_needs)?;
-        let written = part.write(whole, source, Destination::uninitialised(own))?;
-        Ok(initialised(own, written))
+        match exec::program::run_uninit(&part.program, source, own) {
+            Ok(bytes) => Ok(bytes),
+            Err(own) => {
+                let bytes = zeroed(own);
+                self.run(source, bytes)?;
+                Ok(bytes)
+            }
+        }
     }
 
     /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
@@ -305,16 +306,15 @@ impl Piece {
         self.set_tail(destination.reborrow());
         let end = self.destination_range().len().min(destination.len());
         let Some(destination) = destination.part(0..end) else { return Ok(()) };
-        part.write(whole, source, destination).map(drop)
+        part.write(whole, source, destination)
     }
 }
 
 impl Part {
-    /// Writes the part without reading the destination, and says how many bytes that were. The buffers were
-    /// measured.
-    fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<u64, Error> {
+    /// Writes the part without reading the destination. The buffers were measured.
+    fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         // A copy of several passes is not cut.
-        let Passes::Direct(program) = &whole.passes else { return Ok(0) };
+        let Passes::Direct(program) = &whole.passes else { return Ok(()) };
         whole.write_part(program, (&self.program, &self.fill), self.elements.clone(), source, destination)
     }
 }

@@ -114,8 +114,9 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     let mut expected = before.clone();
     relayout.run(&source, &mut expected).unwrap();
 
-    let refused = relayout.reads_destination();
     let pieces = relayout.partition(pieces).unwrap();
+    // A piece may read where the whole copy does not: its boxes are cut.
+    let refused = relayout.reads_destination() || pieces.iter().any(|piece| piece.reads_destination());
     let forms =
         [("whole", true, false), ("fresh pieces", false, true), ("pieces", false, false), ("fresh", true, true)];
     // An access takes tens of microseconds: two of the four a time.
@@ -157,13 +158,16 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             }
         }
         let touched = closed.open();
-        assert_eq!(touched.reads, 0, "bytes were read: {at}");
+        // Memory without contents may be zeroed, and is then bytes like any others.
+        assert!(uninit || touched.reads == 0, "{} bytes were read: {at}", touched.reads);
         let found = trap.contents(shift, size);
         if refusals > 0 {
-            assert!(padding == Padding::Keep && (uninit || refused), "{at}");
-            assert!(found == before && touched.writes == 0, "{at}");
+            assert!(padding == Padding::Keep && (uninit || refused), "refused: {at}");
+            // Of pieces, some may have been written.
+            let untouched = found == before && touched.writes == 0;
+            assert!(untouched || !whole && !uninit, "written although it was refused: {at}");
         } else {
-            assert!(uninit || !refused, "{at}");
+            assert!(uninit || !relayout.reads_destination(), "not refused: {at}");
             assert!(found == expected, "{at}");
         }
         assert!(trap.guards_are_whole(shift, size), "written outside: {at}");

@@ -97,6 +97,8 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
             // More lines than a stage has, or none.
             (Stage::Lines(17), 256, 64),
             (Stage::Lines(0), 256, 64),
+            (Stage::Gather(0), 300, 40),
+            (Stage::Gather(17), 300, 40),
             // More rows than lines, less than a line, columns that end inside a stage, rows that do not
             // follow each other.
             (continued(16, false), 257, 64),
@@ -106,6 +108,10 @@ fn a_schedule_that_no_kernel_is_for_is_not_run() {
         ] {
             assert!(!fits(4, 300, by(stage, height, width)), "{level} {stage:?} {height} {width}");
         }
+        // Rows are gathered through the cache alone.
+        let gather = by(Stage::Gather(8), 300, 40);
+        let past = Schedule { panels: Panels { lines_fit: true, ..gather.panels }, ..gather };
+        assert!(fits(4, 320, gather) && !fits(4, 320, past) && !fits(3, 300, gather), "{level}");
         // Runs have a stage of their own, and no other.
         let past_the_cache =
             Schedule { panels: Panels { lines_fit: true, ..Schedule::PLAIN.panels }, ..Schedule::PLAIN };

@@ -86,6 +86,12 @@ impl Nest {
         self.reach
     }
 
+    /// Does it write every byte of a destination of this length? True is certain.
+    pub fn fills(&self, length: usize) -> bool {
+        let inside = self.reach.is_inside(usize::MAX, length);
+        inside && u64::try_from(length) == Ok(self.bytes) && self.writes_are_disjoint()
+    }
+
     /// Do all iterations of the loops write different bytes, so that threads may share them?
     ///
     /// True is certain. The test is that the destination's steps nest: neighbours in each are at least as far

@@ -43,10 +43,8 @@ pub(super) struct How {
     pub(super) in_order: bool,
     /// The source is in a cache.
     pub(super) in_cache: bool,
-    /// Through the cache, both halves of the lines of some rows are read before the next rows are: more rows
-    /// would evict each other.
-    pub(super) whole_lines_read: bool,
-    /// Blocks go in an [order](super::order) of their own.
+    /// Blocks go in an [order](super::order) of their own. Those of shorter registers read and write parts of
+    /// lines, and do not.
     pub(super) permuted: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
@@ -100,17 +98,21 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         // A copy that nothing else points to: stores cannot change it, so it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
-        let (wide, high) =
-            if how.permuted && !how.staged { (column_count / in_line, row_count / in_line) } else { (0, 0) };
+        let permuted = V::BYTES == LINE && how.permuted && !how.staged;
+        let (wide, high) = if permuted { (column_count / in_line, row_count / in_line) } else { (0, 0) };
+        let at = |line: usize, column: usize| Corner {
+            from: from.wrapping_add(column * UNIT),
+            rows: rows.wrapping_add(line * in_line),
+            to: to.wrapping_add(line * LINE),
+            columns: columns.wrapping_add(column),
+        };
         // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to
         // `edge`.
         unsafe {
-            for block in Permuted::new(wide * high) {
-                let (line, first) = (block / wide, block % wide * in_line);
-                for column in (first..first + in_line).step_by(units) {
-                    let source = (from.add(column * UNIT), rows.add(line * in_line));
-                    let destination = (to.add(line * LINE), columns.add(column));
-                    square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+            if permuted {
+                for block in Permuted::new(wide * high) {
+                    let corner = at(block / wide, block % wide * in_line);
+                    square::<V, UNIT, IN_LANE, LANES, false>(&how, corner, &mut prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
@@ -121,27 +123,21 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
                     let whole = if high == in_line { here - here % units } else { 0 };
+                    let mut corner = at(line, first);
+                    let blocks = whole / units;
                     if how.streaming {
-                        for column in (first..first + whole).step_by(units) {
-                            let source = (from.add(column * UNIT), rows.add(row));
-                            let destination = (to.add(line * LINE), columns.add(column));
-                            line_block::<V, UNIT, IN_LANE, LANES>(&how, source, destination, &mut prefetch);
-                        }
-                    } else if how.whole_lines_read {
-                        for part in 0..LINE / V::BYTES {
-                            for column in (first..first + whole).step_by(units) {
-                                let source = (from.add(column * UNIT), rows.add(row + part * units));
-                                let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
-                                square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
-                            }
+                        for _ in 0..blocks {
+                            line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, &mut prefetch);
+                            corner = corner.moved([V::BYTES, 0, 0, units]);
                         }
                     } else {
-                        for column in (first..first + whole).step_by(units) {
-                            for part in 0..LINE / V::BYTES {
-                                let source = (from.add(column * UNIT), rows.add(row + part * units));
-                                let destination = (to.add(line * LINE + part * V::BYTES), columns.add(column));
-                                square::<V, UNIT, IN_LANE, LANES, false>(&how, source, destination, &mut prefetch);
+                        for _ in 0..blocks {
+                            let mut part = corner;
+                            for _ in 0..LINE / V::BYTES {
+                                square::<V, UNIT, IN_LANE, LANES, false>(&how, part, &mut prefetch);
+                                part = part.moved([0, units, V::BYTES, 0]);
                             }
+                            corner = corner.moved([V::BYTES, 0, 0, units]);
                         }
                     }
                     for column in (first + whole..first + here).step_by(units) {
@@ -155,6 +151,27 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
     }
 }
 
+/// Where a block begins: on the source and the destination, and in the offsets of its rows and columns.
+#[derive(Clone, Copy)]
+struct Corner {
+    from: *const u8,
+    rows: *const usize,
+    to: *mut u8,
+    columns: *const usize,
+}
+
+impl Corner {
+    #[inline(always)]
+    fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
+        Corner {
+            from: self.from.wrapping_add(from),
+            rows: self.rows.wrapping_add(rows),
+            to: self.to.wrapping_add(to),
+            columns: self.columns.wrapping_add(columns),
+        }
+    }
+}
+
 /// A whole block past the cache: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
 ///
 /// # Safety
@@ -164,14 +181,14 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
 #[inline(always)]
 unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
     how: &How,
-    (from, rows): (*const u8, *const usize),
-    (to, columns): (*mut u8, *const usize),
+    corner: Corner,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     let units = IN_LANE * LANES;
+    let Corner { from, rows, to, columns } = corner;
     if V::BYTES == LINE {
         // SAFETY: the same rows.
-        unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, (from, rows), (to, columns), prefetch) };
+        unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, corner, prefetch) };
         return;
     }
     // Both halves of a line one after the other, so that they leave together.
@@ -220,8 +237,7 @@ pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
 #[inline(always)]
 unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
-    (from, rows): (*const u8, *const usize),
-    (to, columns): (*mut u8, *const usize),
+    Corner { from, rows, to, columns }: Corner,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     let units = IN_LANE * LANES;

@@ -28,7 +28,7 @@ use panels::{Later, Panels};
 mod panels;
 mod staged;
 
-/// Planes whose units `transpose` is for, as many columns at a time as a vector has.
+/// Planes whose units `transpose` is for, whose stages take `at_once` columns.
 pub(super) struct TransposePlanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
@@ -36,29 +36,41 @@ pub(super) struct TransposePlanes<'a> {
     pub(super) at_once: usize,
 }
 
-impl Operation for TransposePlanes<'_> {
+impl TransposePlanes<'_> {
+    /// Runs it, one panel without vectors: `transpose` is a function of its own.
+    ///
     /// # Safety
     ///
     /// `transpose` is for the unit of the plane. The [schedule is for it](schedule::Schedule::is_for). In
     /// every iteration, the plane's span is readable on the source and writable on the destination.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
+    pub(super) unsafe fn run<V: Vector>(&self) {
         // SAFETY: the same planes.
         unsafe {
             match self.walk.schedule.panels.stage {
-                Stage::None if self.is_one_panel() => self.one_panel::<V>(),
-                Stage::None => self.planes::<V, Direct>(&mut Direct),
-                _ => staged::<V>(&self),
+                Stage::None if self.is_one_panel() => self.one_panel(),
+                Stage::None => direct::<V>(self),
+                _ => staged::<V>(self),
             }
         }
     }
+}
+
+/// [`TransposePlanes`] of several panels without a stage.
+///
+/// # Safety
+///
+/// As for [`TransposePlanes::run`].
+#[inline(never)]
+unsafe fn direct<V: Vector>(planes: &TransposePlanes<'_>) {
+    // SAFETY: the same planes.
+    unsafe { planes.planes::<V, Direct>(&mut Direct) }
 }
 
 /// [`TransposePlanes`] by way of a stage: a function of its own, whose stack is some pages.
 ///
 /// # Safety
 ///
-/// As for [`TransposePlanes`].
+/// As for [`TransposePlanes::run`].
 #[inline(never)]
 unsafe fn staged<V: Vector>(planes: &TransposePlanes<'_>) {
     // SAFETY: the same planes.
@@ -71,7 +83,7 @@ struct Staged<'a, 'p>(&'a TransposePlanes<'p>);
 impl Operation for Staged<'_, '_> {
     /// # Safety
     ///
-    /// As for [`TransposePlanes`].
+    /// As for [`TransposePlanes::run`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut rows = Rows(MaybeUninit::uninit());
@@ -131,15 +143,14 @@ impl TransposePlanes<'_> {
 
     /// # Safety
     ///
-    /// As for the operation.
-    #[inline(always)]
-    unsafe fn one_panel<V: Vector>(&self) {
+    /// As for [`run`](TransposePlanes::run).
+    unsafe fn one_panel(&self) {
         let &TransposePlanes { walk, plane, transpose, .. } = self;
         let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
         let (mut rows, mut columns) = (Offsets::new(&mut row_places), Offsets::new(&mut column_places));
         rows.fill(&plane.rows, 0..plane.rows.extent);
         columns.fill(&plane.columns, 0..plane.columns.extent);
-        let how = self.how::<V>();
+        let how = self.how();
         for iteration in walk.iterations(plane.columns.extent * plane.rows.extent * plane.unit) {
             let mut panel = Panel {
                 from: iteration.from,
@@ -160,28 +171,27 @@ impl TransposePlanes<'_> {
 
     /// How panels are stored through the cache.
     #[inline(always)]
-    fn how<V: Vector>(&self) -> How {
+    fn how(&self) -> How {
         let way = &self.walk.schedule.panels;
         How {
             streaming: false,
             staged: false,
             in_order: way.lines_fit && (self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE),
             in_cache: !way.lines_fit && !self.walk.schedule.prefetch,
-            whole_lines_read: way.whole_lines_read,
-            permuted: self.walk.permutes_blocks::<V>(),
+            permuted: self.walk.schedule.permuted && !self.walk.streaming,
             micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
         }
     }
 
     /// # Safety
     ///
-    /// As for the operation.
+    /// As for [`run`](TransposePlanes::run).
     #[inline(always)]
     unsafe fn planes<V: Vector, T: Transposes>(&self, by: &mut T) {
         let &TransposePlanes { walk, plane, .. } = self;
         let way = &walk.schedule.panels;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
-        let how = self.how::<V>();
+        let how = self.how();
         let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
         let mut row_offsets = Offsets::new(&mut row_places);
         let mut column_offsets = Offsets::new(&mut column_places);
@@ -238,6 +248,7 @@ fn step(way: &schedule::Panels, plane: &Plane) -> usize {
     match way.stage {
         Stage::None => Offsets::MOST,
         Stage::Lines(lines) => usize::from(lines) * LINE / plane.unit,
+        Stage::Gather(_) => LINE / plane.unit,
         Stage::Continue { .. } => bytes_of(way.height),
     }
 }

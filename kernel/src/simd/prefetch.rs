@@ -52,6 +52,19 @@ impl<'a> PanelPrefetch<'a> {
     /// Nothing but the features of `V`: a prefetch may go anywhere.
     #[inline(always)]
     pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
+        if self.row < self.rows {
+            // SAFETY: the same condition.
+            unsafe { self.issue_lines::<V>(count) };
+        }
+    }
+
+    /// The same: a call, because it is in every block, and most copies that are not large prefetch nothing.
+    ///
+    /// # Safety
+    ///
+    /// As for [`issue`](PanelPrefetch::issue).
+    #[inline(never)]
+    unsafe fn issue_lines<V: Vector>(&mut self, count: usize) {
         let mut left = count;
         while self.row < self.rows && left > 0 {
             let some = (self.lines - self.line).min(left);
@@ -70,7 +83,6 @@ impl<'a> PanelPrefetch<'a> {
     }
 
     /// Where the next row begins, if there is one.
-    #[inline(never)]
     fn row_begin(self) -> *const u8 {
         if self.row < self.rows { self.from.wrapping_add(self.axis.offset(self.row)) } else { self.from }
     }

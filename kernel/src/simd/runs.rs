@@ -47,7 +47,7 @@ impl Operation for TransposeRuns<'_> {
             };
             if walk.streaming && !(fill_lines && lines_fit()) {
                 let (transpose, at_once) = (runs::<V>, RUN_COLUMNS);
-                return V::vectorize(TransposePlanes { walk, plane, transpose, at_once });
+                return TransposePlanes { walk, plane, transpose, at_once }.run::<V>();
             }
             match (rows.stride(), columns.stride()) {
                 (Some(source), Some(destination)) if walk.streaming && walk.schedule.lines_in_source_order => {

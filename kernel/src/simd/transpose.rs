@@ -6,7 +6,7 @@ use super::plane::TransposePlanes;
 use super::shuffles::of_bytes;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{FEW_LANES, MOST_INTERLEAVED, NARROW};
+use crate::cost::{FEW_LANES, LINE, MOST_INTERLEAVED, NARROW};
 use crate::nest::Plane;
 
 /// Transposes planes of units.
@@ -29,7 +29,7 @@ impl TransposeUnits<'_> {
         let TransposeUnits { walk, plane, transpose, units } = self;
         let Plane { unit, columns, rows, .. } = plane;
         let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
-        let panels = || TransposePlanes { walk, plane, transpose, at_once: units };
+        let panels = || TransposePlanes { walk, plane, transpose, at_once: LINE / unit };
         // As many rows as a vector has units, or twice, make blocks as well, which mind cache-set conflicts.
         let few = |count: usize| match count {
             2..=4 => units > count,
@@ -42,7 +42,7 @@ impl TransposeUnits<'_> {
         // plane. What they touch is its span.
         unsafe {
             if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
-                return V::vectorize(panels());
+                return panels().run::<V>();
             }
             if let Some(pitch) = plane.interleaves().filter(|_| few(rows))
                 && let Some(weave) = of_bytes::<V>(unit, rows, true)
@@ -57,7 +57,7 @@ impl TransposeUnits<'_> {
             match unit {
                 1 if columns.min(rows) * NARROW <= units => transpose_narrow::<1>(walk, plane),
                 2 if columns.min(rows) * NARROW <= units => transpose_narrow::<2>(walk, plane),
-                _ => V::vectorize(panels()),
+                _ => panels().run::<V>(),
             }
         }
     }

@@ -1,8 +1,7 @@
 //! The iterations of a nest as kernels see them: pointers, and what to prefetch.
 
 use super::super::iterations::Iterations;
-use super::vector::Vector;
-use crate::cost::{JOINED_RUN, LINE, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
+use crate::cost::{JOINED_RUN, LONG_RUN, PREFETCH_IN_RUN, PREFETCH_ITERATIONS};
 use crate::nest::{NestLoop, Stride};
 use crate::schedule::Schedule;
 
@@ -17,13 +16,6 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Do blocks go in an [order](super::order) of their own? Shorter registers read and write parts of
-    /// lines, so theirs do not.
-    #[inline(always)]
-    pub(super) fn permutes_blocks<V: Vector>(&self) -> bool {
-        self.schedule.permuted && !self.streaming && V::BYTES == LINE
-    }
-
     /// How many neighbouring iterations are joined, if they write runs of `row` bytes side by side: the
     /// innermost loop says so.
     pub(super) fn joined_iterations(&self, row: usize) -> Option<usize> {

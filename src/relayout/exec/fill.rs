@@ -19,18 +19,15 @@ pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     }
 }
 
-/// What is left to write after them, and how many bytes that were. The buffer was measured: all padding is
-/// inside it.
-pub(crate) fn after(fill: &Fill, destination: Destination<'_>) -> u64 {
-    match fill {
-        Fill::Boxes { boxes: filled, bytes, pattern, first: false } => boxes(filled, (*bytes, *pattern), destination),
-        Fill::Nothing | Fill::Whole { .. } | Fill::Boxes { .. } => 0,
+/// What is left to write after them. The buffer was measured: all padding is inside it.
+pub(crate) fn after(fill: &Fill, destination: Destination<'_>) {
+    if let Fill::Boxes { boxes: filled, bytes, pattern, first: false } = fill {
+        boxes(filled, (*bytes, *pattern), destination);
     }
 }
 
-/// Sets all elements of `bytes` bytes in some boxes to `pattern`, and says how many bytes that were.
-fn boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) -> u64 {
-    let mut written = 0_u64;
+/// Sets all elements of `bytes` bytes in some boxes to `pattern`.
+fn boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) {
     for padding in boxes {
         let (outer, run) = match padding.loops.split_last() {
             Some((Loop::Strided { extent, destination: 1, .. }, outer)) => (outer, *extent),
@@ -40,10 +37,8 @@ fn boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: De
         each_element(outer, 0, padding.destination, &mut |_, to| {
             let start = usize::try_from(to).unwrap_or(usize::MAX).saturating_mul(bytes);
             destination.fill(start..start.saturating_add(length), bytes, pattern);
-            written = written.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
         });
     }
-    written
 }
 
 /// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last to zero.

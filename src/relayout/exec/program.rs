@@ -1,5 +1,7 @@
 //! Running the boxes of a program.
 
+use std::mem::MaybeUninit;
+
 use crate::error::Error;
 use crate::map::CopyBox;
 
@@ -48,6 +50,20 @@ pub(crate) fn run(
             }
         }
         Ok(written)
+    })
+}
+
+/// Copies the one box that a program may be into memory without contents; hands the memory back, and has
+/// copied nothing, if it is not certain that every byte of it is written.
+pub(crate) fn run_uninit<'m>(
+    program: &Program,
+    source: &[u8],
+    memory: &'m mut [MaybeUninit<u8>],
+) -> Result<&'m mut [u8], &'m mut [MaybeUninit<u8>]> {
+    let [PlannedBox::Nest(Scheduled { nest, schedule })] = &program.prepared[..] else { return Err(memory) };
+    let level = program.knobs.level;
+    StreamFence::scope(program.streaming, level, |streaming| {
+        strided_copy::run_uninit((nest, schedule), source, memory, (streaming, level))
     })
 }
 

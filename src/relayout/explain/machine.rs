@@ -7,19 +7,19 @@ use super::numbers::Size;
 
 /// The CPU, the sizes that follow from its caches, and the rules of its family, a line each.
 pub(super) fn machine_in_words(knobs: &Knobs) -> String {
-    let &Knobs { level: _, family, rules, l1_ways, l1_way: _, in_l2, streaming_from, prefetch_from, panel } = knobs;
+    let &Knobs { level: _, family, rules, l1_ways, l1_way: _, in_l2, streaming_from, prefetch_above, panel } = knobs;
     let (l1, l2) = (Size(knobs.l1()), Size::of(in_l2.saturating_mul(2)));
     let streaming = match streaming_from {
         0 => "always".to_owned(),
         u64::MAX => "never".to_owned(),
         from => format!("from {} read and written", Size(from)),
     };
-    let (from, ahead) = (Size(prefetch_from), Size(PREFETCH_DISTANCE.into()));
+    let (above, ahead) = (Size(prefetch_above), Size(PREFETCH_DISTANCE.into()));
     let (panel, half) = (Size::of(panel), Size::of(in_l2));
     let rules = rules_in_words(&rules);
     format!(
         "{family}, L1 data cache of {l1} in {l1_ways} ways, L2 cache of {l2}
-  non-temporal stores: {streaming}; prefetch: from {from}, {ahead} ahead
+  non-temporal stores: {streaming}; prefetch: above {above}, {ahead} ahead
   panels: up to {panel}, {PANEL_ROWS} rows; in the L2 cache: up to {half} a side
   rules: {rules}"
     )

@@ -44,6 +44,7 @@ fn in_panels(plane: &Plane, panels: &Panels) -> Option<Vec<String>> {
         Stage::None if whole => return None,
         Stage::None => None,
         Stage::Lines(lines) => Some(format!("staged, and written in runs of {}", bytes(lines))),
+        Stage::Gather(lines) => Some(format!("source rows gathered in a stage, {} at a time", bytes(lines))),
         Stage::Continue { lines, joined } => {
             let rows = if joined { "all rows as one" } else { "partial lines kept until the row goes on" };
             Some(format!("staged, and streamed in runs of up to {}, {rows}", bytes(lines)))

@@ -24,8 +24,8 @@ pub(crate) struct Knobs {
     pub(crate) in_l2: usize,
     /// Bytes read and written from which on a copy uses non-temporal stores.
     pub(crate) streaming_from: u64,
-    /// Bytes read and written from which on a copy prefetches: what the L2 cache holds.
-    pub(crate) prefetch_from: u64,
+    /// Bytes read and written up to which a copy prefetches nothing: what the L2 cache holds.
+    pub(crate) prefetch_above: u64,
     /// A panel of a transpose, at most.
     pub(crate) panel: usize,
 }
@@ -54,7 +54,7 @@ impl Knobs {
             l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
             in_l2: traits.l2.div_euclid(2),
             streaming_from: STREAMING_FROM,
-            prefetch_from: u64::try_from(traits.l2).unwrap_or(u64::MAX),
+            prefetch_above: u64::try_from(traits.l2).unwrap_or(u64::MAX),
             panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
         }
     }

@@ -45,7 +45,7 @@ impl Traffic {
     /// are planned with.
     pub(crate) fn settings(self, knobs: &Knobs) -> (bool, bool, Knobs) {
         let streaming = self.moved() >= knobs.streaming_from;
-        let prefetch = self.moved() >= knobs.prefetch_from;
+        let prefetch = self.moved() > knobs.prefetch_above;
         // Only streamed runs are joined, and only what the L2 cache holds is permuted.
         let rules = Rules {
             joins_tiles: knobs.rules.joins_tiles && streaming,

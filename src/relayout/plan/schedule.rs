@@ -56,7 +56,7 @@ pub(crate) fn schedule(kernel: &MicroKernel, loops: &[NestLoop], memory: Memory,
         if !in_register {
             situation.runs(&mut schedule);
         }
-        schedule.panels = situation.panels(if in_register { register / plane.unit } else { 0 });
+        schedule.panels = situation.panels(in_register);
     }
     schedule
 }
@@ -119,28 +119,23 @@ impl Situation<'_> {
         schedule.run_piece = u16::try_from(if long { LONG_PIECE } else { RUN_PIECE }).unwrap_or(u16::MAX);
     }
 
-    /// The panels of a plane, of whose columns a vector has `units`; 0 if their unit is none of a vector.
-    fn panels(&self, units: usize) -> Panels {
-        let &Situation { plane, memory, knobs, .. } = self;
+    /// The panels of a plane, whose unit is one of a register or not.
+    fn panels(&self, in_register: bool) -> Panels {
+        let &Situation { plane, memory, .. } = self;
         let lines_fit = memory.streaming && plane.columns.are_multiples_of(LINE);
-        let in_source_set = rows_in_set(&plane.rows, LINE / plane.unit.min(LINE), knobs);
-        let whole_lines_read = !memory.streaming && in_source_set > knobs.l1_ways;
-        let plain = Panels { height: number(plane.rows.extent), whole_lines_read, ..Schedule::PLAIN.panels };
-        if units == 0 || memory.streaming && !lines_fit {
-            return self.continued(plain, units);
+        let plain = Panels { height: number(plane.rows.extent), ..Schedule::PLAIN.panels };
+        if !in_register || memory.streaming && !lines_fit {
+            return self.continued(plain, in_register);
         }
         self.in_lines(plain, lines_fit)
     }
 
     /// Rows that begin anywhere in a line, past the cache.
-    fn continued(&self, plain: Panels, units: usize) -> Panels {
+    fn continued(&self, plain: Panels, in_register: bool) -> Panels {
         let &Situation { plane, knobs, .. } = self;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
-        let (at_once, lines) = match units {
-            0 => (RUN_COLUMNS, DRAINED_LINES),
-            _ if unit < 4 => (units, FEW_DRAINED_LINES),
-            _ => (units, DRAINED_LINES),
-        };
+        let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
+        let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
         let row_bytes = rows * unit;
         // A run that is continued is at least a line: of all rows that a stage takes, or of as many as a
         // panel is high.
@@ -168,11 +163,19 @@ impl Situation<'_> {
         let unit = plane.unit;
         let own_order = knobs.rules.permuted && !memory.streaming && register == LINE;
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-        let conflicts = !memory.streaming && rows_in_set(&plane.columns, LINE / unit, knobs) > knobs.l1_ways;
+        let conflict = |axis| !memory.streaming && rows_in_set(axis, LINE / unit, knobs) > knobs.l1_ways;
+        let (conflicts, source_conflicts) = (conflict(&plane.columns), conflict(&plane.rows));
         let permuted = own_order && unit >= 4;
         let in_cache = !memory.streaming && !memory.prefetch && !conflicts;
+        let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
+        let gather = || match rows >= LINE / unit {
+            true if source_conflicts && !permuted => Stage::Gather(lines(MORE_STAGED_LINES)),
+            _ => Stage::None,
+        };
         if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || permuted) {
-            return plain;
+            let stage = gather();
+            let width = if stage == Stage::None { plain.width } else { 512 };
+            return Panels { stage, width, ..plain };
         }
         let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH)
             && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
@@ -196,14 +199,13 @@ impl Situation<'_> {
         let distance = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
         // Rows in one page are read nearly as one run, which the L2 cache has in time.
         let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-        let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
         let stage = match (lines_fit, conflicts) {
             (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => {
                 Stage::Lines(lines(staged_run / LINE))
             }
             (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
             (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
-            _ => Stage::None,
+            _ => gather(),
         };
         Panels {
             height: number(height),

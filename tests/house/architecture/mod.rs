@@ -40,8 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
-const UNSAFE: &[&str] =
-    &["kernel/src/", "src/interop/", "src/relayout/write_only.rs", "cli/src/mapped_file.rs", "cli/src/signals.rs"];
+const UNSAFE: &[&str] = &["kernel/src/", "src/interop/", "cli/src/mapped_file.rs", "cli/src/signals.rs"];
 
 /// The only files of the command line that may open a file for writing. Both open none that exists already,
 /// which the SAFETY arguments of mapped_file.rs rest on.

@@ -1,5 +1,5 @@
-//! `run_uninit` returns memory as written because a plan says so: pairs of layouts that are made to catch a
-//! plan that leaves a byte out, or counts one twice.
+//! `run_uninit` writes what `run` does: pairs of layouts that are made to catch a plan that leaves a byte
+//! out, or writes one twice.
 
 use std::mem::MaybeUninit;
 

@@ -28,7 +28,7 @@ pieces: 8 for 8 threads, of 12.2 MiB
     for says in [
         "L1 data cache of ",
         " ways, ",
-        "non-temporal stores: from 8 MiB read and written; prefetch: from ",
+        "non-temporal stores: from 8 MiB read and written; prefetch: above ",
         "  rules: panel rows of ",
     ] {
         assert!(machine.contains(says), "{machine}");

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::super::block::{How, Panel};
-use super::super::copy::copy_run;
 use super::super::leftover::drain;
+use super::super::lines::{copy_lines, short};
+use super::super::offsets::Offsets;
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
 use super::{Buffers, Direct, Part, TransposePlanes, Transposes};
@@ -13,35 +14,35 @@ use crate::schedule::Stage;
 
 impl Transposes for Buffers<'_> {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
-        let (plane, columns) = (part.planes.plane, part.columns.clone());
+    unsafe fn panel<V: Vector>(&mut self, mut part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+        let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
         let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
-        // SAFETY: the caller's rows, and all or some columns of the panel.
-        unsafe {
-            match way.stage {
-                // A run of the stage, or what is left of the rows; and past the cache, rows whose lines do
-                // not begin with units.
-                Stage::Lines(lines)
-                    if part.rows.len() * plane.unit < usize::from(lines) * LINE
-                        || way.lines_fit && !part.how.streaming =>
-                {
-                    Direct.panel::<V>(part, prefetch);
-                }
-                Stage::Lines(lines) => {
-                    for first in columns.clone().step_by(at_once) {
-                        let columns = first..(first + at_once).min(columns.end);
-                        self.through::<V>(&part, columns, (usize::from(lines) + 1) * LINE, prefetch);
-                    }
-                }
-                Stage::Continue { lines, joined } => {
-                    let pitch = if joined { part.rows.len() * plane.unit } else { (usize::from(lines) + 1) * LINE };
-                    for first in columns.clone().step_by(at_once) {
-                        let columns = first..(first + at_once).min(columns.end);
-                        self.through::<V>(&part, columns, pitch, prefetch);
-                    }
-                }
-                Stage::None => {}
+        let pitch = match way.stage {
+            // What is left of the rows; and past the cache, rows whose lines do not begin with units.
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || way.lines_fit && !part.how.streaming => {
+                // SAFETY: the caller's rows and columns.
+                return unsafe { Direct.panel::<V>(part, prefetch) };
             }
+            Stage::Lines(lines) | Stage::Continue { lines, joined: false } => (usize::from(lines) + 1) * LINE,
+            Stage::Continue { joined: true, .. } => bytes,
+            Stage::Gather(lines) => {
+                let wide = usize::from(lines) * LINE / part.planes.plane.unit;
+                for first in columns.clone().step_by(Offsets::MOST) {
+                    let block = first..(first + Offsets::MOST).min(columns.end);
+                    for first in block.clone().step_by(wide) {
+                        let columns = first..(first + wide).min(block.end);
+                        // SAFETY: the caller's rows, and some columns of the panel.
+                        unsafe { self.gathered::<V>(&mut part, (&block, columns), prefetch) };
+                    }
+                }
+                return;
+            }
+            Stage::None => return,
+        };
+        for first in columns.clone().step_by(at_once) {
+            let columns = first..(first + at_once).min(columns.end);
+            // SAFETY: the caller's rows, and some columns of the panel.
+            unsafe { self.through::<V>(&part, columns, pitch, prefetch) };
         }
     }
 }
@@ -102,13 +103,75 @@ impl Buffers<'_> {
             // destination is the plane's. `Panels::are_for` says that a run which goes on is a line or more,
             // and that no two columns that are kept share a leftover.
             unsafe {
-                let from = first.add(i * pitch);
-                if !walk.streaming {
-                    copy_run::<V>(from, to(column), bytes, None);
+                let (from, to) = (first.add(i * pitch), to(column));
+                if walk.streaming {
+                    drain::<V>(from, to, bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
                 } else {
-                    drain::<V>(from, to(column), bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
+                    staged_row::<V>(from, to, bytes);
                 }
             }
         }
+    }
+}
+
+impl Buffers<'_> {
+    /// Copies some columns of the rows into the stage, and transposes them from there.
+    ///
+    /// # Safety
+    ///
+    /// As for [`panel`](Transposes::panel); the rows are at most a line of the destination, and the columns
+    /// those of a row of the stage. They are columns of `block`, at most [`Offsets::MOST`].
+    #[inline(always)]
+    unsafe fn gathered<V: Vector>(
+        &mut self,
+        part: &mut Part<'_, '_, '_>,
+        (block, columns): (&Range<usize>, Range<usize>),
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let Part { planes, iteration, rows, column_offsets, how, .. } = part;
+        let (plane, transpose) = (planes.plane, planes.transpose);
+        let Stage::Gather(lines) = planes.walk.schedule.panels.stage else { return };
+        let (unit, pitch) = (plane.unit, (usize::from(lines) + 1) * LINE);
+        let stage = self.rows.wrapping_add(LINE);
+        for (i, row) in rows.clone().enumerate() {
+            let from = iteration.from.wrapping_add(columns.start * unit + plane.rows.offset(row));
+            // SAFETY: a row of the plane; `Panels::are_for` says that the stage has room for these rows.
+            unsafe { staged_row::<V>(from, stage.add(i * pitch), columns.len() * unit) };
+        }
+        self.columns.fill_strided(pitch, rows.len());
+        column_offsets.fill(&plane.columns, block.clone());
+        let mut panel = Panel {
+            from: stage,
+            to: iteration.to.wrapping_add(rows.start * unit),
+            rows: self.columns.as_ptr(),
+            columns: column_offsets.as_ptr().wrapping_add(columns.start - block.start),
+            row_count: rows.len(),
+            column_count: columns.len(),
+            left: 0,
+            unit,
+            how: How { in_cache: true, ..*how },
+            prefetch: *prefetch,
+        };
+        // SAFETY: the rows of the stage, which were written, and the rows and columns of the plane.
+        unsafe { transpose(&mut panel) };
+        *prefetch = panel.prefetch;
+    }
+}
+
+/// Copies a row from or to a stage through the cache, four lines at a time: all are read before one is
+/// written.
+///
+/// # Safety
+///
+/// `bytes` bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+unsafe fn staged_row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize) {
+    let whole = bytes - bytes % (4 * LINE);
+    // SAFETY: all of them, and none twice.
+    unsafe {
+        for at in (0..whole).step_by(4 * LINE) {
+            copy_lines::<V, 4>(from.add(at), to.add(at), false);
+        }
+        short(from.add(whole), to.add(whole), bytes - whole);
     }
 }

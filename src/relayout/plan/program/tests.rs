@@ -36,14 +36,14 @@ fn moving(read: u64, written: u64, knobs: &Knobs) -> Program {
 #[test]
 fn stores_and_prefetches_depend_on_what_is_read_and_written() {
     let knobs = z3();
-    let (streams, prefetches) = (knobs.streaming_from, knobs.prefetch_from);
+    let (streams, prefetches) = (knobs.streaming_from, knobs.prefetch_above);
     for (read, written, streaming, prefetch) in [
         (streams / 2, streams / 2, true, true),
         (streams - 1, 1, true, true),
         (streams / 2, streams / 2 - 1, false, true),
         (u64::MAX, u64::MAX, true, true),
-        (prefetches - 5, 5, false, true),
-        (prefetches - 5, 4, false, false),
+        (prefetches - 5, 6, false, true),
+        (prefetches - 5, 5, false, false),
         (0, 0, false, false),
     ] {
         let program = moving(read, written, &knobs);

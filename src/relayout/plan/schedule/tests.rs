@@ -8,6 +8,19 @@ fn plane(unit: usize, rows: Axis, columns: Axis) -> Plane {
     Plane { unit, columns, rows, micro_tile: None }
 }
 
+/// Through the cache, 16 rows of numbers of 4 bytes, a page apart, are more than 8 ways hold.
+#[test]
+fn rows_that_share_a_set_of_the_cache_go_by_way_of_a_stage() {
+    let knobs = Knobs::of_family(CpuFamily::Neutral);
+    let stage = |rows, columns, unit| {
+        let kernel = MicroKernel::Transpose(plane(unit, Axis::new(64, rows), Axis::new(256, columns)));
+        schedule(&kernel, &[], Memory { streaming: false, prefetch: false }, &knobs).panels.stage
+    };
+    assert_eq!(stage(4096, 256, 4), Stage::Gather(8), "source rows");
+    assert_eq!(stage(1024, 4096, 4), Stage::Lines(4), "destination rows");
+    assert_eq!([stage(1024, 1024, 4), stage(4096 - 64, 256, 4), stage(4096, 4096, 16)], [Stage::None; 3]);
+}
+
 /// [`Staged::ByPitches`].
 #[test]
 fn panels_are_staged_where_lines_one_by_one_conflict() {
