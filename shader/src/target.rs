@@ -48,6 +48,7 @@ impl Target {
     }
 }
 
+// As for `Form` and the library's `LayoutClass`: a macro for three such lists would be as long.
 impl fmt::Display for Target {
     /// The [name](Target::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

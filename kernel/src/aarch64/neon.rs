@@ -255,7 +255,8 @@ unsafe impl Vector for Pair {
     }
 }
 
-/// The units of `UNIT` bytes of two registers interleaved, as two registers in a row.
+/// The units of `UNIT` bytes of two registers interleaved, as two registers in a row. [`unzipped`] has its
+/// shape by other intrinsics.
 ///
 /// # Safety
 ///

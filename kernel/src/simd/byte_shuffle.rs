@@ -222,8 +222,6 @@ impl Row<'_> {
             None => (at + V::BYTES, place + more, phase + rest),
             Some(phase) => (at + V::BYTES, place + more + shuffle.advance, phase),
         };
-        // Then the fourth vector reads the table from where the first does.
-        let in_threes = (3 * V::BYTES).is_multiple_of(shuffle.period);
         // SAFETY: byte `at` is `phase` bytes into the period at `place`, less than a period, so the table has
         // a vector there. Source vectors are read whole while `place + all_registers` is readable, else in
         // part. Whole vectors end before `end`; streamed ones begin after the aligned `head`.
@@ -238,7 +236,8 @@ impl Row<'_> {
                     Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
                     None => 0,
                 };
-                if in_threes && whole >= 3 {
+                // The fourth vector reads the table from where the first does.
+                if (3 * V::BYTES).is_multiple_of(shuffle.period) && whole >= 3 {
                     let second = next((at, place, phase));
                     let third = next(second);
                     let steps = [0, second.1 - place, third.1 - place];

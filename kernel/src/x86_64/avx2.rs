@@ -1,4 +1,6 @@
 //! Vectors of 32 bytes, half a cache line: AVX2.
+//!
+//! `unpack` and what follows have the shape of those in `avx512.rs`, by other intrinsics: they share no code.
 
 use std::arch::x86_64::*;
 

@@ -54,6 +54,7 @@ impl Form {
     }
 }
 
+// As for `Target` and the library's `LayoutClass`: a macro for three such lists would be as long.
 impl fmt::Display for Form {
     /// The [name](Form::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -135,32 +135,40 @@ impl Clip<'_> {
                 }
                 Some(())
             }
-            Loop::Table(entries) => {
-                self.room.step(entries.len())?;
-                let mut whole = Vec::new();
-                for &(from, to) in entries {
-                    match self.relation(destination.saturating_add(to), last) {
-                        Relation::Outside => {}
-                        Relation::Inside => whole.push((from, to)),
-                        Relation::Straddles => {
-                            self.descend(source.saturating_add(from), destination.saturating_add(to), rest, lasts)?;
-                        }
-                    }
+            Loop::Table(entries) => self.descend_table(entries, (source, destination), rest, lasts),
+        }
+    }
+
+    /// The same of a table of offsets, and the loops inside it.
+    fn descend_table(
+        &mut self,
+        entries: &[(u64, u64)],
+        (source, destination): (u64, u64),
+        rest: &[Loop],
+        lasts: &[u64],
+    ) -> Option<()> {
+        let last = lasts.first().copied().unwrap_or(0);
+        self.room.step(entries.len())?;
+        let mut whole = Vec::new();
+        for &(from, to) in entries {
+            match self.relation(destination.saturating_add(to), last) {
+                Relation::Outside => {}
+                Relation::Inside => whole.push((from, to)),
+                Relation::Straddles => {
+                    self.descend(source.saturating_add(from), destination.saturating_add(to), rest, lasts)?;
                 }
-                match whole.as_slice() {
-                    [] => Some(()),
-                    [(from, to)] => {
-                        self.push(source.saturating_add(*from), destination.saturating_add(*to), Loops::from(rest))
-                    }
-                    _ => {
-                        // The box must begin inside the range even if the table did not.
-                        let least = whole.iter().map(|&(_, to)| to).min().unwrap_or(0);
-                        whole.iter_mut().for_each(|(_, to)| *to = to.saturating_sub(least));
-                        let mut loops = Loops::from(rest);
-                        loops.push(Loop::Table(whole));
-                        self.push(source, destination.saturating_add(least), loops)
-                    }
-                }
+            }
+        }
+        match whole.as_slice() {
+            [] => Some(()),
+            [(from, to)] => self.push(source.saturating_add(*from), destination.saturating_add(*to), Loops::from(rest)),
+            _ => {
+                // The box must begin inside the range even if the table did not.
+                let least = whole.iter().map(|&(_, to)| to).min().unwrap_or(0);
+                whole.iter_mut().for_each(|(_, to)| *to = to.saturating_sub(least));
+                let mut loops = Loops::from(rest);
+                loops.push(Loop::Table(whole));
+                self.push(source, destination.saturating_add(least), loops)
             }
         }
     }
