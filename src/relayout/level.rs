@@ -114,7 +114,7 @@ impl KernelLevel {
 impl FromStr for KernelLevel {
     type Err = Error;
 
-    /// Reads its [name](Self::name), whether this CPU has the level or not.
+    /// Reads its name, as it is shown, whether this CPU has the level or not.
     ///
     /// # Errors
     ///

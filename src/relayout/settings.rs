@@ -101,8 +101,18 @@ impl Relayout {
 
     /// The same copy into memory of which more is known. Into memory that is
     /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
-    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)). An example is at
-    /// [`DestinationMemory`].
+    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{DestinationMemory, Relayout}, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,1280]{1,0}".parse()?, "f32[1024,1280]{0,1}".parse()?);
+    /// let plan = Relayout::new(&rows, &columns)?;
+    /// assert!(plan.explain().contains("stores: non-temporal"));
+    /// let plan = plan.with_destination(DestinationMemory::Reused);
+    /// assert!(plan.explain().contains("stores: through the cache"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
         let streaming_from = match memory {
