@@ -26,6 +26,26 @@ use strided_copy::{Destination, WriteOnly, zeroed};
 
 const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
 
+/// Memory without contents, written by the one nest of a program that surely fills it, or zeroed and written
+/// by `run`.
+fn written<'a>(
+    program: Option<&Program>,
+    source: &[u8],
+    memory: &'a mut [MaybeUninit<u8>],
+    run: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<&'a mut [u8], Error> {
+    let memory = match program {
+        Some(program) => match exec::program::run_uninit(program, source, memory) {
+            Ok(bytes) => return Ok(bytes),
+            Err(memory) => memory,
+        },
+        None => memory,
+    };
+    let bytes = zeroed(memory);
+    run(bytes)?;
+    Ok(bytes)
+}
+
 impl Relayout {
     /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is
     /// so only where [padding is kept](Padding::Keep): if it shares bytes with elements, or if the
@@ -87,16 +107,11 @@ impl Relayout {
     pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
         let own = self.to_be_set(destination, self.destination_size_in_bytes())?;
         require("source", source.len(), self.source_needs)?;
-        let own = match &self.passes {
-            Passes::Direct(program) => match exec::program::run_uninit(program, source, own) {
-                Ok(bytes) => return Ok(bytes),
-                Err(own) => own,
-            },
-            Passes::Staged(_) => own,
+        let program = match &self.passes {
+            Passes::Direct(program) => Some(program),
+            Passes::Staged(_) => None,
         };
-        let bytes = zeroed(own);
-        self.run(source, bytes)?;
-        Ok(bytes)
+        written(program, source, own, |bytes| self.run(source, bytes))
     }
 
     /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
@@ -277,14 +292,7 @@ impl Piece {
         let size = checked::narrow(self.destination_range().len(), checked::BYTES)?;
         let own = whole.to_be_set(destination, size)?;
         require("source", source.len(), whole.source_needs)?;
-        match exec::program::run_uninit(&part.program, source, own) {
-            Ok(bytes) => Ok(bytes),
-            Err(own) => {
-                let bytes = zeroed(own);
-                self.run(source, bytes)?;
-                Ok(bytes)
-            }
-        }
+        written(Some(&part.program), source, own, |bytes| self.run(source, bytes))
     }
 
     /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].

@@ -53,7 +53,7 @@ pub(crate) fn read_strides(
 ) -> Result<BufferTensorDesc, Error> {
     let start = cursor.position();
     cursor.expect("[", "`[` and the strides")?;
-    let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride"))?.into_iter().collect();
+    let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride of 0 or more"))?.into_iter().collect();
     if strides.len() != sizes.len() {
         return Err(cursor.error_at(start, &format!("{} strides, one for each size", sizes.len())));
     }

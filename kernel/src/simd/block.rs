@@ -161,6 +161,7 @@ struct Corner {
 }
 
 impl Corner {
+    /// Further by bytes of the source, rows, bytes of the destination, and columns.
     #[inline(always)]
     fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::super::block::{How, Panel};
 use super::super::leftover::drain;
 use super::super::lines::{copy_lines, short};
-use super::super::offsets::Offsets;
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
 use super::{Buffers, Direct, Part, TransposePlanes, Transposes};
@@ -27,13 +26,10 @@ impl Transposes for Buffers<'_> {
             Stage::Continue { joined: true, .. } => bytes,
             Stage::Gather(lines) => {
                 let wide = usize::from(lines) * LINE / part.planes.plane.unit;
-                for first in columns.clone().step_by(Offsets::MOST) {
-                    let block = first..(first + Offsets::MOST).min(columns.end);
-                    for first in block.clone().step_by(wide) {
-                        let columns = first..(first + wide).min(block.end);
-                        // SAFETY: the caller's rows, and some columns of the panel.
-                        unsafe { self.gathered::<V>(&mut part, (&block, columns), prefetch) };
-                    }
+                for first in columns.clone().step_by(wide) {
+                    let columns = first..(first + wide).min(columns.end);
+                    // SAFETY: the caller's rows, and some columns of the panel.
+                    unsafe { self.gathered::<V>(&mut part, columns, prefetch) };
                 }
                 return;
             }
@@ -80,7 +76,7 @@ impl Buffers<'_> {
             prefetch: *prefetch,
         };
         // SAFETY: rows and columns of the plane. `Panels::are_for` says that the stage has room for the lines
-        // of as many columns as a vector has, after a line in front of each.
+        // of `at_once` columns, after a line in front of each.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
@@ -120,12 +116,12 @@ impl Buffers<'_> {
     /// # Safety
     ///
     /// As for [`panel`](Transposes::panel); the rows are at most a line of the destination, and the columns
-    /// those of a row of the stage. They are columns of `block`, at most [`Offsets::MOST`].
+    /// those of a row of the stage.
     #[inline(always)]
     unsafe fn gathered<V: Vector>(
         &mut self,
         part: &mut Part<'_, '_, '_>,
-        (block, columns): (&Range<usize>, Range<usize>),
+        columns: Range<usize>,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let Part { planes, iteration, rows, column_offsets, how, .. } = part;
@@ -139,12 +135,12 @@ impl Buffers<'_> {
             unsafe { staged_row::<V>(from, stage.add(i * pitch), columns.len() * unit) };
         }
         self.columns.fill_strided(pitch, rows.len());
-        column_offsets.fill(&plane.columns, block.clone());
+        column_offsets.fill(&plane.columns, columns.clone());
         let mut panel = Panel {
             from: stage,
             to: iteration.to.wrapping_add(rows.start * unit),
             rows: self.columns.as_ptr(),
-            columns: column_offsets.as_ptr().wrapping_add(columns.start - block.start),
+            columns: column_offsets.as_ptr(),
             row_count: rows.len(),
             column_count: columns.len(),
             left: 0,
