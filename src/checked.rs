@@ -70,7 +70,7 @@ pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
 }
 
 /// A length as a size.
-pub(crate) fn count(length: usize) -> u64 {
+pub fn count(length: usize) -> u64 {
     exact(u64::try_from(length).ok(), u64::MAX)
 }
 
@@ -169,12 +169,12 @@ fn bits_of<T>() -> u32 {
 /// Where each of `rank` axes is in `order`, which names every axis once.
 pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
     if order.len() != rank {
-        return Err(Error::RankMismatch { what: "axes in the order", expected: rank, found: order.len() });
+        return Err(Error::rank_mismatch("axes in the order", rank, order.len()));
     }
     let mut place_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
     for (position, &axis) in order.iter().enumerate() {
         match place_of.get_mut(axis) {
-            None => return Err(Error::AxisOutOfRange { axis, rank }),
+            None => return Err(Error::axis_out_of_range(axis, rank)),
             Some(place) if *place != usize::MAX => {
                 return Err(Error::not_a_permutation("the order", position, axis));
             }

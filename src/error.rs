@@ -36,38 +36,6 @@ pub enum Error {
         /// How many bits there were for it.
         bits: u32,
     },
-    /// Two lists that must be equally long are not.
-    RankMismatch {
-        /// What the second list holds.
-        what: &'static str,
-        /// The rank requested.
-        expected: usize,
-        /// The rank found.
-        found: usize,
-    },
-    /// An axis number is not below the rank.
-    AxisOutOfRange {
-        /// The axis given.
-        axis: usize,
-        /// The number of axes there are.
-        rank: usize,
-    },
-    /// An index is not below the size of its axis.
-    IndexOutOfRange {
-        /// The axis.
-        axis: usize,
-        /// The index given.
-        index: u64,
-        /// The size of that axis.
-        size: u64,
-    },
-    /// An offset is stored outside the buffer a layout describes.
-    OffsetOutOfRange {
-        /// The offset given, in elements.
-        offset: u64,
-        /// The number of elements the layout spans.
-        elements: u64,
-    },
     /// A data type that has no counterpart in another vocabulary.
     UnsupportedDataType {
         /// The data type, in XLA's spelling.
@@ -82,13 +50,6 @@ pub enum Error {
         /// The data type found.
         found: &'static str,
     },
-    /// A number of bits per element that the operation cannot handle.
-    UnsupportedElementBits {
-        /// The bits an element takes.
-        bits: u32,
-        /// What can be handled.
-        supported: &'static str,
-    },
     /// Text that does not follow its grammar.
     Parse {
         /// The whole text.
@@ -100,11 +61,13 @@ pub enum Error {
         /// What is there instead.
         found: String,
     },
-    /// A buffer that ends before the layout does.
+    /// A buffer that ends before the layout, or a binding of it, does.
     BufferTooShort {
         /// Which buffer.
         what: &'static str,
-        /// The bytes the layout needs.
+        /// Where the binding begins, in bytes. `None` for a layout, which begins where the buffer does.
+        offset: Option<u64>,
+        /// The bytes the layout or the binding takes.
         needed: u64,
         /// The bytes there are.
         found: u64,
@@ -139,16 +102,6 @@ pub enum Error {
         /// The bits an element takes.
         bits: u32,
     },
-    /// Padding that is to be kept where it cannot be.
-    PaddingKept {
-        /// Why it cannot, said of the padding.
-        reason: &'static str,
-    },
-    /// A copy that needs a second buffer.
-    NotInPlace {
-        /// Why it does, said of the copy.
-        reason: &'static str,
-    },
     /// A view that would need the data to move, or makes no sense for the tensor.
     NotAView {
         /// What was requested.
@@ -169,15 +122,6 @@ pub enum Error {
         /// The largest that is accepted.
         max: u64,
     },
-    /// A binding that reaches past the end of its buffer.
-    BindingOutsideBuffer {
-        /// Where it begins, in bytes.
-        offset: u64,
-        /// Its size, in bytes.
-        size: u64,
-        /// The length of the buffer, in bytes.
-        len: u64,
-    },
     /// A model file that is damaged or contradicts itself, or a sharded model whose parts do not fit
     /// together.
     Model(ModelFault),
@@ -194,7 +138,7 @@ pub enum Error {
     InvalidArgument {
         /// The rule.
         rule: ArgumentRule,
-        /// What the argument is, where the rule is of several lists or pointers.
+        /// What the argument is or has to be, or why, where the rule says so in words.
         what: &'static str,
         /// The axis, or the entry of a tile, where it is broken.
         axis: Option<usize>,

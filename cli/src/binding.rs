@@ -2,7 +2,7 @@
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
+use tensor_layout::{ArgumentRule, BufferTensorDesc, DataType, Error, IndexMap};
 
 /// The strided tensor that a layout is bound as, and a remark if that is another one.
 pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
@@ -24,7 +24,10 @@ fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
         16 => DataType::U16,
         32 => DataType::U32,
         64 => DataType::U64,
-        bits => return Err(Error::UnsupportedElementBits { bits, supported: "8, 16, 32 and 64" }),
+        bits => {
+            let (rule, what) = (ArgumentRule::UnsupportedElementBits, "8, 16, 32 and 64");
+            return Err(Error::InvalidArgument { rule, what, axis: None, value: bits.into(), limit: 0 });
+        }
     };
     BufferTensorDesc::packed(data_type, &[map.physical_elements()])
 }

@@ -1,7 +1,7 @@
 //! One element out of words of 32 bits, and into them.
 
-use tensor_layout::Error;
 use tensor_layout::element::{DataType, ElementKind};
+use tensor_layout::{ArgumentRule, Error};
 
 use super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, Function};
 
@@ -25,7 +25,8 @@ impl Packing {
         if (1..=32).contains(&bits) {
             Ok(Packing { bits })
         } else {
-            Err(Error::UnsupportedElementBits { bits, supported: "1 to 32 bits in a shader" })
+            let (rule, what) = (ArgumentRule::UnsupportedElementBits, "1 to 32 bits in a shader");
+            Err(Error::InvalidArgument { rule, what, axis: None, value: bits.into(), limit: 0 })
         }
     }
 

@@ -187,8 +187,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::NotExpressible`] for an Irreducible layout, and for an axis that
-    /// is joined with others after it (`*`), which have no strides along it.
+    /// [`AxisOutOfRange`](tensor_layout::ArgumentRule); [`Error::NotExpressible`] for an Irreducible layout,
+    /// and for an axis that is joined with others after it (`*`), which have no strides along it.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -227,8 +227,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] for elements of more than 32 bits; [`Error::Parse`] for a name that
-    /// is none.
+    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) for elements of more than 32 bits;
+    /// [`Error::Parse`] for a name that is none.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -48,22 +48,14 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Parse { .. } | Error::UnknownName { .. } => ErrorKind::Parse,
-            Error::InvalidArgument { .. }
-            | Error::RankMismatch { .. }
-            | Error::DataTypeMismatch { .. }
-            | Error::FillTooWide { .. }
-            | Error::PaddingKept { .. } => ErrorKind::InvalidArgument,
-            Error::AxisOutOfRange { .. }
-            | Error::IndexOutOfRange { .. }
-            | Error::OffsetOutOfRange { .. }
-            | Error::OutOfLimits { .. } => ErrorKind::OutOfRange,
+            Error::InvalidArgument { rule, .. } => rule.kind(),
+            Error::DataTypeMismatch { .. } | Error::FillTooWide { .. } => ErrorKind::InvalidArgument,
+            Error::OutOfLimits { .. } => ErrorKind::OutOfRange,
             Error::Overflow { .. } => ErrorKind::Overflow,
-            Error::UnsupportedDataType { .. } | Error::UnsupportedElementBits { .. } => ErrorKind::Unsupported,
-            Error::NotExpressible { .. } | Error::NotAView { .. } | Error::NotInPlace { .. } => {
-                ErrorKind::NotExpressible
-            }
+            Error::UnsupportedDataType { .. } => ErrorKind::Unsupported,
+            Error::NotExpressible { .. } | Error::NotAView { .. } => ErrorKind::NotExpressible,
             Error::TooHard { .. } => ErrorKind::Undecided,
-            Error::BufferTooShort { .. } | Error::BindingOutsideBuffer { .. } => ErrorKind::Buffer,
+            Error::BufferTooShort { .. } => ErrorKind::Buffer,
             Error::OverlappingDestination { .. } | Error::BindingConflict { .. } => ErrorKind::Overlap,
             Error::DeviceLimit { .. } => ErrorKind::DeviceLimit,
             Error::Model(_) => ErrorKind::Model,

@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::checked::count;
 
-use super::Error;
+use super::{Error, ErrorKind};
 
 /// An enum whose variants have a code each.
 macro_rules! rules {
@@ -41,6 +41,20 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     ArgumentRule {
+        /// A list has one entry for each axis, or as many as another. The value is their number.
+        RankMismatch = "rank_mismatch",
+        /// An axis is one of the tensor. The limit is the rank.
+        AxisOutOfRange = "axis_out_of_range",
+        /// An index is below the size of its axis, which is the limit.
+        IndexOutOfRange = "index_out_of_range",
+        /// An offset, in elements, is below the number of those that the layout spans, which is the limit.
+        OffsetOutOfRange = "offset_out_of_range",
+        /// The operation handles elements of this width. The value is in bits.
+        UnsupportedElementBits = "unsupported_element_bits",
+        /// A copy needs no second buffer.
+        NotInPlace = "not_in_place",
+        /// Padding is kept only where it can be.
+        PaddingKept = "padding_kept",
         /// A size agrees with another of the same axis. The limit is the size expected.
         SizeMismatch = "size_mismatch",
         /// Two shapes hold equally many elements. The value is those of the other shape, the limit those
@@ -140,16 +154,37 @@ impl ArgumentRule {
         Error::InvalidArgument { rule: self, what, axis, value, limit }
     }
 
-    pub(crate) fn at(self, axis: usize) -> Error {
-        self.broken("", Some(axis), 0, 0)
+    /// The error that `value` breaks this rule on `axis`.
+    ///
+    /// ```
+    /// let error = tensor_layout::ArgumentRule::IndexOutOfRange.at(1, 7, 5);
+    /// assert_eq!(error.to_string(), "index 7 on axis 1 is out of range: its size is 5");
+    /// ```
+    #[must_use]
+    pub fn at(self, axis: usize, value: u64, limit: u64) -> Error {
+        self.broken("", Some(axis), value, limit)
     }
 
-    pub(crate) fn by(self, value: u64, limit: u64) -> Error {
+    /// The error that `value` breaks this rule, which is not one of an axis.
+    #[must_use]
+    pub fn by(self, value: u64, limit: u64) -> Error {
         self.broken("", None, value, limit)
     }
 
-    pub(crate) fn on(self, axis: usize, value: u64, limit: u64) -> Error {
-        self.broken("", Some(axis), value, limit)
+    /// The error of a rule that says in words what is right, or why something is not.
+    pub(crate) fn because(self, what: &'static str) -> Error {
+        self.broken(what, None, 0, 0)
+    }
+
+    pub(super) fn kind(self) -> ErrorKind {
+        match self {
+            ArgumentRule::AxisOutOfRange | ArgumentRule::IndexOutOfRange | ArgumentRule::OffsetOutOfRange => {
+                ErrorKind::OutOfRange
+            }
+            ArgumentRule::UnsupportedElementBits => ErrorKind::Unsupported,
+            ArgumentRule::NotInPlace => ErrorKind::NotExpressible,
+            _ => ErrorKind::InvalidArgument,
+        }
     }
 
     pub(super) fn sentence(
@@ -162,6 +197,23 @@ impl ArgumentRule {
     ) -> fmt::Result {
         let axis = axis.unwrap_or_default();
         match self {
+            ArgumentRule::RankMismatch => {
+                write!(f, "the number of {what} must be {limit}, one for each axis, but is {value}")
+            }
+            ArgumentRule::AxisOutOfRange => write!(f, "axis {axis} does not exist: the rank is {limit}"),
+            ArgumentRule::IndexOutOfRange => {
+                write!(f, "index {value} on axis {axis} is out of range: its size is {limit}")
+            }
+            ArgumentRule::OffsetOutOfRange => {
+                write!(f, "offset {value} is out of range: the layout spans {limit} elements")
+            }
+            ArgumentRule::UnsupportedElementBits => {
+                write!(f, "elements of {value} bits cannot be handled here, only {what}")
+            }
+            ArgumentRule::NotInPlace => write!(f, "this copy cannot be done inside one buffer: {what}"),
+            ArgumentRule::PaddingKept => {
+                write!(f, "the padding of the destination cannot be kept here, as {what}: set it, with `with_padding`")
+            }
             ArgumentRule::SizeMismatch => {
                 write!(f, "axis {axis} has size {value}, but size {limit} was expected")
             }
@@ -312,6 +364,18 @@ impl DeviceRule {
 }
 
 impl Error {
+    pub(crate) fn rank_mismatch(what: &'static str, expected: usize, found: usize) -> Error {
+        ArgumentRule::RankMismatch.broken(what, None, count(found), count(expected))
+    }
+
+    pub(crate) fn axis_out_of_range(axis: usize, rank: usize) -> Error {
+        ArgumentRule::AxisOutOfRange.at(axis, 0, count(rank))
+    }
+
+    pub(crate) fn unsupported_bits(bits: u32, supported: &'static str) -> Error {
+        ArgumentRule::UnsupportedElementBits.broken(supported, None, bits.into(), 0)
+    }
+
     pub(crate) fn not_a_permutation(what: &'static str, position: usize, axis: usize) -> Error {
         ArgumentRule::NotAPermutation.broken(what, Some(axis), count(position), 0)
     }

@@ -14,24 +14,17 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::Overflow { .. } => "overflow",
-            Error::RankMismatch { .. } => "rank_mismatch",
-            Error::AxisOutOfRange { .. } => "axis_out_of_range",
-            Error::IndexOutOfRange { .. } => "index_out_of_range",
-            Error::OffsetOutOfRange { .. } => "offset_out_of_range",
             Error::UnsupportedDataType { .. } => "unsupported_data_type",
             Error::DataTypeMismatch { .. } => "data_type_mismatch",
-            Error::UnsupportedElementBits { .. } => "unsupported_element_bits",
             Error::Parse { .. } => "parse",
-            Error::BufferTooShort { .. } => "buffer_too_short",
+            Error::BufferTooShort { offset: None, .. } => "buffer_too_short",
+            Error::BufferTooShort { offset: Some(_), .. } => "binding_outside_buffer",
             Error::OverlappingDestination { .. } => "overlapping_destination",
             Error::TooHard { .. } => "too_hard",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
-            Error::PaddingKept { .. } => "padding_kept",
-            Error::NotInPlace { .. } => "not_in_place",
             Error::NotAView { .. } => "not_a_view",
             Error::OutOfLimits { .. } => "out_of_limits",
-            Error::BindingOutsideBuffer { .. } => "binding_outside_buffer",
             Error::Model(fault) => fault.code(),
             Error::UnknownName { code, .. } => code,
             Error::InvalidArgument { rule, .. } => rule.code(),
@@ -85,29 +78,20 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Overflow { quantity, bits } => write!(f, "{quantity} does not fit into {bits} bits"),
-            Error::RankMismatch { what, expected, found } => {
-                write!(f, "the number of {what} must be {expected}, one for each axis, but is {found}")
-            }
-            Error::AxisOutOfRange { axis, rank } => write!(f, "axis {axis} does not exist: the rank is {rank}"),
-            Error::IndexOutOfRange { axis, index, size } => {
-                write!(f, "index {index} on axis {axis} is out of range: its size is {size}")
-            }
-            Error::OffsetOutOfRange { offset, elements } => {
-                write!(f, "offset {offset} is out of range: the layout spans {elements} elements")
-            }
             Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
             Error::DataTypeMismatch { expected, found } => {
                 write!(f, "the data type is {found}, but {expected} was expected: elements are moved, never converted")
             }
-            Error::UnsupportedElementBits { bits, supported } => {
-                write!(f, "elements of {bits} bits cannot be handled here, only {supported}")
-            }
             Error::Parse { text, column, expected, found } => {
                 write!(f, "column {column} of `{text}`: expected {expected}, found {found}")
             }
-            Error::BufferTooShort { what, needed, found } => {
+            Error::BufferTooShort { what, offset: None, needed, found } => {
                 write!(f, "the {what} holds {found} bytes, but its layout needs {needed}")
             }
+            Error::BufferTooShort { what, offset: Some(offset), needed, found } => write!(
+                f,
+                "the binding takes {needed} bytes from byte {offset}, which passes the end of the {what} at {found}"
+            ),
             Error::OverlappingDestination { first, second, offset } => write!(
                 f,
                 "the destination overlaps itself: indices {first:?} and {second:?} are both stored at element {offset}"
@@ -119,23 +103,12 @@ impl fmt::Display for Error {
             Error::FillTooWide { pattern, bits } => {
                 write!(f, "the pattern {pattern:#x} does not fit into an element of {bits} bits")
             }
-            Error::PaddingKept { reason } => {
-                write!(
-                    f,
-                    "the padding of the destination cannot be kept here, as {reason}: set it, with `with_padding`"
-                )
-            }
-            Error::NotInPlace { reason } => write!(f, "this copy cannot be done inside one buffer: {reason}"),
             Error::NotAView { operation, axis, reason } => {
                 write!(f, "{operation} is not possible without moving data: axis {axis} {reason}")
             }
             Error::OutOfLimits { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be between {min} and {max}")
             }
-            Error::BindingOutsideBuffer { offset, size, len } => write!(
-                f,
-                "the binding takes {size} bytes from byte {offset}, which passes the end of the buffer at {len}"
-            ),
             Error::Model(fault) => fault.fmt(f),
             Error::UnknownName { name, reason, .. } => write!(f, "`{name}` {reason}"),
             Error::InvalidArgument { rule, what, axis, value, limit } => rule.sentence(f, what, *axis, *value, *limit),

@@ -138,8 +138,7 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for a [`SignedDesc`], and [`ArgumentRule::Negative`](crate::ArgumentRule::Negative)
-    /// for an axis that runs backwards.
+    /// As for a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis that runs backwards.
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
     }
@@ -154,9 +153,8 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`]; [`Error::OutOfLimits`] for zero lanes;
-    /// [`Error::RankMismatch`] for another number of strides than of sizes;
-    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size;
+    /// [`Error::UnknownName`]; [`Error::OutOfLimits`] for zero lanes; [`RankMismatch`](crate::ArgumentRule)
+    /// for another number of strides than of sizes; [`Negative`](crate::ArgumentRule) for a negative size;
     /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and a type below a
     /// byte that is padded to one; [`Error::Overflow`].
     ///
@@ -216,9 +214,8 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64;
-    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a shape that is null, and for a
-    /// shape or strides that are not aligned, unless there are no axes.
+    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`BadPointer`](crate::ArgumentRule) for a
+    /// shape that is null, and for a shape or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///

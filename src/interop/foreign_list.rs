@@ -13,8 +13,8 @@ const MAX_LENGTH: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a pointer that is null or not aligned;
-/// [`Error::OutOfLimits`] for more than 65,536 numbers.
+/// [`BadPointer`](crate::ArgumentRule) for a pointer that is null or not aligned; [`Error::OutOfLimits`] for
+/// more than 65,536 numbers.
 ///
 /// # Safety
 ///

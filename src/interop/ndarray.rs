@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
 use crate::checked::{ELEMENTS, Exact, OFFSET, narrow, next_index};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -40,8 +40,8 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a reversed axis: DirectML's strides are
-/// unsigned. [`BufferTensorDesc::from_signed`] names such axes beside the descriptor.
+/// [`Negative`](crate::ArgumentRule) for a reversed axis: DirectML's strides are unsigned.
+/// [`BufferTensorDesc::from_signed`] names such axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -69,7 +69,7 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
 ///
 /// # Errors
 ///
-/// As for [`describe`]; [`Error::OffsetOutOfRange`] if the array does not be in `buffer`.
+/// As for [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array does not be in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};
@@ -86,7 +86,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ) -> Result<BufferTensorDesc, Error> {
     let desc = describe(array)?;
     let elements: u64 = narrow(buffer.len(), ELEMENTS)?;
-    let outside = |offset| Error::OffsetOutOfRange { offset, elements };
+    let outside = |offset| ArgumentRule::OffsetOutOfRange.by(offset, elements);
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let desc = desc.with_base_offset(offset)?;
@@ -203,6 +203,7 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
         let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
         return Err(Error::BufferTooShort {
             what: "buffer",
+            offset: None,
             needed: in_bytes(desc.span_elements()),
             found: in_bytes(found),
         });

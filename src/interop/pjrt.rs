@@ -76,14 +76,13 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for a list of another length, also for fewer tile entries than the tiles have;
-    /// [`Error::AxisOutOfRange`] and [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation)
-    /// for a wrong dimension order; [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile);
-    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine);
-    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative byte stride, which
-    /// [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is not a whole number of
-    /// elements; [`Error::Overflow`] for other negative numbers, and if the elements or their places pass 64
-    /// bits.
+    /// [`RankMismatch`](crate::ArgumentRule) for a list of another length, also for fewer tile entries than
+    /// the tiles have; [`AxisOutOfRange`](crate::ArgumentRule) and [`NotAPermutation`](crate::ArgumentRule)
+    /// for a wrong dimension order; [`ZeroTile`](crate::ArgumentRule);
+    /// [`TrailingCombine`](crate::ArgumentRule); [`Negative`](crate::ArgumentRule) for a negative byte
+    /// stride, which [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is not a
+    /// whole number of elements; [`Error::Overflow`] for other negative numbers, and if the elements or their
+    /// places pass 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
@@ -103,11 +102,11 @@ impl PjrtFields<'_> {
                 let order = minor_to_major.iter().map(dimension).collect::<Result<Vec<_>, _>>()?;
                 let (mut tiles, mut rest) = (Vec::new(), tile_dims);
                 for &length in tile_dim_sizes {
-                    let (tile, tail) = rest.split_at_checked(length).ok_or(Error::RankMismatch {
-                        what: "tile entries",
-                        expected: length,
-                        found: rest.len(),
-                    })?;
+                    let (tile, tail) = rest.split_at_checked(length).ok_or(Error::rank_mismatch(
+                        "tile entries",
+                        length,
+                        rest.len(),
+                    ))?;
                     tiles.push(Tile::try_from(tile)?);
                     rest = tail;
                 }
@@ -158,8 +157,8 @@ impl PjrtMemoryLayout {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists
-    /// of more than 65,536 numbers; [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for a list
-    /// that is null or not aligned.
+    /// of more than 65,536 numbers; [`BadPointer`](crate::ArgumentRule) for a list that is null or not
+    /// aligned.
     ///
     /// # Safety
     ///

@@ -25,9 +25,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::IndexOutOfRange`] for a range past the sizes, [`Error::OutOfLimits`]
-    /// for an end before its start, or [`Error::TooHard`] for a part of more than a million elements of a
-    /// Fused or Irreducible layout, or of one whose strides do not nest.
+    /// [`RankMismatch`](crate::ArgumentRule), [`IndexOutOfRange`](crate::ArgumentRule) for a range past the
+    /// sizes, [`Error::OutOfLimits`] for an end before its start, or [`Error::TooHard`] for a part of more
+    /// than a million elements of a Fused or Irreducible layout, or of one whose strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -109,7 +109,7 @@ impl IndexMap {
     fn check_ranges(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
         let (expected, found) = (self.sizes().len(), ranges.len());
         if expected != found {
-            return Err(Error::RankMismatch { what: "ranges", expected, found });
+            return Err(Error::rank_mismatch("ranges", expected, found));
         }
         let mut slices = ranges.iter().zip(self.sizes()).enumerate();
         slices.try_for_each(|(axis, (range, &size))| Slice::from(range.clone()).on_axis(axis, size).map(|_| ()))

@@ -23,7 +23,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], and [`Error::UnsupportedElementBits`] for elements of 0 bits.
+    /// [`Error::Overflow`], and [`UnsupportedElementBits`](crate::ArgumentRule) for elements of 0 bits.
     ///
     /// ```
     /// use tensor_layout::{map::IndexMap, ArrayShape, DataType, ToIndexMap};
@@ -39,7 +39,7 @@ impl IndexMap {
         dimensions: &[Vec<(u64, u64)>],
     ) -> Result<IndexMap, Error> {
         if element_bits == 0 {
-            return Err(Error::UnsupportedElementBits { bits: 0, supported: "1 and more" });
+            return Err(Error::unsupported_bits(0, "1 and more"));
         }
         let (mut sizes, mut components) = (Dims::new(), Vec::new());
         let mut last = 0_u64;

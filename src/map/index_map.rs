@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::digits::{Chain, Digit};
@@ -295,13 +295,13 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`Error::IndexOutOfRange`].
+    /// [`RankMismatch`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.sizes.len() {
-            return Err(Error::RankMismatch { what: "indices", expected: self.sizes.len(), found: index.len() });
+            return Err(Error::rank_mismatch("indices", self.sizes.len(), index.len()));
         }
         match index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
-            Some((axis, (&index, &size))) => Err(Error::IndexOutOfRange { axis, index, size }),
+            Some((axis, (&index, &size))) => Err(ArgumentRule::IndexOutOfRange.at(axis, index, size)),
             None => Ok(self.offset_inside(index)),
         }
     }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact};
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::short_sort::sort_by_key;
 
 use super::index_map::{Component, IndexMap};
@@ -19,8 +19,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::OffsetOutOfRange`] at or past the physical size; [`Error::TooHard`] if strides that do
-    /// not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::TooHard`] if strides
+    /// that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};
@@ -32,7 +32,7 @@ impl IndexMap {
     /// ```
     pub fn inverse(&self, offset: u64) -> Result<Option<Dims>, Error> {
         if offset >= self.physical_elements {
-            return Err(Error::OffsetOutOfRange { offset, elements: self.physical_elements });
+            return Err(ArgumentRule::OffsetOutOfRange.by(offset, self.physical_elements));
         }
         if self.element_count() == 0 {
             return Ok(None);

@@ -21,9 +21,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch) if the number of
-    /// elements differs, [`Error::Overflow`] if the new one passes 64 bits, and [`Error::NotAView`] with the
-    /// first new axis whose elements would have to move.
+    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs, [`Error::Overflow`]
+    /// if the new one passes 64 bits, and [`Error::NotAView`] with the first new axis whose elements would
+    /// have to move.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};

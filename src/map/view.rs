@@ -25,8 +25,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
-    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
+    /// [`NotAPermutation`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -57,8 +57,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
-    /// [`Error::OutOfLimits`] for a step of 0 or an end before its start; [`Error::NotAView`].
+    /// [`RankMismatch`](crate::ArgumentRule); [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end
+    /// is past the size; [`Error::OutOfLimits`] for a step of 0 or an end before its start;
+    /// [`Error::NotAView`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -96,7 +97,7 @@ impl IndexMap {
     fn taken(&self, slices: &[Slice]) -> Result<Vec<Taken>, Error> {
         let (expected, found) = (self.sizes.len(), slices.len());
         if expected != found {
-            return Err(Error::RankMismatch { what: "slices", expected, found });
+            return Err(Error::rank_mismatch("slices", expected, found));
         }
         let taken = |(axis, (slice, &size)): (usize, (&Slice, &u64))| slice.on_axis(axis, size);
         slices.iter().zip(&self.sizes).enumerate().map(taken).collect()
@@ -150,9 +151,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for a smaller rank,
-    /// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) for a dimension that is neither 1
-    /// nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an Irreducible layout.
+    /// [`RankMismatch`](crate::ArgumentRule) for a smaller rank, [`SizeMismatch`](crate::ArgumentRule) for a
+    /// dimension that is neither 1 nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an
+    /// Irreducible layout.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -171,7 +172,7 @@ impl IndexMap {
         }
         let Some(leading) = rank.checked_sub(own) else {
             let what = "sizes to broadcast to (new axes not counted)";
-            return Err(Error::RankMismatch { what, expected: own, found: rank });
+            return Err(Error::rank_mismatch(what, own, rank));
         };
         checked::product(sizes, ELEMENTS)?;
         if self.levels.is_some() {
@@ -188,7 +189,7 @@ impl IndexMap {
                 continue;
             }
             if found != 1 {
-                return Err(ArgumentRule::SizeMismatch.on(axis, found, extent));
+                return Err(ArgumentRule::SizeMismatch.at(axis, found, extent));
             }
             components.push(Component {
                 dims: SmallVec::from_slice(&[axis]),

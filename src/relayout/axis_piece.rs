@@ -47,8 +47,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::NotAView`] if the axis is joined with others on one side, so that
-    /// no part of it has a layout of its own; and as for [`Relayout::new`].
+    /// [`AxisOutOfRange`](crate::ArgumentRule); [`Error::NotAView`] if the axis is joined with others on one
+    /// side, so that no part of it has a layout of its own; and as for [`Relayout::new`].
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -69,7 +69,7 @@ impl Relayout {
     pub fn partition_axis(&self, axis: usize, pieces: usize) -> Result<Vec<AxisPiece>, Error> {
         let sizes = self.destination.sizes();
         let rank = sizes.len();
-        let Some(&size) = sizes.get(axis) else { return Err(Error::AxisOutOfRange { axis, rank }) };
+        let Some(&size) = sizes.get(axis) else { return Err(Error::axis_out_of_range(axis, rank)) };
         let backwards = self.reversed.contains(&axis);
         let tile = self.tile_along(axis, size, backwards);
         let most = u64::try_from(pieces.min(self.most_axis_pieces()).max(1)).unwrap_or(1);

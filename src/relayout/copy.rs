@@ -44,8 +44,8 @@ pub struct Strided<'a, T> {
 ///
 /// # Errors
 ///
-/// As for [`Relayout::new`] and [`Relayout::run`]; [`Error::PaddingKept`] as for [`Relayout::run_write_only`]
-/// if `to` holds nothing yet.
+/// As for [`Relayout::new`] and [`Relayout::run`]; [`PaddingKept`](crate::ArgumentRule) as for
+/// [`Relayout::run_write_only`] if `to` holds nothing yet.
 ///
 /// ```
 /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
@@ -88,9 +88,8 @@ pub fn copy<'a>(
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`], and as for [`BufferTensorDesc::from_signed`] and [`copy`];
-/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) if an axis that runs backwards reaches past the
-/// start of its buffer.
+/// [`RankMismatch`](crate::ArgumentRule), and as for [`BufferTensorDesc::from_signed`] and [`copy`];
+/// [`Negative`](crate::ArgumentRule) if an axis that runs backwards reaches past the start of its buffer.
 ///
 /// ```
 /// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};

@@ -63,11 +63,10 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] for elements that are not whole bytes, nor 4 bits, nor in runs of
-    /// whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
-    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) for a copy that
-    /// [changes the width](Self::changes_width) of its elements, which no identity does;
-    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for one that walks an axis
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements that are not whole bytes, nor 4 bits, nor
+    /// in runs of whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
+    /// [`ElementBitsMismatch`](crate::ArgumentRule) for a copy that [changes the width](Self::changes_width)
+    /// of its elements, which no identity does; [`Negative`](crate::ArgumentRule) for one that walks an axis
     /// [backwards](Self::reversing), as the strides of a descriptor are unsigned.
     ///
     /// ```
@@ -116,7 +115,7 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     if bits == 4 {
         return Ok((DataType::U4, copy));
     }
-    Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, 4 bits, or runs of whole bytes" })
+    Err(Error::unsupported_bits(bits, "whole bytes, 4 bits, or runs of whole bytes"))
 }
 
 /// The same box over parts of elements: every stride is `parts` times as long, and the parts are the

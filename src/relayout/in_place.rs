@@ -9,7 +9,7 @@
 use smallvec::SmallVec;
 
 use crate::checked;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 use crate::map::{CopyBox, Loop, Loops};
 
 use super::exec;
@@ -30,7 +30,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::NotInPlace`] for all other copies; [`Error::BufferTooShort`].
+    /// [`NotInPlace`](crate::ArgumentRule) for all other copies; [`Error::BufferTooShort`].
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -81,7 +81,7 @@ impl Relayout {
 
     /// The boxes of a copy that moves elements in pairs, or keeps their order; the moves in the latter case.
     fn exchanges(&self) -> Result<(Vec<CopyBox>, Option<Moves>), Error> {
-        let refused = |reason| Err(Error::NotInPlace { reason });
+        let refused = |reason| Err(ArgumentRule::NotInPlace.because(reason));
         if self.changes_width() {
             return refused("its elements change their storage width");
         }

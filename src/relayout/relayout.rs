@@ -73,15 +73,14 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the
-    /// sizes differ, [`Error::DataTypeMismatch`] and
-    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) if the elements do;
+    /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ,
+    /// [`Error::DataTypeMismatch`] and [`ElementBitsMismatch`](crate::ArgumentRule) if the elements do;
     /// [`Error::OverlappingDestination`] if two indices of the destination share an offset;
     /// [`Error::TooHard`] if that could not be decided, or if one layout is cut into blocks that do not
     /// divide each other (dozens of tiles) so that the copy would fall into more than 65,536 boxes along one
-    /// dimension; [`Error::UnsupportedElementBits`] for elements of more than 128 bits that are not whole
-    /// bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`], [`Error::NotExpressible`]
-    /// for a layout with `SC(..)`).
+    /// dimension; [`UnsupportedElementBits`](crate::ArgumentRule) for elements of more than 128 bits that are
+    /// not whole bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`],
+    /// [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
         Self::reversing(source, destination, &[])
     }
@@ -97,7 +96,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), and [`Error::AxisOutOfRange`].
+    /// As for [`new`](Self::new), and [`AxisOutOfRange`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -126,11 +125,11 @@ impl Relayout {
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
         if !bits.is_multiple_of(8) && bits > 128 {
-            return Err(Error::UnsupportedElementBits { bits, supported: "whole bytes, or up to 128 bits" });
+            return Err(Error::unsupported_bits(bits, "whole bytes, or up to 128 bits"));
         }
         let rank = source.sizes().len();
         if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
-            return Err(Error::AxisOutOfRange { axis, rank });
+            return Err(Error::axis_out_of_range(axis, rank));
         }
         let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
         let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
@@ -290,8 +289,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ElementBitsMismatch`](crate::ArgumentRule::ElementBitsMismatch) if `T` is not as wide
-    /// as an element, and as for [`run`](Self::run).
+    /// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element, and as for
+    /// [`run`](Self::run).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -317,10 +316,10 @@ impl Relayout {
 fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     let (from, to) = (source.sizes(), destination.sizes());
     if from.len() != to.len() {
-        return Err(Error::RankMismatch { what: "sizes", expected: from.len(), found: to.len() });
+        return Err(Error::rank_mismatch("sizes", from.len(), to.len()));
     }
     if let Some((axis, (&expected, &found))) = from.iter().zip(to).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(ArgumentRule::SizeMismatch.on(axis, found, expected));
+        return Err(ArgumentRule::SizeMismatch.at(axis, found, expected));
     }
     if source.data_type() != destination.data_type() {
         return Err(Error::DataTypeMismatch {
@@ -339,5 +338,5 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
 /// Refuses a buffer of `length` bytes that lacks some of those that are needed.
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
     let found = u64::try_from(length).unwrap_or(u64::MAX);
-    if found < needed { Err(Error::BufferTooShort { what, needed, found }) } else { Ok(()) }
+    if found < needed { Err(Error::BufferTooShort { what, offset: None, needed, found }) } else { Ok(()) }
 }

@@ -21,9 +21,9 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::PaddingOfPart`](crate::ArgumentRule::PaddingOfPart) if the destination is a
-    /// part of a larger buffer and has gaps: the rows of a cache between those of a
-    /// slice are not its own. [`Error::FillTooWide`] if a pattern has bits outside an element.
+    /// [`PaddingOfPart`](crate::ArgumentRule) if the destination is a part of a larger buffer and has gaps:
+    /// the rows of a cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has
+    /// bits outside an element.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::checked;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 use super::destination_memory::DestinationMemory;
 use super::exec;
@@ -90,7 +90,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::PaddingKept`] if the destination has padding and nothing is said of it
+    /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding and nothing is said of it
     /// ([`with_padding`](Self::with_padding)), as it would stay without contents; and as for
     /// [`run`](Self::run). Nothing has been written then.
     ///
@@ -123,8 +123,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::PaddingKept`] if the copy [reads the destination](Self::reads_destination); and as for
-    /// [`run`](Self::run). Nothing has been written then.
+    /// [`PaddingKept`](crate::ArgumentRule) if the copy [reads the destination](Self::reads_destination); and
+    /// as for [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
@@ -157,13 +157,13 @@ impl Relayout {
     }
 
     fn check_write_only(&self) -> Result<(), Error> {
-        self.why_read().map_or(Ok(()), |reason| Err(Error::PaddingKept { reason }))
+        self.why_read().map_or(Ok(()), |reason| Err(ArgumentRule::PaddingKept.because(reason)))
     }
 
     /// The first `size` bytes of memory that holds nothing yet, if all of them will be written.
     fn to_be_set<'a>(&self, memory: &'a mut [MaybeUninit<u8>], size: u64) -> Result<&'a mut [MaybeUninit<u8>], Error> {
         if self.keeps_padding() {
-            return Err(Error::PaddingKept { reason: "it holds nothing yet" });
+            return Err(ArgumentRule::PaddingKept.because("it holds nothing yet"));
         }
         require("destination", memory.len(), size)?;
         let size: usize = checked::narrow(size, checked::BYTES)?;
@@ -306,7 +306,7 @@ impl Piece {
             PieceCopy::Part(part, whole) => (part, whole),
         };
         if let Some(reason) = self.why_read() {
-            return Err(Error::PaddingKept { reason });
+            return Err(ArgumentRule::PaddingKept.because(reason));
         }
         require("source", source.len(), whole.source_needs)?;
         require("destination", destination.len(), self.needs)?;

@@ -103,7 +103,7 @@ impl AxisOrder {
     pub(super) fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
         let rank = self.rank();
         if sizes.len() != rank {
-            return Err(Error::RankMismatch { what: "sizes", expected: rank, found: sizes.len() });
+            return Err(Error::rank_mismatch("sizes", rank, sizes.len()));
         }
         packed_strides(sizes, self.axes().rev())
     }

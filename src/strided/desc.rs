@@ -71,8 +71,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for the wrong number of strides; [`Error::Overflow`] if the number of
-    /// elements, the largest offset or the size in bytes passes 64 bits.
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides; [`Error::Overflow`] if the
+    /// number of elements, the largest offset or the size in bytes passes 64 bits.
     #[inline]
     pub fn new(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<Self, Error> {
         match strides {
@@ -177,8 +177,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) or
-    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
+    /// [`TotalSizeTooSmall`](crate::ArgumentRule) or [`TotalSizeUnaligned`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -208,7 +207,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment).
+    /// [`BadAlignment`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
@@ -321,15 +320,15 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`Error::IndexOutOfRange`].
+    /// [`RankMismatch`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.rank() {
-            return Err(Error::RankMismatch { what: "indices", expected: self.rank(), found: index.len() });
+            return Err(Error::rank_mismatch("indices", self.rank(), index.len()));
         }
         let mut offset = self.base_offset;
         for (axis, ((&i, &size), &stride)) in index.iter().zip(self.sizes()).zip(self.strides()).enumerate() {
             if i >= size {
-                return Err(Error::IndexOutOfRange { axis, index: i, size });
+                return Err(ArgumentRule::IndexOutOfRange.at(axis, i, size));
             }
             // Does not wrap: the index is inside the sizes, and invariant 3 bounds the largest offset.
             offset = offset.wrapping_add(i.wrapping_mul(stride));

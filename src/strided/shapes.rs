@@ -15,7 +15,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] or [`Error::Overflow`] as for [`new`](Self::new).
+    /// [`RankMismatch`](crate::ArgumentRule) or [`Error::Overflow`] as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
@@ -82,8 +82,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero (a dynamic size, a
-    /// reversed axis), [`Error::Overflow`] for one of 2^64 or more, and as for [`new`](Self::new).
+    /// [`Negative`](crate::ArgumentRule) for a number below zero (a dynamic size, a reversed axis),
+    /// [`Error::Overflow`] for one of 2^64 or more, and as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

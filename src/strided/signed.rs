@@ -65,9 +65,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] for the wrong number of strides;
-    /// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a negative size; and as for
-    /// [`new`](Self::new).
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides;
+    /// [`Negative`](crate::ArgumentRule) for a negative size; and as for [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -83,7 +82,7 @@ impl BufferTensorDesc {
     {
         const STRIDES: &str = "one of the strides";
         if strides.len() != sizes.len() {
-            return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });
+            return Err(Error::rank_mismatch("strides", sizes.len(), strides.len()));
         }
         let sizes = naturals("sizes", "one of the sizes", sizes)?;
         let (mut distances, mut reversed) = (Dims::new(), Vec::new());

@@ -26,10 +26,9 @@ use super::naturals::naturals;
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize) for a size of zero,
-/// [`ArgumentRule::Negative`](crate::ArgumentRule::Negative) for a number below zero, [`Error::RankMismatch`]
-/// if there are not as many strides as sizes, [`Error::Overflow`] if the number of elements, an offset or the
-/// size passes 64 bits.
+/// [`ZeroSize`](crate::ArgumentRule) for a size of zero, [`Negative`](crate::ArgumentRule) for a number below
+/// zero, [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes, [`Error::Overflow`]
+/// if the number of elements, an offset or the size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, Buffer, Limits, Role};
@@ -58,7 +57,7 @@ pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
     let sizes = naturals("sizes", "one of the sizes", sizes)?;
     let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-        return Err(ArgumentRule::ZeroSize.at(axis));
+        return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
     }
     let elements = match strides {
         None => checked::product(&sizes, ELEMENTS)?,
@@ -85,7 +84,7 @@ pub(super) struct Extent {
 #[inline]
 pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
-        return Err(Error::RankMismatch { what: "strides", expected: sizes.len(), found: strides.len() });
+        return Err(Error::rank_mismatch("strides", sizes.len(), strides.len()));
     }
     let (mut elements, mut last) = (1_u64, 0_u64);
     let (mut count_overflows, mut offset_overflows, mut empty) = (false, false, false);

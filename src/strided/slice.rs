@@ -8,7 +8,7 @@ use core::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
 use core::str::FromStr;
 
 use crate::cursor::Cursor;
-use crate::error::Error;
+use crate::error::{ArgumentRule, Error};
 
 /// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
 /// `step`-th.
@@ -62,8 +62,8 @@ impl Slice {
     ///
     /// # Errors
     ///
-    /// [`Error::IndexOutOfRange`] if the start or the end is past the size; [`Error::OutOfLimits`] for a step
-    /// of 0 or an end before its start.
+    /// [`IndexOutOfRange`](crate::ArgumentRule) if the start or the end is past the size;
+    /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
         let end = self.end.unwrap_or(size);
@@ -82,10 +82,10 @@ impl Slice {
             return Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX };
         }
         if self.start > size {
-            return Error::IndexOutOfRange { axis, index: self.start, size };
+            return ArgumentRule::IndexOutOfRange.at(axis, self.start, size);
         }
         if end > size {
-            return Error::IndexOutOfRange { axis, index: end.minus(1), size };
+            return ArgumentRule::IndexOutOfRange.at(axis, end.minus(1), size);
         }
         Error::OutOfLimits { what: "the end of a slice", value: end, min: self.start, max: size }
     }

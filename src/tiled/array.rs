@@ -36,10 +36,10 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if the layout orders another number of dimensions;
-    /// [`ArgumentRule::ZeroTailAlignment`](crate::ArgumentRule::ZeroTailAlignment), [`Error::OutOfLimits`] or
-    /// [`Error::UnsupportedDataType`] if a part of it is none that XLA has; [`Error::Overflow`] if the
-    /// elements cannot be counted in 64 bits.
+    /// [`RankMismatch`](crate::ArgumentRule) if the layout orders another number of dimensions;
+    /// [`ZeroTailAlignment`](crate::ArgumentRule), [`Error::OutOfLimits`] or [`Error::UnsupportedDataType`]
+    /// if a part of it is none that XLA has; [`Error::Overflow`] if the elements cannot be counted in 64
+    /// bits.
     ///
     /// ```
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
@@ -74,7 +74,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if `dynamic` has not one entry for each dimension.
+    /// [`RankMismatch`](crate::ArgumentRule) if `dynamic` has not one entry for each dimension.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, DataType};
@@ -87,7 +87,7 @@ impl ArrayShape {
     pub fn with_dynamic(self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
         if dynamic.len() != self.rank() {
             let (expected, found) = (self.rank(), dynamic.len());
-            return Err(Error::RankMismatch { what: "dynamic marks", expected, found });
+            return Err(Error::rank_mismatch("dynamic marks", expected, found));
         }
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
@@ -98,8 +98,8 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
-    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
+    /// [`NotAPermutation`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::ArrayShape;

@@ -49,7 +49,7 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile).
+    /// [`ZeroTile`](crate::ArgumentRule).
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
         let entry = |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::zero_tile(0, entry));
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
@@ -77,9 +77,8 @@ impl TryFrom<&[i64]> for Tile {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ZeroTile`](crate::ArgumentRule::ZeroTile),
-    /// [`ArgumentRule::TrailingCombine`](crate::ArgumentRule::TrailingCombine), or [`Error::Overflow`] for
-    /// other negative numbers.
+    /// [`ZeroTile`](crate::ArgumentRule), [`TrailingCombine`](crate::ArgumentRule), or [`Error::Overflow`]
+    /// for other negative numbers.
     fn try_from(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -158,7 +157,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule).
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
         Self::row_major(0).with_minor_to_major(minor_to_major)
     }
@@ -185,7 +184,7 @@ impl Layout {
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);
         for (position, &axis) in minor_to_major.iter().enumerate() {
             match seen.get_mut(axis) {
-                None => return Err(Error::AxisOutOfRange { axis, rank }),
+                None => return Err(Error::axis_out_of_range(axis, rank)),
                 Some(true) => return Err(Error::not_a_permutation("minor_to_major", position, axis)),
                 Some(seen) => *seen = true,
             }
@@ -221,7 +220,7 @@ impl Layout {
         let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
         if self.minor_to_major.len() != rank {
             let (expected, found) = (rank, self.minor_to_major.len());
-            return Err(Error::RankMismatch { what: "dimensions in minor_to_major", expected, found });
+            return Err(Error::rank_mismatch("dimensions in minor_to_major", expected, found));
         }
         if self.tail_padding_alignment == 0 {
             return Err(ArgumentRule::ZeroTailAlignment.by(0, 0));

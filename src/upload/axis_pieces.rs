@@ -116,10 +116,11 @@ impl FusedIterator for BindingPieces {}
 ///
 /// # Errors
 ///
-/// [`Error::AxisOutOfRange`]; [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index
-/// of the axis takes more than the largest binding; [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if
-/// pieces that begin aligned do not fit; [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned)
-/// if the tensor itself begins unaligned and the device has no base offset; [`Error::Overflow`].
+/// [`AxisOutOfRange`](crate::ArgumentRule); [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if
+/// a single index of the axis takes more than the largest binding;
+/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces that begin aligned do not fit;
+/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the tensor itself begins unaligned
+/// and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, validate, Buffer, Limits, Role};
@@ -141,7 +142,7 @@ impl FusedIterator for BindingPieces {}
 pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Result<BindingPieces, Error> {
     let rank = desc.rank();
     let (Some(&size), Some(&stride)) = (desc.sizes().get(axis), desc.strides().get(axis)) else {
-        return Err(Error::AxisOutOfRange { axis, rank });
+        return Err(Error::axis_out_of_range(axis, rank));
     };
     let alignment = common_multiple(
         piece_alignment(whole_elements(desc.data_type().bits()), limits),

@@ -128,7 +128,7 @@ impl UploadReport {
     /// ```
     pub fn check_source(&self, len: u64) -> Result<u64, Error> {
         if len < self.cpu_bytes {
-            return Err(Error::BufferTooShort { what: "CPU slice", needed: self.cpu_bytes, found: len });
+            return Err(Error::BufferTooShort { what: "CPU slice", offset: None, needed: self.cpu_bytes, found: len });
         }
         Ok(self.padding.end.minus(self.padding.start))
     }

@@ -62,7 +62,7 @@ fn bits_to(value: Option<u128>) -> u64 {
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, at least one: [`Error::RankMismatch`];
+/// Every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule);
 /// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
 /// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are not multiple of
 /// what it asks; that of [`ToIndexMap::to_index_map`].
@@ -83,7 +83,7 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
     let tensor = Tensor::of(layout).map_err(|error| vec![error])?;
     let (rank, bits) = (tensor.sizes().len(), tensor.element_bits());
     if sizes.len() != rank {
-        return Err(vec![Error::RankMismatch { what: "sizes of the box", expected: rank, found: sizes.len() }]);
+        return Err(vec![Error::rank_mismatch("sizes of the box", rank, sizes.len())]);
     }
     let Some(rules) = limits.box_limits else { return Ok(()) };
     let mut errors = Vec::new();

@@ -58,7 +58,7 @@ impl Buffer {
 /// # Errors
 ///
 /// Every [`Error`] that was found, with the report beside them: those of [`validate_description`];
-/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BindingOutsideBuffer`] and
+/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BufferTooShort`] and
 /// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
 /// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput), [`Error::OverlappingDestination`], or
 /// [`Error::TooHard`] if that could not be decided.
@@ -110,9 +110,8 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
 /// # Errors
 ///
 /// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`],
-/// [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit), [`Error::UnsupportedElementBits`],
-/// [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize),
-/// [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
+/// [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit), [`UnsupportedElementBits`](crate::ArgumentRule),
+/// [`ZeroSize`](crate::ArgumentRule), [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
 /// [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
 /// [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
 /// [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
@@ -159,7 +158,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
         if !types.contains(&data_type) {
             errors.push(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: limits.name.clone() });
         } else if bits != data_type.bits() {
-            errors.push(Error::UnsupportedElementBits { bits, supported: "those as wide as their type" });
+            errors.push(Error::unsupported_bits(bits, "those as wide as their type"));
         }
     }
     let (rank, indices) = (tensor.sizes().len(), tensor.element_count());
@@ -171,7 +170,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
         if size == 0 && !limits.zero_sizes {
-            errors.push(ArgumentRule::ZeroSize.at(axis));
+            errors.push(ArgumentRule::ZeroSize.at(axis, 0, 0));
         }
         if size > limits.max_size {
             errors.push(DeviceRule::SizeLimit.at(axis, size, limits.max_size));
@@ -219,7 +218,7 @@ fn check_binding(
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
-        errors.push(Error::BindingOutsideBuffer { offset: start, size: total_bytes, len });
+        errors.push(Error::BufferTooShort { what: "buffer", offset: Some(start), needed: total_bytes, found: len });
     }
     let mut pieces = None;
     if total_bytes > limits.max_binding {

@@ -19,7 +19,7 @@ pub(crate) fn check_source(layout: &IndexMap, source: &[u8]) -> Result<(), Error
         Ok(needed) if needed <= found => Ok(()),
         needed => {
             let needed = needed.unwrap_or(u64::MAX);
-            Err(Error::Layout(LayoutError::BufferTooShort { what: "source", needed, found }))
+            Err(Error::Layout(LayoutError::BufferTooShort { what: "source", offset: None, needed, found }))
         }
     }
 }

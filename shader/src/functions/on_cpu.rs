@@ -1,6 +1,6 @@
 //! The functions on the CPU.
 
-use tensor_layout::{Dims, Error};
+use tensor_layout::{ArgumentRule, Dims, Error};
 
 use super::super::code::{Function, Words};
 use super::super::element::{Packing, load_function, store_function};
@@ -23,12 +23,12 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::OffsetOutOfRange`] at or past the physical size of the layout; [`Error::TooHard`] as
-    /// [`with_inverse`](IndexFunctions::with_inverse).
+    /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) at or past the physical size of the layout;
+    /// [`Error::TooHard`] as [`with_inverse`](IndexFunctions::with_inverse).
     pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {
-            return Err(Error::OffsetOutOfRange { offset, elements });
+            return Err(ArgumentRule::OffsetOutOfRange.by(offset, elements));
         }
         let function = match &self.index {
             Some(function) => function,
@@ -68,7 +68,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::OffsetOutOfRange`] past the last word; [`Error::UnsupportedElementBits`] as
+    /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) past the last word;
+    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) as
     /// [`with_access`](IndexFunctions::with_access).
     pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
         let offset = self.check_words(words.len(), offset)?;
@@ -99,7 +100,7 @@ impl IndexFunctions {
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);
-        if offset < elements { number(offset) } else { Err(Error::OffsetOutOfRange { offset, elements }) }
+        if offset < elements { number(offset) } else { Err(ArgumentRule::OffsetOutOfRange.by(offset, elements)) }
     }
 
     /// The arguments of `offset` for an index inside the sizes.

@@ -1,9 +1,10 @@
 //! Walking along an axis by adding strides: no division at all.
 
 use crate::code::{Code, Condition, Expr, Field, Function};
-use tensor_layout::Error;
+use tensor_layout::checked::count;
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::Component;
+use tensor_layout::{ArgumentRule, Error};
 
 use super::functions::parameters;
 use super::offset::{chain_offset, offset_and_rests};
@@ -26,7 +27,7 @@ impl Walk {
     pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
         let rank = map.sizes().len();
         if axis >= rank {
-            return Err(Error::AxisOutOfRange { axis, rank });
+            return Err(ArgumentRule::AxisOutOfRange.at(axis, 0, count(rank)));
         }
         let refuse = |reason: &str| {
             Err(Error::NotExpressible { target: "a walk along one axis", reason: format!("axis {axis} {reason}") })

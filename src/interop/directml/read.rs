@@ -55,11 +55,10 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::UnknownName`](crate::Error::UnknownName), [`Error::OutOfLimits`] for flags that are not
-    /// defined, [`ArgumentRule::ZeroSize`](crate::ArgumentRule::ZeroSize), and what the constructors of
-    /// [`BufferTensorDesc`] refuse: [`Error::RankMismatch`] and [`Error::Overflow`] for strides,
-    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment),
-    /// [`ArgumentRule::TotalSizeTooSmall`](crate::ArgumentRule::TotalSizeTooSmall) and
-    /// [`ArgumentRule::TotalSizeUnaligned`](crate::ArgumentRule::TotalSizeUnaligned).
+    /// defined, [`ZeroSize`](crate::ArgumentRule), and what the constructors of [`BufferTensorDesc`] refuse:
+    /// [`RankMismatch`](crate::ArgumentRule) and [`Error::Overflow`] for strides,
+    /// [`BadAlignment`](crate::ArgumentRule), [`TotalSizeTooSmall`](crate::ArgumentRule) and
+    /// [`TotalSizeUnaligned`](crate::ArgumentRule).
     fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
         let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
@@ -72,7 +71,7 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
             }
         };
         if let Some(axis) = fields.sizes.iter().position(|&size| size == 0) {
-            return Err(ArgumentRule::ZeroSize.at(axis));
+            return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
         }
         BufferTensorDesc::from_integers(data_type, fields.sizes, fields.strides)?
             .with_flags(flags)
@@ -91,9 +90,8 @@ impl DmlBufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8,
-    /// [`ArgumentRule::BadPointer`](crate::ArgumentRule::BadPointer) for sizes that are null and for sizes or
-    /// strides that are not aligned, and as for [`DirectmlFields`].
+    /// [`Error::OutOfLimits`] for no axes or more than 8, [`BadPointer`](crate::ArgumentRule) for sizes that
+    /// are null and for sizes or strides that are not aligned, and as for [`DirectmlFields`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {

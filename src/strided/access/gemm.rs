@@ -48,8 +48,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] for fewer than two axes; [`Error::NotExpressible`] with the reason if
-    /// neither axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to the end.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) for fewer than two axes; [`Error::NotExpressible`] with the
+    /// reason if neither axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to
+    /// the end.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -64,7 +65,7 @@ impl BufferTensorDesc {
     pub fn gemm_operand(&self) -> Result<GemmOperand, Error> {
         let rank = self.rank();
         let (Some(rows), Some(columns)) = (rank.checked_sub(2), rank.checked_sub(1)) else {
-            return Err(Error::AxisOutOfRange { axis: 1, rank });
+            return Err(Error::axis_out_of_range(1, rank));
         };
         let ((row_count, row_stride), (column_count, column_stride)) = (self.axis(rows)?, self.axis(columns)?);
         let straight = leading_dimension(row_count, row_stride, column_count, column_stride);

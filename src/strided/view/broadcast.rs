@@ -14,9 +14,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`] if `sizes` has fewer axes,
-    /// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if an axis is neither of size 1 nor
-    /// of the size requested, [`Error::Overflow`].
+    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` has fewer axes, [`SizeMismatch`](crate::ArgumentRule)
+    /// if an axis is neither of size 1 nor of the size requested, [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -30,11 +29,7 @@ impl BufferTensorDesc {
             return self.view(AxisList::EMPTY);
         }
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
-            return Err(Error::RankMismatch {
-                what: "sizes to broadcast to (new axes not counted)",
-                expected: self.rank(),
-                found: sizes.len(),
-            });
+            return Err(Error::rank_mismatch("sizes to broadcast to (new axes not counted)", self.rank(), sizes.len()));
         };
         // New axes repeat the whole: stride 0, which is there already.
         let mut list = AxisList::with_zero_strides(sizes);
@@ -44,7 +39,7 @@ impl BufferTensorDesc {
             if size == wanted {
                 *slot = stride;
             } else if size != 1 {
-                return Err(ArgumentRule::SizeMismatch.on(axis, size, wanted));
+                return Err(ArgumentRule::SizeMismatch.at(axis, size, wanted));
             }
         }
         self.view(list)
@@ -55,8 +50,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for [`broadcast_to`](Self::broadcast_to); [`Error::RankMismatch`] and [`Error::AxisOutOfRange`] for
-    /// `axes`, which must ascend: [`ArgumentRule::NotAscending`](crate::ArgumentRule::NotAscending).
+    /// As for [`broadcast_to`](Self::broadcast_to); [`RankMismatch`](crate::ArgumentRule) and
+    /// [`AxisOutOfRange`](crate::ArgumentRule) for `axes`, which must ascend:
+    /// [`NotAscending`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -75,8 +71,7 @@ impl BufferTensorDesc {
 ///
 /// # Errors
 ///
-/// [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if two sizes of an axis differ and
-/// neither is 1.
+/// [`SizeMismatch`](crate::ArgumentRule) if two sizes of an axis differ and neither is 1.
 ///
 /// ```
 /// use tensor_layout::strided::broadcast_sizes;
@@ -94,7 +89,7 @@ pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
             if *slot == 1 {
                 *slot = size;
             } else if size != 1 && size != *slot {
-                return Err(ArgumentRule::SizeMismatch.on(axis.plus(new_axes), size, *slot));
+                return Err(ArgumentRule::SizeMismatch.at(axis.plus(new_axes), size, *slot));
             }
         }
     }

@@ -11,8 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], or [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation)
-    /// if the axes are the same.
+    /// [`AxisOutOfRange`](crate::ArgumentRule), or [`NotAPermutation`](crate::ArgumentRule) if the axes are
+    /// the same.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -53,10 +53,10 @@ pub(in crate::strided) fn join_axes(
 
 fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
     if expected.len() != found.len() {
-        return Err(Error::RankMismatch { what: "sizes", expected: expected.len(), found: found.len() });
+        return Err(Error::rank_mismatch("sizes", expected.len(), found.len()));
     }
     let differ = expected.iter().zip(found).enumerate().find(|(_, (a, b))| a != b);
-    differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(ArgumentRule::SizeMismatch.on(axis, found, expected)))
+    differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(ArgumentRule::SizeMismatch.at(axis, found, expected)))
 }
 
 /// One packed tensor for tensors laid one after the other along an axis, and the view of it that
@@ -64,8 +64,8 @@ fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::RankMismatch`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the sizes
-/// differ on another axis, [`Error::AxisOutOfRange`], [`Error::Overflow`].
+/// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ on
+/// another axis, [`AxisOutOfRange`](crate::ArgumentRule), [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::{strided::concat, DataType};
@@ -85,14 +85,14 @@ pub fn concat(
     let mut lengths = Dims::new();
     for part in parts {
         let mut like_first = Dims::from_slice(part);
-        let length = part.get(axis).copied().ok_or(Error::AxisOutOfRange { axis, rank: part.len() })?;
+        let length = part.get(axis).copied().ok_or(Error::axis_out_of_range(axis, part.len()))?;
         lengths.push(length);
         if let (Some(slot), Some(&first)) = (like_first.get_mut(axis), whole.get(axis)) {
             *slot = first;
         }
         check_same_sizes(&whole, &like_first)?;
     }
-    let slot = whole.get_mut(axis).ok_or(Error::AxisOutOfRange { axis, rank })?;
+    let slot = whole.get_mut(axis).ok_or(Error::axis_out_of_range(axis, rank))?;
     *slot = 0;
     for &length in &lengths {
         *slot = checked::add(*slot, length, ELEMENTS)?;

@@ -26,7 +26,7 @@ use super::desc::BufferTensorDesc;
 impl BufferTensorDesc {
     /// Size and stride of an axis.
     pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
-        let out_of_range = Error::AxisOutOfRange { axis, rank: self.rank() };
+        let out_of_range = Error::axis_out_of_range(axis, self.rank());
         self.sizes().get(axis).copied().zip(self.strides().get(axis).copied()).ok_or(out_of_range)
     }
 

@@ -11,8 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`], [`Error::AxisOutOfRange`] or
-    /// [`ArgumentRule::NotAPermutation`](crate::ArgumentRule::NotAPermutation).
+    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
+    /// [`NotAPermutation`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -23,11 +23,11 @@ impl BufferTensorDesc {
     /// ```
     pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
         if axes.len() != self.rank() {
-            return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
+            return Err(Error::rank_mismatch("axes", self.rank(), axes.len()));
         }
         check_distinct("the order of axes", axes)?;
         if let Some(&axis) = axes.iter().find(|&&axis| axis >= self.rank()) {
-            return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
+            return Err(Error::axis_out_of_range(axis, self.rank()));
         }
         Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
     }
@@ -36,7 +36,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`].
+    /// [`AxisOutOfRange`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -59,7 +59,7 @@ impl BufferTensorDesc {
     /// and stride 0, ready for [`broadcast_to`](Self::broadcast_to). `axes` must ascend.
     pub(super) fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
         if axes.len() != self.rank() {
-            return Err(Error::RankMismatch { what: "axes", expected: self.rank(), found: axes.len() });
+            return Err(Error::rank_mismatch("axes", self.rank(), axes.len()));
         }
         check_distinct("the list of axes", axes)?;
         let (mut sizes, mut strides) = (Dims::from_elem(1, rank), Dims::from_elem(0, rank));
@@ -70,7 +70,7 @@ impl BufferTensorDesc {
             }
             before = axis;
             let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
-                return Err(Error::AxisOutOfRange { axis, rank });
+                return Err(Error::axis_out_of_range(axis, rank));
             };
             (*size_slot, *stride_slot) = (size, stride);
         }

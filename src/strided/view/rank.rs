@@ -61,9 +61,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] with the axis that cannot be joined;
-    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch) if `rank` is 0 and
-    /// there is more than one element.
+    /// [`Error::NotAView`] with the axis that cannot be joined; [`ElementCountMismatch`](crate::ArgumentRule)
+    /// if `rank` is 0 and there is more than one element.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
@@ -118,7 +117,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] if `axis` is above the rank.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if `axis` is above the rank.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -129,7 +128,7 @@ impl BufferTensorDesc {
     pub fn unsqueeze(&self, axis: usize) -> Result<Self, Error> {
         let rank = self.rank();
         if axis > rank {
-            return Err(Error::AxisOutOfRange { axis, rank });
+            return Err(Error::axis_out_of_range(axis, rank));
         }
         Ok(self.same_elements(self.axes().take(axis).chain([(1, 0)]).chain(self.axes().skip(axis))))
     }
@@ -138,7 +137,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -151,7 +150,7 @@ impl BufferTensorDesc {
     pub fn squeeze(&self, axis: usize) -> Result<Self, Error> {
         match self.axis(axis)? {
             (1, _) => Ok(self.same_elements(self.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))),
-            (found, _) => Err(ArgumentRule::SizeMismatch.on(axis, found, 1)),
+            (found, _) => Err(ArgumentRule::SizeMismatch.at(axis, found, 1)),
         }
     }
 }

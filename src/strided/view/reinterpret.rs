@@ -17,10 +17,9 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::NotAView`] if the elements of the last axis do not be next to each other, or do not fill
-    /// whole wider elements at aligned places; [`Error::UnsupportedElementBits`] if neither width divides the
-    /// other; [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is
-    /// below the wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64
-    /// bits.
+    /// whole wider elements at aligned places; [`UnsupportedElementBits`](crate::ArgumentRule) if neither
+    /// width divides the other; [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the
+    /// wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -73,7 +72,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedElementBits`] if the new width does not divide this one; [`Error::Overflow`].
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the new width does not divide this one;
+    /// [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -101,9 +101,8 @@ impl BufferTensorDesc {
     ///
     /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not be stored
     /// next to each other, or if a wider element would begin at a place that is not a multiple of its width;
-    /// [`Error::UnsupportedElementBits`] if the width does not divide the new one;
-    /// [`ArgumentRule::BadAlignment`](crate::ArgumentRule::BadAlignment) if the promised alignment is below
-    /// the wider element.
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new one;
+    /// [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
     pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
         let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });
@@ -134,7 +133,7 @@ impl BufferTensorDesc {
 fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     match wide.checked_div(narrow) {
         Some(parts) if wide.is_multiple_of(narrow) => Ok(parts.into()),
-        _ => Err(Error::UnsupportedElementBits { bits: narrow, supported: "widths that divide the other one" }),
+        _ => Err(Error::unsupported_bits(narrow, "widths that divide the other one")),
     }
 }
 

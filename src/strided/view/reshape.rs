@@ -17,8 +17,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ArgumentRule::ElementCountMismatch`](crate::ArgumentRule::ElementCountMismatch); [`Error::NotAView`]
-    /// with the axis that cannot be joined to the one after it; [`Error::Overflow`].
+    /// [`ElementCountMismatch`](crate::ArgumentRule); [`Error::NotAView`] with the axis that cannot be joined
+    /// to the one after it; [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -15,8 +15,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::RankMismatch`]; [`Error::IndexOutOfRange`] if a start or an end is past the size;
-    /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
+    /// [`RankMismatch`](crate::ArgumentRule); [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end
+    /// is past the size; [`Error::OutOfLimits`] for a step of 0 or an end before its start.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -30,7 +30,7 @@ impl BufferTensorDesc {
     /// ```
     pub fn slice(&self, slices: &[Slice]) -> Result<Self, Error> {
         if slices.len() != self.rank() {
-            return Err(Error::RankMismatch { what: "slices", expected: self.rank(), found: slices.len() });
+            return Err(Error::rank_mismatch("slices", self.rank(), slices.len()));
         }
         let mut axes = self.axis_list().clone();
         let mut base = self.base_offset();
@@ -52,13 +52,13 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], and as for [`slice`](Self::slice).
+    /// [`AxisOutOfRange`](crate::ArgumentRule), and as for [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
         let mut axes = self.axis_list().clone();
         let mut base = self.base_offset();
         let (sizes, strides) = axes.both_mut();
         let (Some(size), Some(stride)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
-            return Err(Error::AxisOutOfRange { axis, rank: self.rank() });
+            return Err(Error::axis_out_of_range(axis, self.rank()));
         };
         keep(axis, slice.into(), size, stride, &mut base)?;
         self.sliced(axes, base)
@@ -68,7 +68,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`] or [`Error::IndexOutOfRange`].
+    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -80,7 +80,7 @@ impl BufferTensorDesc {
     pub fn select(&self, axis: usize, index: u64) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
         if index >= size {
-            return Err(Error::IndexOutOfRange { axis, index, size });
+            return Err(ArgumentRule::IndexOutOfRange.at(axis, index, size));
         }
         let one = self.slice_axis(axis, index..index.plus(1))?;
         one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
@@ -90,8 +90,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`], or [`ArgumentRule::SizeMismatch`](crate::ArgumentRule::SizeMismatch) if the
-    /// lengths do not add up to the size.
+    /// [`AxisOutOfRange`](crate::ArgumentRule), or [`SizeMismatch`](crate::ArgumentRule) if the lengths do
+    /// not add up to the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -109,7 +109,7 @@ impl BufferTensorDesc {
             total = checked::add(total, length, checked::ELEMENTS)?;
         }
         if total != size {
-            return Err(ArgumentRule::SizeMismatch.on(axis, size, total));
+            return Err(ArgumentRule::SizeMismatch.at(axis, size, total));
         }
         let mut start = 0_u64;
         let part = |&length: &u64| {
@@ -126,8 +126,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisOutOfRange`]; [`Error::OutOfLimits`] for a length or a step of 0, or a length above the
-    /// size.
+    /// [`AxisOutOfRange`](crate::ArgumentRule); [`Error::OutOfLimits`] for a length or a step of 0, or a
+    /// length above the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
