@@ -52,12 +52,12 @@ pub(super) enum PieceCopy {
     /// The copy in one piece.
     Whole(Arc<Relayout>),
     /// What lands in the range.
-    Part(Box<Part>, Arc<Relayout>),
+    Part(Box<ClippedPart>, Arc<Relayout>),
 }
 
 /// What lands in some elements of the destination.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct ClippedPart {
     pub(super) elements: Range<u64>,
     /// The bytes of the source that are read.
     reads: Range<usize>,
@@ -229,10 +229,10 @@ impl Relayout {
     }
 
     /// What lands in some elements of the destination, planned.
-    pub(super) fn part(&self, program: &Program, clipped: Clipped) -> Result<Part, Error> {
+    pub(super) fn part(&self, program: &Program, clipped: Clipped) -> Result<ClippedPart, Error> {
         let Clipped { elements, boxes, fill } = clipped;
         let reads = source_bytes(&boxes, self.destination.element_bits())?;
-        Ok(Part { elements, reads, program: program.of_boxes(boxes)?, fill })
+        Ok(ClippedPart { elements, reads, program: program.of_boxes(boxes)?, fill })
     }
 }
 

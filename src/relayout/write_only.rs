@@ -15,7 +15,7 @@ use super::destination_memory::DestinationMemory;
 use super::exec;
 use super::exec::passes::OldPadding;
 use super::padding::Padding;
-use super::piece::{Part, Piece, PieceCopy, Spans};
+use super::piece::{ClippedPart, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
 use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
 use super::plan::fill::{Fill, has_padding};
@@ -318,7 +318,7 @@ impl Piece {
     }
 }
 
-impl Part {
+impl ClippedPart {
     /// Writes the part without reading the destination. The buffers were measured.
     fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         // A copy of several passes is not cut.

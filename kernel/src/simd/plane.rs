@@ -112,7 +112,7 @@ struct Buffers<'a> {
 struct Direct;
 
 /// One panel: the plane that it is one of, its columns and rows, and what to prefetch.
-struct Part<'a, 'p, 'o> {
+struct PlanePanel<'a, 'p, 'o> {
     planes: &'a TransposePlanes<'p>,
     iteration: Iteration,
     columns: Range<usize>,
@@ -128,7 +128,7 @@ trait Transposes {
     ///
     /// The rows and columns are in the plane, of rows at most [a step](step); `row_offsets` are those of the
     /// rows; `how` is true of them.
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>);
+    unsafe fn panel<V: Vector>(&mut self, part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>);
 }
 
 impl TransposePlanes<'_> {
@@ -206,7 +206,7 @@ impl TransposePlanes<'_> {
                 row_offsets.fill(&plane.rows, 0..head);
                 let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                 let (rows, columns) = (0..head, 0..columns);
-                let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
+                let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
                 // SAFETY: some rows of the plane, less than a line of them.
                 unsafe { Direct.panel::<V>(part, &mut { nothing }) };
             }
@@ -231,7 +231,7 @@ impl TransposePlanes<'_> {
                     row_offsets.fill(&plane.rows, rows.clone());
                     let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                     let columns = columns.clone();
-                    let part = Part { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
+                    let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
                     // SAFETY: a panel of the plane, or a step of its rows.
                     unsafe { by.panel::<V>(part, &mut next) };
                 }
@@ -255,8 +255,8 @@ fn step(way: &schedule::Panels, plane: &Plane) -> usize {
 
 impl Transposes for Direct {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
-        let Part { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
+    unsafe fn panel<V: Vector>(&mut self, part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+        let PlanePanel { planes, iteration, columns, rows, row_offsets, column_offsets, how } = part;
         let &TransposePlanes { plane, transpose, .. } = planes;
         for first in columns.clone().step_by(Offsets::MOST) {
             let columns = first..(first + Offsets::MOST).min(columns.end);

@@ -86,15 +86,15 @@ impl Operation for ReverseRuns<'_> {
             for i in 0..count.extent {
                 let from = iteration.from.wrapping_add(i * count.source);
                 let to = iteration.to.wrapping_add(i * count.destination);
-                let part = Part { from, to, unit, run, tables: &tables };
+                let reversed = ReversedRun { from, to, unit, run, tables: &tables };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
                 let prefetch = iteration.prefetch;
                 // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
                 unsafe {
-                    match part.method::<V>(head) {
-                        method::UNITS => part.reverse::<V, COUNT, { method::UNITS }>(head, prefetch),
-                        method::LANES => part.reverse::<V, COUNT, { method::LANES }>(head, prefetch),
-                        _ => part.reverse::<V, COUNT, { method::REGISTERS }>(head, prefetch),
+                    match reversed.method::<V>(head) {
+                        method::UNITS => reversed.reverse::<V, COUNT, { method::UNITS }>(head, prefetch),
+                        method::LANES => reversed.reverse::<V, COUNT, { method::LANES }>(head, prefetch),
+                        _ => reversed.reverse::<V, COUNT, { method::REGISTERS }>(head, prefetch),
                     }
                 }
             }
@@ -138,7 +138,7 @@ impl Tables {
 }
 
 /// One run.
-struct Part<'a> {
+struct ReversedRun<'a> {
     from: *const u8,
     to: *mut u8,
     unit: usize,
@@ -146,7 +146,7 @@ struct Part<'a> {
     tables: &'a Tables,
 }
 
-impl Part<'_> {
+impl ReversedRun<'_> {
     /// How the vectors after the first `head` bytes are reversed.
     #[inline(always)]
     fn method<V: Vector>(&self, head: usize) -> usize {
@@ -168,7 +168,7 @@ impl Part<'_> {
     /// beginning of a line, or `run` is less than a vector.
     #[inline(always)]
     unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: bool) {
-        let Part { to, run, .. } = *self;
+        let ReversedRun { to, run, .. } = *self;
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
@@ -197,7 +197,7 @@ impl Part<'_> {
     /// of these vectors begins in; they begin where a vector may be streamed to.
     #[inline(always)]
     unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
-        let Part { from, to, unit, run, .. } = *self;
+        let ReversedRun { from, to, unit, run, .. } = *self;
         // Steps without a division or a chain of operations, whose latency every vector would wait for.
         let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.end % unit, V::BYTES % unit) };
         let mut place = places.end;
@@ -263,7 +263,7 @@ impl Part<'_> {
     /// As for [`reverse`](Self::reverse), and `place` is below `run`.
     #[inline(always)]
     unsafe fn vector_at<V: Vector>(&self, place: usize) -> V {
-        let Part { from, unit, run, tables, .. } = *self;
+        let ReversedRun { from, unit, run, tables, .. } = *self;
         let inside = place % unit;
         let end = run - (place - inside);
         let mut bytes = [0_u8; 2 * LONGEST];

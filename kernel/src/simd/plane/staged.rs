@@ -7,13 +7,13 @@ use super::super::leftover::drain;
 use super::super::lines::{copy_lines, short};
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
-use super::{Buffers, Direct, Part, TransposePlanes, Transposes};
+use super::{Buffers, Direct, PlanePanel, TransposePlanes, Transposes};
 use crate::cost::{KEPT_COLUMNS, LINE};
 use crate::schedule::Stage;
 
 impl Transposes for Buffers<'_> {
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, mut part: Part<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    unsafe fn panel<V: Vector>(&mut self, mut part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
         let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
         let pitch = match way.stage {
@@ -53,12 +53,12 @@ impl Buffers<'_> {
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
-        part: &Part<'_, '_, '_>,
+        part: &PlanePanel<'_, '_, '_>,
         columns: Range<usize>,
         pitch: usize,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
-        let Part { planes, iteration, rows, row_offsets, how, .. } = part;
+        let PlanePanel { planes, iteration, rows, row_offsets, how, .. } = part;
         let &TransposePlanes { walk, plane, transpose, at_once } = *planes;
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = self.rows.wrapping_add(LINE);
@@ -120,11 +120,11 @@ impl Buffers<'_> {
     #[inline(always)]
     unsafe fn gathered<V: Vector>(
         &mut self,
-        part: &mut Part<'_, '_, '_>,
+        part: &mut PlanePanel<'_, '_, '_>,
         columns: Range<usize>,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
-        let Part { planes, iteration, rows, column_offsets, how, .. } = part;
+        let PlanePanel { planes, iteration, rows, column_offsets, how, .. } = part;
         let (plane, transpose) = (planes.plane, planes.transpose);
         let Stage::Gather(lines) = planes.walk.schedule.panels.stage else { return };
         let (unit, pitch) = (plane.unit, (usize::from(lines) + 1) * LINE);
