@@ -21,9 +21,9 @@ impl FromStr for Notated {
         if text.contains("<=") {
             return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
         }
-        // A name is followed by `:`; a type by sizes.
+        // A name is followed by `:`; a type by sizes, though one bracket may be missing.
         #[cfg(feature = "named")]
-        if text.split(['[', '{', '(']).next().is_some_and(|name| name.contains(':')) {
+        if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
             return text.parse::<NamedLayout>()?.try_into();
         }
         let mut cursor = Cursor::new(text);

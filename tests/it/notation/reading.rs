@@ -259,6 +259,8 @@ fn what_cannot_be_read_says_where() {
         ("ndarray(shape=(2,3), shape=(2,3))", 22, "not given before"),
         ("ndarray(dtype=int8)", 1, "shape="),
         ("ndarray(shape=(2,3), order=C)", 22, "strides="),
+        ("pred-1,1,1,4]:[16,4,4,1]", 5, "`[` and the sizes"),
+        ("f16)7,7]:[1,7]", 4, "`[` and the sizes"),
         (r#"{"DataType":"FLOAT32"}"#, 1, "Sizes"),
         (r#"{"DataType":"FLOAT31","Sizes":[1]}"#, 13, "FLOAT32"),
         (r#"{"DataType":"FLOAT32","Sizes":[0]}"#, 32, "from 1"),
