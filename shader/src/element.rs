@@ -3,7 +3,7 @@
 use tensor_layout::element::{DataType, ElementKind};
 use tensor_layout::{ArgumentRule, Error};
 
-use super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, Function};
+use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Memory};
 
 /// How elements of at most 32 bits are in an `array<u32>`: the first in the low bits, as in
 /// [`crate::element`], and without gaps, so that one of 6 bits may reach over the end of a word.
@@ -67,7 +67,7 @@ impl Packing {
     }
 
     /// The bits of the element at an offset.
-    pub(crate) fn load(self, code: &mut Code, buffer: &Buffer, offset: &Expr) -> Expr {
+    pub(crate) fn load(self, code: &mut Code, buffer: &Memory, offset: &Expr) -> Expr {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_inside_words() {
             return code.load(buffer, word) >> shift & self.mask();
@@ -84,7 +84,7 @@ impl Packing {
 
     /// Puts the low bits of `value` where the element is stored, and leaves the other bits of its words as
     /// they are.
-    pub(crate) fn store(self, code: &mut Code, buffer: &Buffer, offset: &Expr, value: Expr) {
+    pub(crate) fn store(self, code: &mut Code, buffer: &Memory, offset: &Expr, value: Expr) {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_word() {
             code.store(buffer, word, value);
@@ -147,7 +147,7 @@ impl Value {
 }
 
 /// The variable that the author of a shader declares, as binding 0 of a shader that holds nothing else.
-fn declared(name: &str) -> (Buffer, Code) {
+fn declared(name: &str) -> (Memory, Code) {
     let mut shader = ComputeShader::new("main", [1, 1, 1]);
     let buffer = shader.buffer(name, Access::ReadWrite);
     (buffer, shader.code())

@@ -5,20 +5,11 @@ use std::fmt::Write;
 use tensor_layout::Error;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 
-use super::code::{Function, is_reserved};
+use super::code::{Access, Function, is_reserved};
 use super::element::{Packing, Value, load_function, store_function};
 use super::index::{Walk, check_range, index_function, number, offset_function};
 
 mod on_cpu;
-
-/// What a shader does with a storage buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// `var<storage, read>`.
-    Read,
-    /// `var<storage, read_write>`.
-    ReadWrite,
-}
 
 /// Functions in WGSL that say where the elements of one tensor are stored, and the same functions on the CPU.
 ///

@@ -56,7 +56,8 @@ mod target;
 #[cfg(feature = "naga")]
 mod translate;
 
-pub use functions::{Access, IndexFunctions};
+pub use code::Access;
+pub use functions::IndexFunctions;
 pub use profile::Profile;
 pub use program::{BoundBuffer, BoundWindow, Form, Pass, PipelineKey, Program, ProgramOptions, ShaderFault};
 pub use target::Target;

@@ -2,28 +2,32 @@
 
 use std::sync::Arc;
 
-/// How a shader uses a storage buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+/// What a shader does with a storage buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// `var<storage, read>`.
     Read,
+    /// `var<storage, read_write>`.
     ReadWrite,
 }
 
-/// A storage buffer of words, bound in group 0.
+/// Words that a shader reads and writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Buffer {
+pub(crate) struct Memory {
     pub(crate) name: Arc<str>,
-    /// The number of its binding.
+    /// Its number among those of the shader: of a storage buffer that of its binding.
     pub(super) place: usize,
-    pub(crate) access: Access,
-    /// Its words in groups of four (`vec4<u32>`), which are read and written together.
-    pub(super) wide: bool,
+    pub(crate) kind: MemoryKind,
 }
 
-/// An array of words in workgroup memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SharedArray {
-    pub(crate) name: Arc<str>,
-    pub(super) place: usize,
-    pub(crate) words: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    /// A storage buffer, bound in group 0.
+    Buffer {
+        access: Access,
+        /// Its words in groups of four (`vec4<u32>`), which are read and written together.
+        wide: bool,
+    },
+    /// An array of this many words in workgroup memory.
+    Workgroup(u32),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::binding::{Buffer, SharedArray};
+use super::binding::Memory;
 use super::expression::{Condition, Expr, Node, Variable};
 use super::reserved::is_reserved;
 use super::statement::{Block, Statement};
@@ -83,34 +83,24 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The word of a buffer at `index`, read where the expression is. Bind it where it must be read once.
-    pub(crate) fn load(&self, buffer: &Buffer, index: impl Into<Expr>) -> Expr {
-        Expr::new(Node::Load { buffer: buffer.place, name: buffer.name.clone(), index: index.into() }, u32::MAX)
+    /// The word at `index`, read where the expression is. Bind it where it must be read once.
+    pub(crate) fn load(&self, from: &Memory, index: impl Into<Expr>) -> Expr {
+        Expr::new(Node::Load(from.clone(), index.into()), u32::MAX)
     }
 
-    pub(crate) fn store(&mut self, buffer: &Buffer, index: impl Into<Expr>, value: impl Into<Expr>) {
-        let (index, value) = (index.into(), value.into());
-        self.block.push(Statement::Store { buffer: buffer.place, name: buffer.name.clone(), index, value });
+    pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
+        self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
     }
 
     /// Group `index` of a wide buffer to group `at` of another.
-    pub(crate) fn copy_wide(&mut self, to: &Buffer, at: impl Into<Expr>, from: &Buffer, index: impl Into<Expr>) {
+    pub(crate) fn copy_wide(&mut self, to: &Memory, at: impl Into<Expr>, from: &Memory, index: impl Into<Expr>) {
         let (at, index) = (at.into(), index.into());
         self.block.push(Statement::CopyFour { to: to.clone(), at, from: from.clone(), index });
     }
 
     /// The same word four times to group `at` of a wide buffer.
-    pub(crate) fn fill_wide(&mut self, to: &Buffer, at: impl Into<Expr>, word: u32) {
+    pub(crate) fn fill_wide(&mut self, to: &Memory, at: impl Into<Expr>, word: u32) {
         self.block.push(Statement::FillFour { to: to.clone(), at: at.into(), word });
-    }
-
-    pub(crate) fn load_shared(&self, array: &SharedArray, index: impl Into<Expr>) -> Expr {
-        Expr::new(Node::LoadShared { array: array.place, name: array.name.clone(), index: index.into() }, u32::MAX)
-    }
-
-    pub(crate) fn store_shared(&mut self, array: &SharedArray, index: impl Into<Expr>, value: impl Into<Expr>) {
-        let (index, value) = (index.into(), value.into());
-        self.block.push(Statement::StoreShared { array: array.place, name: array.name.clone(), index, value });
     }
 
     /// `if (condition) { .. }`; nothing, or the statements alone, where the condition is known.

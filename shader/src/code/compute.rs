@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::binding::{Access, Buffer, SharedArray};
+use super::binding::{Access, Memory, MemoryKind};
 use super::builder::Code;
 use super::expression::{BuiltIn, Expr, Node};
 use super::statement::Block;
@@ -17,10 +17,10 @@ pub(crate) struct ComputeShader {
     /// The name of the entry point.
     pub(crate) name: String,
     pub(crate) workgroup_size: [u32; 3],
-    pub(crate) buffers: Vec<Buffer>,
+    /// The storage buffers, and after them the arrays in workgroup memory.
+    pub(crate) memories: Vec<Memory>,
     /// The names of the words of the uniform block, and the largest value of each.
     pub(crate) uniforms: Vec<(Arc<str>, u32)>,
-    pub(crate) shared: Vec<SharedArray>,
     pub(super) body: Block,
     pub(super) slots: usize,
 }
@@ -30,28 +30,41 @@ impl ComputeShader {
         ComputeShader {
             name: name.to_owned(),
             workgroup_size,
-            buffers: Vec::new(),
+            memories: Vec::new(),
             uniforms: Vec::new(),
-            shared: Vec::new(),
             body: Vec::new(),
             slots: 0,
         }
     }
 
     /// The next binding.
-    pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Buffer {
-        self.bind(name, access, false)
+    pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Memory {
+        self.memory(name, MemoryKind::Buffer { access, wide: false })
     }
 
     /// The next binding, of groups of four words.
-    pub(crate) fn wide_buffer(&mut self, name: &str, access: Access) -> Buffer {
-        self.bind(name, access, true)
+    pub(crate) fn wide_buffer(&mut self, name: &str, access: Access) -> Memory {
+        self.memory(name, MemoryKind::Buffer { access, wide: true })
     }
 
-    fn bind(&mut self, name: &str, access: Access, wide: bool) -> Buffer {
-        let buffer = Buffer { name: name.into(), place: self.buffers.len(), access, wide };
-        self.buffers.push(buffer.clone());
-        buffer
+    /// An array in workgroup memory. Its content is undefined until it is written. All buffers are declared
+    /// before.
+    pub(crate) fn shared(&mut self, name: &str, words: u32) -> Memory {
+        self.memory(name, MemoryKind::Workgroup(words))
+    }
+
+    fn memory(&mut self, name: &str, kind: MemoryKind) -> Memory {
+        let memory = Memory { name: name.into(), place: self.memories.len(), kind };
+        self.memories.push(memory.clone());
+        memory
+    }
+
+    /// How each buffer is used, by its binding.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = Access> {
+        self.memories.iter().filter_map(|memory| match memory.kind {
+            MemoryKind::Buffer { access, .. } => Some(access),
+            MemoryKind::Workgroup(_) => None,
+        })
     }
 
     /// The next word of the uniform block, which whoever dispatches sets to at most `most`.
@@ -62,13 +75,6 @@ impl ComputeShader {
         Expr::new(Node::Uniform(place, name), most)
     }
 
-    /// An array in workgroup memory. Its content is undefined until it is written.
-    pub(crate) fn shared(&mut self, name: &str, words: u32) -> SharedArray {
-        let array = SharedArray { name: name.into(), place: self.shared.len(), words };
-        self.shared.push(array.clone());
-        array
-    }
-
     /// How many invocations a workgroup has.
     pub(crate) fn invocations(&self) -> u32 {
         self.workgroup_size.iter().fold(1, |product: u32, &size| product.saturating_mul(size))
@@ -76,7 +82,10 @@ impl ComputeShader {
 
     /// The bytes of workgroup memory.
     pub(crate) fn workgroup_bytes(&self) -> u32 {
-        self.shared.iter().fold(0, |sum: u32, array| sum.saturating_add(array.words.saturating_mul(4)))
+        self.memories.iter().fold(0, |sum: u32, memory| match memory.kind {
+            MemoryKind::Buffer { .. } => sum,
+            MemoryKind::Workgroup(words) => sum.saturating_add(words.saturating_mul(4)),
+        })
     }
 
     /// Which workgroup, along `axis` (0 to 2).
@@ -92,11 +101,8 @@ impl ComputeShader {
     /// An empty body, in which no variable gets the name of a binding.
     pub(crate) fn code(&self) -> Code {
         let mut code = Code::new();
-        let buffers = self.buffers.iter().map(|buffer| &buffer.name);
-        for name in buffers.chain(self.shared.iter().map(|array| &array.name)) {
-            code.reserve(name);
-        }
-        for name in [self.name.as_str(), "uniforms", "workgroup_id", "local_index"] {
+        let names = self.memories.iter().map(|memory| &*memory.name);
+        for name in names.chain([self.name.as_str(), "uniforms", "workgroup_id", "local_index"]) {
             code.reserve(name);
         }
         code

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::binding::Memory;
+
 /// A name with a value: a `let`, a `var`, a parameter or the counter of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
@@ -65,18 +67,8 @@ pub(super) enum Node {
         yes: Expr,
         no: Expr,
     },
-    /// A word of a storage buffer, by the place of its binding.
-    Load {
-        buffer: usize,
-        name: Arc<str>,
-        index: Expr,
-    },
-    /// A word of an array in workgroup memory.
-    LoadShared {
-        array: usize,
-        name: Arc<str>,
-        index: Expr,
-    },
+    /// A word.
+    Load(Memory, Expr),
 }
 
 impl Node {

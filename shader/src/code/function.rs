@@ -132,12 +132,12 @@ impl Function {
         match &self.result {
             Returned::Nothing => {}
             Returned::Number(result) => {
-                let _ = writeln!(text, "    return {};", wgsl::expression(result));
+                let _ = writeln!(text, "    return {result};");
             }
             Returned::Struct(fields) => {
                 let values = fields.iter().map(|(_, field)| match field {
-                    Field::Number(value) => wgsl::expression(value),
-                    Field::Truth(condition) => wgsl::condition(condition),
+                    Field::Number(value) => value.to_string(),
+                    Field::Truth(condition) => condition.to_string(),
                 });
                 let _ = writeln!(text, "    return {structure}({});", values.collect::<Vec<_>>().join(", "));
             }

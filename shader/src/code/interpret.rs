@@ -4,48 +4,47 @@
 //! among them is better than another; the workgroups run one after the other. What a GPU would do silently is
 //! a [`Fault`].
 
-use super::binding::Access;
+use super::binding::{Access, Memory, MemoryKind};
 use super::compute::ComputeShader;
 use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
 use super::fault::{Fault, Outcome};
 use super::lanes::Lanes;
 use super::races::Uses;
 use super::statement::Statement;
-use super::wgsl;
 
-/// The words of a storage buffer.
+/// The words of a memory.
 pub(crate) enum Words<'a> {
     Read(&'a [u32]),
     Write(&'a mut [u32]),
+    /// Of a workgroup; `None` where nothing has been written.
+    Workgroup(Vec<Option<u32>>),
 }
 
 impl Words<'_> {
-    fn get(&self) -> &[u32] {
+    fn len(&self) -> usize {
         match self {
-            Words::Read(words) => words,
-            Words::Write(words) => words,
+            Words::Read(words) => words.len(),
+            Words::Write(words) => words.len(),
+            Words::Workgroup(words) => words.len(),
         }
     }
+}
+
+/// A memory, and who touched its words: of one that is only read, or where one invocation runs alone, no one
+/// counts that.
+struct Held<'a> {
+    words: Words<'a>,
+    uses: Uses,
 }
 
 /// Where expressions get their values from.
 pub(super) struct Machine<'a> {
     lanes: Lanes,
-    buffers: Vec<Words<'a>>,
+    memories: Vec<Held<'a>>,
     uniforms: &'a [u32],
-    /// Who touched the buffers that are written, in the order of the buffers; empty where one invocation runs
-    /// alone.
-    uses: Vec<Option<Uses>>,
-    shared: Vec<Shared>,
     workgroup: [u32; 3],
     /// The number of the workgroup's first invocation among all.
     first_invocation: u64,
-}
-
-struct Shared {
-    /// `None` where nothing has been written.
-    words: Vec<Option<u32>>,
-    uses: Uses,
 }
 
 /// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is
@@ -61,8 +60,8 @@ pub(crate) fn dispatch(
 
 fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: &mut [Vec<u32>]) -> Outcome<()> {
     let refuse = |sentence: String| Err(Box::new(Fault::Dispatch(sentence)));
-    if buffers.len() != shader.buffers.len() || uniforms.len() != shader.uniforms.len() {
-        let (have, want) = ((buffers.len(), uniforms.len()), (shader.buffers.len(), shader.uniforms.len()));
+    let (have, want) = ((buffers.len(), uniforms.len()), (shader.buffers().count(), shader.uniforms.len()));
+    if have != want {
         return refuse(format!("{} buffers and {} uniforms for a shader of {} and {}", have.0, have.1, want.0, want.1));
     }
     if let Some(count) = workgroups.into_iter().find(|&count| count > super::compute::MAX_WORKGROUPS) {
@@ -75,22 +74,20 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
     }
     let size = |words: u32| usize::try_from(words).unwrap_or(usize::MAX);
     let invocations = size(shader.invocations());
-    let uses = shader.buffers.iter().zip(&*buffers);
-    let uses =
-        uses.map(|(buffer, words)| (buffer.access == Access::ReadWrite).then(|| Uses::new(words.len()))).collect();
-    let shared = shader.shared.iter();
-    let shared =
-        shared.map(|array| Shared { words: vec![None; size(array.words)], uses: Uses::new(size(array.words)) });
-    let bound = buffers.iter_mut().zip(&shader.buffers).map(|(words, buffer)| match buffer.access {
-        Access::Read => Words::Read(words),
-        Access::ReadWrite => Words::Write(words),
+    let mut bound = buffers.iter_mut();
+    let memories = shader.memories.iter().filter_map(|memory| {
+        let words = match memory.kind {
+            MemoryKind::Buffer { access: Access::Read, .. } => Words::Read(bound.next()?),
+            MemoryKind::Buffer { access: Access::ReadWrite, .. } => Words::Write(bound.next()?),
+            MemoryKind::Workgroup(words) => Words::Workgroup(vec![None; size(words)]),
+        };
+        let counted = if let Words::Read(_) = words { 0 } else { words.len() };
+        Some(Held { words, uses: Uses::new(counted) })
     });
     let mut machine = Machine {
         lanes: Lanes::new(shader.slots, invocations),
-        buffers: bound.collect(),
+        memories: memories.collect(),
         uniforms,
-        uses,
-        shared: shared.collect(),
         workgroup: [0; 3],
         first_invocation: 0,
     };
@@ -100,9 +97,9 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
         machine.workgroup = workgroup;
         machine.block(&shader.body, &all)?;
         machine.first_invocation = machine.first_invocation.saturating_add(u64::from(shader.invocations()));
-        for array in &mut machine.shared {
-            array.words.fill(None);
-            array.uses.forget();
+        for (words, uses) in machine.of_workgroup() {
+            words.fill(None);
+            uses.forget();
         }
     }
     Ok(())
@@ -112,7 +109,16 @@ impl<'a> Machine<'a> {
     /// One invocation outside any dispatch, with `slots` variables.
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let lanes = Lanes::new(slots, 1);
-        Machine { lanes, buffers, uniforms: &[], uses: vec![], shared: vec![], workgroup: [0; 3], first_invocation: 0 }
+        let memories = buffers.into_iter().map(|words| Held { words, uses: Uses::new(0) }).collect();
+        Machine { lanes, memories, uniforms: &[], workgroup: [0; 3], first_invocation: 0 }
+    }
+
+    /// The memory that the workgroup has.
+    fn of_workgroup(&mut self) -> impl Iterator<Item = (&mut Vec<Option<u32>>, &mut Uses)> {
+        self.memories.iter_mut().filter_map(|held| match &mut held.words {
+            Words::Workgroup(words) => Some((words, &mut held.uses)),
+            _ => None,
+        })
     }
 
     /// Gives a variable of every lane in `active` a value within its bound.
@@ -140,16 +146,10 @@ impl<'a> Machine<'a> {
                     self.set(variable, lane, value)?;
                 }
             }
-            Statement::Store { buffer, name, index, value } => {
+            Statement::Store { to, index, value } => {
                 for &lane in active {
                     let (index, value) = (self.value(index, lane)?, self.value(value, lane)?);
-                    self.store(*buffer, name, index, value, lane)?;
-                }
-            }
-            Statement::StoreShared { array, name, index, value } => {
-                for &lane in active {
-                    let (index, value) = (self.value(index, lane)?, self.value(value, lane)?);
-                    self.store_shared(*array, name, index, value, lane)?;
+                    self.store(to, index, value, lane)?;
                 }
             }
             Statement::CopyFour { to, at, from, index } => self.copy_four([to, from], [at, index], active)?,
@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
                     let invocations = self.lanes.count();
                     return Err(Box::new(Fault::BarrierInBranch { reached: active.len(), invocations }));
                 }
-                self.shared.iter_mut().for_each(|array| array.uses.forget());
+                self.of_workgroup().for_each(|(_, uses)| uses.forget());
             }
         }
         Ok(())
@@ -231,13 +231,9 @@ impl<'a> Machine<'a> {
                 let (yes, no) = (self.value(yes, lane)?, self.value(no, lane)?);
                 if self.holds(condition, lane)? { yes } else { no }
             }
-            Node::Load { buffer, name, index } => {
+            Node::Load(from, index) => {
                 let index = self.value(index, lane)?;
-                self.load(*buffer, name, index, lane)?
-            }
-            Node::LoadShared { array, name, index } => {
-                let index = self.value(index, lane)?;
-                self.load_shared(*array, name, index, lane)?
+                self.load(from, index, lane)?
             }
         })
     }
@@ -259,55 +255,38 @@ impl<'a> Machine<'a> {
         self.first_invocation.saturating_add(u64::try_from(lane).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn load(&mut self, buffer: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
+    pub(super) fn load(&mut self, from: &Memory, index: u32, lane: usize) -> Outcome<u32> {
         let invocation = self.invocation(lane);
-        let words = self.buffers.get(buffer).map_or(&[][..], Words::get);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(&value) = words.get(place) else { return Err(out_of_range(name, index, words.len())) };
-        let uses = self.uses.get_mut(buffer).and_then(Option::as_mut);
-        if !uses.is_none_or(|uses| uses.read(place, invocation)) {
-            return Err(race(name, index, invocation));
-        }
-        Ok(value)
-    }
-
-    pub(super) fn store(&mut self, buffer: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
-        let invocation = self.invocation(lane);
-        let Some(Words::Write(words)) = self.buffers.get_mut(buffer) else {
-            return Err(Box::new(Fault::ReadOnly { buffer: name.to_owned() }));
+        let Some(held) = self.memories.get_mut(from.place) else { return Err(out_of_range(&from.name, index, 0)) };
+        let word = match &held.words {
+            Words::Read(words) => words.get(place).copied().map(Some),
+            Words::Write(words) => words.get(place).copied().map(Some),
+            Words::Workgroup(words) => words.get(place).copied(),
         };
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let count = words.len();
-        let Some(word) = words.get_mut(place) else { return Err(out_of_range(name, index, count)) };
-        *word = value;
-        let uses = self.uses.get_mut(buffer).and_then(Option::as_mut);
-        if uses.is_none_or(|uses| uses.write(place, invocation)) { Ok(()) } else { Err(race(name, index, invocation)) }
-    }
-
-    fn load_shared(&mut self, array: usize, name: &str, index: u32, lane: usize) -> Outcome<u32> {
-        let invocation = self.invocation(lane);
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(shared) = self.shared.get_mut(array) else { return Err(out_of_range(name, index, 0)) };
-        let Some(&word) = shared.words.get(place) else { return Err(out_of_range(name, index, shared.words.len())) };
-        if !shared.uses.read(place, invocation) {
-            return Err(race(name, index, invocation));
+        let word = word.ok_or_else(|| out_of_range(&from.name, index, held.words.len()))?;
+        if !held.uses.read(place, invocation) {
+            return Err(race(&from.name, index, invocation));
         }
-        word.ok_or_else(|| Box::new(Fault::NotWritten { array: name.to_owned(), index }))
+        word.ok_or_else(|| Box::new(Fault::NotWritten { array: from.name.to_string(), index }))
     }
 
-    fn store_shared(&mut self, array: usize, name: &str, index: u32, value: u32, lane: usize) -> Outcome<()> {
+    pub(super) fn store(&mut self, to: &Memory, index: u32, value: u32, lane: usize) -> Outcome<()> {
         let invocation = self.invocation(lane);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(shared) = self.shared.get_mut(array) else { return Err(out_of_range(name, index, 0)) };
-        let count = shared.words.len();
-        let Some(word) = shared.words.get_mut(place) else { return Err(out_of_range(name, index, count)) };
-        *word = Some(value);
-        if shared.uses.write(place, invocation) { Ok(()) } else { Err(race(name, index, invocation)) }
+        let Some(held) = self.memories.get_mut(to.place) else { return Err(out_of_range(&to.name, index, 0)) };
+        let stored = match &mut held.words {
+            Words::Read(_) => return Err(Box::new(Fault::ReadOnly { buffer: to.name.to_string() })),
+            Words::Write(words) => words.get_mut(place).map(|word| *word = value),
+            Words::Workgroup(words) => words.get_mut(place).map(|word| *word = Some(value)),
+        };
+        stored.ok_or_else(|| out_of_range(&to.name, index, held.words.len()))?;
+        if held.uses.write(place, invocation) { Ok(()) } else { Err(race(&to.name, index, invocation)) }
     }
 }
 
 fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {
-    op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: wgsl::expression(expr), a, b }))
+    op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: expr.to_string(), a, b }))
 }
 
 pub(super) fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {

@@ -24,7 +24,8 @@ mod reserved;
 mod statement;
 mod wgsl;
 
-pub(crate) use binding::{Access, Buffer, SharedArray};
+pub use binding::Access;
+pub(crate) use binding::Memory;
 pub(crate) use builder::Code;
 pub(crate) use compute::ComputeShader;
 pub(crate) use expression::{Condition, Expr};

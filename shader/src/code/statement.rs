@@ -1,8 +1,6 @@
 //! Statements.
 
-use std::sync::Arc;
-
-use super::binding::Buffer;
+use super::binding::Memory;
 use super::expression::{Condition, Expr, Variable};
 
 pub(crate) type Block = Vec<Statement>;
@@ -14,30 +12,22 @@ pub(crate) enum Statement {
     /// `var`, which may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
-    /// A word of a storage buffer, by the place of its binding.
+    /// One word.
     Store {
-        buffer: usize,
-        name: Arc<str>,
-        index: Expr,
-        value: Expr,
-    },
-    /// A word of an array in workgroup memory.
-    StoreShared {
-        array: usize,
-        name: Arc<str>,
+        to: Memory,
         index: Expr,
         value: Expr,
     },
     /// Four words of one buffer into another, both of them bound in groups of four.
     CopyFour {
-        to: Buffer,
+        to: Memory,
         at: Expr,
-        from: Buffer,
+        from: Memory,
         index: Expr,
     },
     /// The same word four times.
     FillFour {
-        to: Buffer,
+        to: Memory,
         at: Expr,
         word: u32,
     },

@@ -1,6 +1,6 @@
 //! The general form: each invocation makes one word of the destination, whatever the two layouts are.
 
-use super::super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr};
+use super::super::code::{Access, Code, ComputeShader, Condition, Expr, Memory};
 use super::gather::Gather;
 use super::grid::{Grid, MOST_BASE};
 use super::words::{Pattern, Width, low_ones, ones};
@@ -93,8 +93,8 @@ impl General<'_> {
         &self,
         code: &mut Code,
         uniforms: &Uniforms,
-        source: Option<&Buffer>,
-        destination: &Buffer,
+        source: Option<&Memory>,
+        destination: &Memory,
         word: &Expr,
         place: &Expr,
     ) {
@@ -145,7 +145,7 @@ impl General<'_> {
     }
 
     /// Puts the elements of a word and the padding between them where they belong.
-    fn store(&self, code: &mut Code, destination: &Buffer, word: &Expr, place: &Expr, [value, covered]: [Expr; 2]) {
+    fn store(&self, code: &mut Code, destination: &Memory, word: &Expr, place: &Expr, [value, covered]: [Expr; 2]) {
         let Some(pattern) = &self.pattern else {
             return put(code, destination, place, value, covered);
         };
@@ -167,7 +167,7 @@ impl General<'_> {
 
 /// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not
 /// written whole is read first; one without any bit to write is left alone.
-pub(super) fn put(code: &mut Code, buffer: &Buffer, place: &Expr, value: Expr, mask: Expr) {
+pub(super) fn put(code: &mut Code, buffer: &Memory, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);
     }

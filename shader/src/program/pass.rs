@@ -142,7 +142,7 @@ impl Pass {
     #[must_use]
     pub fn bindings(&self) -> Vec<BoundWindow> {
         let uniforms = u64::try_from(self.uniforms.len()).unwrap_or(u64::MAX).saturating_mul(4);
-        let storage = self.shader.shader.buffers.iter().map(|buffer| match (buffer.access, &self.source) {
+        let storage = self.shader.shader.buffers().map(|access| match (access, &self.source) {
             (Access::Read, Some(source)) => (BoundBuffer::Source, source.clone()),
             _ => (BoundBuffer::Destination, self.destination.clone()),
         });

@@ -4,7 +4,7 @@
 //! after a barrier reads it column by column and writes runs of words again. A row of the tile takes a word
 //! more than it holds, so that the words of a column are stored in different banks.
 
-use super::super::code::{Access, Buffer, Code, ComputeShader, Condition, Expr, SharedArray};
+use super::super::code::{Access, Code, ComputeShader, Condition, Expr, Memory};
 use super::super::profile::Profile;
 use super::gather::small;
 use super::general::put;
@@ -175,7 +175,7 @@ struct Plane<'a> {
 
 impl Plane<'_> {
     /// Reads the tile row by row.
-    fn read(&self, code: &mut Code, source: &Buffer, tile: &SharedArray, local: &Expr, from: &Expr, last: &Expr) {
+    fn read(&self, code: &mut Code, source: &Memory, tile: &Memory, local: &Expr, from: &Expr, last: &Expr) {
         let Transpose { width, aligned, side, .. } = *self.transpose;
         let all = small(side).saturating_mul(self.row_words);
         code.repeat("i", local, all, self.invocations, |code, i| {
@@ -192,7 +192,7 @@ impl Plane<'_> {
                 if aligned {
                     let at = code.bind("from", at + &self.first_column * width.period / width.in_period + word);
                     let value = code.load(source, at);
-                    return code.store_shared(tile, place, value);
+                    return code.store(tile, place, value);
                 }
                 let at = code.bind("from", at + column);
                 let word = code.bind("from_word", &at / width.in_period);
@@ -202,13 +202,13 @@ impl Plane<'_> {
                     let next = code.load(source, word + 1).wrapping_shl(Expr::from(32) - &shift);
                     code.assign(&value, Expr::from(&value) | next);
                 });
-                code.store_shared(tile, place, &value);
+                code.store(tile, place, &value);
             });
         });
     }
 
     /// Writes the tile column by column.
-    fn write(&self, code: &mut Code, destination: &Buffer, tile: &SharedArray, local: &Expr, to: &Expr) {
+    fn write(&self, code: &mut Code, destination: &Memory, tile: &Memory, local: &Expr, to: &Expr) {
         let Transpose { width, side, .. } = *self.transpose;
         let (per_word, period, pitch) = (width.in_period, width.period, self.row_words.saturating_add(1));
         let all = small(side).saturating_mul(self.row_words);
@@ -224,7 +224,7 @@ impl Plane<'_> {
                 let place = to + in_plane * stride + &self.first_row * period / per_word + &word;
                 let place = code.bind("to", place);
                 if per_word == 1 {
-                    let value = code.load_shared(tile, row * pitch + column * period + word % period);
+                    let value = code.load(tile, row * pitch + column * period + word % period);
                     return code.store(destination, place, value);
                 }
                 let at = code.bind("at", row * pitch + &column / per_word);
@@ -235,7 +235,7 @@ impl Plane<'_> {
                 code.repeat("e", 0, per_word, 1, |code, e| {
                     let there = if whole { Condition::True } else { e.less(&left) };
                     code.when(there, |code| {
-                        let element = (code.load_shared(tile, at + &e * pitch) >> &shift) & low_ones(width.bits);
+                        let element = (code.load(tile, at + &e * pitch) >> &shift) & low_ones(width.bits);
                         code.assign(&value, Expr::from(&value) | (element << (e * width.bits)));
                     });
                 });

@@ -1,8 +1,8 @@
-use super::super::{Access, Buffer, Code, ComputeShader, SharedArray};
+use super::super::{Code, ComputeShader};
 use super::*;
 
 /// A workgroup of 4 invocations, a buffer to read, one to write, and 4 words of workgroup memory.
-fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Buffer; 2], &SharedArray)) -> ComputeShader {
+fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Memory; 2], &Memory)) -> ComputeShader {
     let mut shader = ComputeShader::new("main", [4, 1, 1]);
     let (source, destination) =
         (shader.buffer("source", Access::Read), shader.buffer("destination", Access::ReadWrite));
@@ -27,11 +27,11 @@ fn turn(with_barrier: bool) -> ComputeShader {
         let local = shader.local_invocation_index();
         let word = code.bind("word", shader.workgroup_id(0) * 4 + &local);
         let value = code.load(source, &word);
-        code.store_shared(tile, &local, value);
+        code.store(tile, &local, value);
         if with_barrier {
             code.barrier();
         }
-        let other = code.load_shared(tile, Expr::from(3) - local);
+        let other = code.load(tile, Expr::from(3) - local);
         code.store(destination, &word, other);
     })
 }
@@ -145,7 +145,7 @@ fn what_a_device_does_silently_is_reported() {
     });
     assert_eq!(run(&in_a_branch), Err(Fault::BarrierInBranch { reached: 2, invocations: 4 }));
     let unwritten = shader(|_, code, [_, destination], tile| {
-        let value = code.load_shared(tile, 1);
+        let value = code.load(tile, 1);
         code.store(destination, 0, value);
     });
     assert_eq!(run(&unwritten), Err(Fault::NotWritten { array: "tile".into(), index: 1 }));
