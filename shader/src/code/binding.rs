@@ -20,6 +20,13 @@ pub(crate) struct Memory {
     pub(crate) kind: MemoryKind,
 }
 
+impl Memory {
+    /// How many words are read and written together.
+    pub(super) fn width(&self) -> u32 {
+        if matches!(self.kind, MemoryKind::Buffer { wide: true, .. }) { 4 } else { 1 }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
     /// A storage buffer, bound in group 0.

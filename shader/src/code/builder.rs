@@ -83,24 +83,15 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The word at `index`, read where the expression is. Bind it where it must be read once.
+    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read once.
     pub(crate) fn load(&self, from: &Memory, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::Load(from.clone(), index.into()), u32::MAX)
     }
 
+    /// A word; of a wide buffer a group of four, which is the same word four times or one of another such
+    /// buffer.
     pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
         self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
-    }
-
-    /// Group `index` of a wide buffer to group `at` of another.
-    pub(crate) fn copy_wide(&mut self, to: &Memory, at: impl Into<Expr>, from: &Memory, index: impl Into<Expr>) {
-        let (at, index) = (at.into(), index.into());
-        self.block.push(Statement::CopyFour { to: to.clone(), at, from: from.clone(), index });
-    }
-
-    /// The same word four times to group `at` of a wide buffer.
-    pub(crate) fn fill_wide(&mut self, to: &Memory, at: impl Into<Expr>, word: u32) {
-        self.block.push(Statement::FillFour { to: to.clone(), at: at.into(), word });
     }
 
     /// `if (condition) { .. }`; nothing, or the statements alone, where the condition is known.

@@ -67,7 +67,7 @@ pub(super) enum Node {
         yes: Expr,
         no: Expr,
     },
-    /// A word.
+    /// A word, or a group of four, which is only stored.
     Load(Memory, Expr),
 }
 

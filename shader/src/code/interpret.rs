@@ -8,7 +8,6 @@ use super::binding::{Access, Memory, MemoryKind};
 use super::compute::ComputeShader;
 use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
 use super::fault::{Fault, Outcome};
-use super::lanes::Lanes;
 use super::races::Uses;
 use super::statement::Statement;
 
@@ -39,7 +38,9 @@ struct Held<'a> {
 
 /// Where expressions get their values from.
 pub(super) struct Machine<'a> {
-    lanes: Lanes,
+    /// A value for each variable and each of the invocations that run side by side.
+    values: Vec<u32>,
+    invocations: usize,
     memories: Vec<Held<'a>>,
     uniforms: &'a [u32],
     workgroup: [u32; 3],
@@ -85,7 +86,8 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
         Some(Held { words, uses: Uses::new(counted) })
     });
     let mut machine = Machine {
-        lanes: Lanes::new(shader.slots, invocations),
+        values: vec![0; shader.slots.saturating_mul(invocations)],
+        invocations,
         memories: memories.collect(),
         uniforms,
         workgroup: [0; 3],
@@ -108,9 +110,9 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
 impl<'a> Machine<'a> {
     /// One invocation outside any dispatch, with `slots` variables.
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
-        let lanes = Lanes::new(slots, 1);
         let memories = buffers.into_iter().map(|words| Held { words, uses: Uses::new(0) }).collect();
-        Machine { lanes, memories, uniforms: &[], workgroup: [0; 3], first_invocation: 0 }
+        let values = vec![0; slots];
+        Machine { values, invocations: 1, memories, uniforms: &[], workgroup: [0; 3], first_invocation: 0 }
     }
 
     /// The memory that the workgroup has.
@@ -126,8 +128,24 @@ impl<'a> Machine<'a> {
         if value > variable.most {
             return Err(Box::new(Fault::AboveBound { name: variable.name.to_string(), value, most: variable.most }));
         }
-        self.lanes.set(variable, lane, value);
+        self.put(variable, lane, value);
         Ok(())
+    }
+
+    /// The same without a bound.
+    fn put(&mut self, variable: &Variable, lane: usize, value: u32) {
+        let place = self.place(variable, lane);
+        if let Some(slot) = self.values.get_mut(place) {
+            *slot = value;
+        }
+    }
+
+    fn get(&self, variable: &Variable, lane: usize) -> u32 {
+        self.values.get(self.place(variable, lane)).copied().unwrap_or(0)
+    }
+
+    fn place(&self, variable: &Variable, lane: usize) -> usize {
+        variable.slot.saturating_mul(self.invocations).saturating_add(lane)
     }
 
     /// Runs statements for the lanes in `active`.
@@ -148,12 +166,16 @@ impl<'a> Machine<'a> {
             }
             Statement::Store { to, index, value } => {
                 for &lane in active {
-                    let (index, value) = (self.value(index, lane)?, self.value(value, lane)?);
-                    self.store(to, index, value, lane)?;
+                    let index = self.value(index, lane)?;
+                    for part in 0..to.width() {
+                        let value = match &*value.node {
+                            Node::Load(from, index) => self.load(from, index, part, lane)?,
+                            _ => self.value(value, lane)?,
+                        };
+                        self.store(to, word(to, index, part)?, value, lane)?;
+                    }
                 }
             }
-            Statement::CopyFour { to, at, from, index } => self.copy_four([to, from], [at, index], active)?,
-            Statement::FillFour { to, at, word } => self.fill_four(to, at, *word, active)?,
             Statement::If { condition, then, otherwise } => {
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 for &lane in active {
@@ -169,9 +191,9 @@ impl<'a> Machine<'a> {
                 self.repeat(counter, [start, end], *step, body, active)?
             }
             Statement::Barrier => {
-                if active.len() != self.lanes.count() {
-                    let invocations = self.lanes.count();
-                    return Err(Box::new(Fault::BarrierInBranch { reached: active.len(), invocations }));
+                let (reached, invocations) = (active.len(), self.invocations);
+                if reached != invocations {
+                    return Err(Box::new(Fault::BarrierInBranch { reached, invocations }));
                 }
                 self.of_workgroup().for_each(|(_, uses)| uses.forget());
             }
@@ -191,7 +213,7 @@ impl<'a> Machine<'a> {
         for &lane in active {
             let start = self.value(start, lane)?;
             // The counter itself may be at `end`, or above it.
-            self.lanes.set(counter, lane, start);
+            self.put(counter, lane, start);
             if start < self.value(end, lane)? {
                 turning.push(lane);
             }
@@ -200,11 +222,11 @@ impl<'a> Machine<'a> {
             self.block(body, &turning)?;
             let mut still = Vec::with_capacity(turning.len());
             for &lane in &turning {
-                let (now, end) = (self.lanes.get(counter, lane), self.value(end, lane)?);
+                let (now, end) = (self.get(counter, lane), self.value(end, lane)?);
                 let fault =
                     || Box::new(Fault::Arithmetic { expression: format!("{} += step", counter.name), a: now, b: step });
                 let next = now.checked_add(step).filter(|_| step > 0).ok_or_else(fault)?;
-                self.lanes.set(counter, lane, next);
+                self.put(counter, lane, next);
                 if next < end {
                     still.push(lane);
                 }
@@ -218,7 +240,7 @@ impl<'a> Machine<'a> {
     pub(super) fn value(&mut self, expr: &Expr, lane: usize) -> Outcome<u32> {
         Ok(match &*expr.node {
             Node::Constant(value) => *value,
-            Node::Variable(variable) => self.lanes.get(variable, lane),
+            Node::Variable(variable) => self.get(variable, lane),
             Node::Uniform(place, _) => self.uniforms.get(*place).copied().unwrap_or(0),
             Node::BuiltIn(BuiltIn::WorkgroupId(axis)) => self.workgroup.get(*axis).copied().unwrap_or(0),
             Node::BuiltIn(BuiltIn::LocalInvocationIndex) => u32::try_from(lane).unwrap_or(u32::MAX),
@@ -231,10 +253,7 @@ impl<'a> Machine<'a> {
                 let (yes, no) = (self.value(yes, lane)?, self.value(no, lane)?);
                 if self.holds(condition, lane)? { yes } else { no }
             }
-            Node::Load(from, index) => {
-                let index = self.value(index, lane)?;
-                self.load(from, index, lane)?
-            }
+            Node::Load(from, index) => self.load(from, index, 0, lane)?,
         })
     }
 
@@ -255,7 +274,9 @@ impl<'a> Machine<'a> {
         self.first_invocation.saturating_add(u64::try_from(lane).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn load(&mut self, from: &Memory, index: u32, lane: usize) -> Outcome<u32> {
+    /// A word of what is at `index`.
+    fn load(&mut self, from: &Memory, index: &Expr, part: u32, lane: usize) -> Outcome<u32> {
+        let index = word(from, self.value(index, lane)?, part)?;
         let invocation = self.invocation(lane);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(held) = self.memories.get_mut(from.place) else { return Err(out_of_range(&from.name, index, 0)) };
@@ -271,7 +292,7 @@ impl<'a> Machine<'a> {
         word.ok_or_else(|| Box::new(Fault::NotWritten { array: from.name.to_string(), index }))
     }
 
-    pub(super) fn store(&mut self, to: &Memory, index: u32, value: u32, lane: usize) -> Outcome<()> {
+    fn store(&mut self, to: &Memory, index: u32, value: u32, lane: usize) -> Outcome<()> {
         let invocation = self.invocation(lane);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(held) = self.memories.get_mut(to.place) else { return Err(out_of_range(&to.name, index, 0)) };
@@ -285,11 +306,17 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// Word `part` of a group.
+fn word(memory: &Memory, group: u32, part: u32) -> Outcome<u32> {
+    let word = group.checked_mul(memory.width()).and_then(|first| first.checked_add(part));
+    word.ok_or_else(|| out_of_range(&memory.name, group, 0))
+}
+
 fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {
     op.apply(a, b).ok_or_else(|| Box::new(Fault::Arithmetic { expression: expr.to_string(), a, b }))
 }
 
-pub(super) fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {
+fn out_of_range(memory: &str, index: u32, words: usize) -> Box<Fault> {
     Box::new(Fault::OutOfRange { memory: memory.to_owned(), index, words })
 }
 

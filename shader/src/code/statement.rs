@@ -12,24 +12,11 @@ pub(crate) enum Statement {
     /// `var`, which may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
-    /// One word.
+    /// A word, or a group of four: that of another memory of groups, or one word four times.
     Store {
         to: Memory,
         index: Expr,
         value: Expr,
-    },
-    /// Four words of one buffer into another, both of them bound in groups of four.
-    CopyFour {
-        to: Memory,
-        at: Expr,
-        from: Memory,
-        index: Expr,
-    },
-    /// The same word four times.
-    FillFour {
-        to: Memory,
-        at: Expr,
-        word: u32,
     },
     If {
         condition: Condition,

@@ -139,11 +139,10 @@ fn write_statement(text: &mut String, statement: &Statement, depth: usize) {
             }
             _ => writeln!(text, "{indent}{name} = {value};"),
         },
-        Statement::Store { to, index, value } => writeln!(text, "{indent}{}[{index}] = {value};", to.name),
-        Statement::CopyFour { to, at, from, index } => {
-            writeln!(text, "{indent}{}[{at}] = {}[{index}];", to.name, from.name)
+        Statement::Store { to, index, value } if to.width() > 1 && value.constant().is_some() => {
+            writeln!(text, "{indent}{}[{index}] = vec4<u32>({value});", to.name)
         }
-        Statement::FillFour { to, at, word } => writeln!(text, "{indent}{}[{at}] = vec4<u32>({word}u);", to.name),
+        Statement::Store { to, index, value } => writeln!(text, "{indent}{}[{index}] = {value};", to.name),
         Statement::If { condition, then, otherwise } => {
             let _ = writeln!(text, "{indent}if ({condition}) {{");
             statements(text, then, inner);

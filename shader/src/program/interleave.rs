@@ -1,8 +1,7 @@
 //! The form `interleave`: a few rows become one, element by element, or one row becomes several. An
 //! invocation takes a word of each row, and makes as many words of the elements in them.
 
-use super::super::code::{Access, Code, ComputeShader, Expr};
-use super::gather::small;
+use super::super::code::{Access, ComputeShader, Expr};
 use super::grid::{Grid, MOST_BASE, digits, moved};
 use super::strided_box::{StridedBox, StridedLoop};
 use super::words::{Width, low_ones};
@@ -93,7 +92,7 @@ impl Interleave {
                 })
                 .collect();
             for row in 0..self.rows {
-                let value = self.word(code, &words, row);
+                let value = self.word(&words, row);
                 code.store(&destination, &to + row.saturating_mul(write), value);
             }
         });
@@ -101,7 +100,7 @@ impl Interleave {
     }
 
     /// The word that row `row` of the destination gets (or the word after `row` others).
-    fn word(&self, _code: &mut Code, words: &[Expr], row: u32) -> Expr {
+    fn word(&self, words: &[Expr], row: u32) -> Expr {
         let mask = low_ones(self.bits);
         (0..self.per_word).fold(Expr::from(0), |value, place| {
             // Elements are numbered as the interleaved side has them: column by column.
@@ -132,6 +131,6 @@ impl Interleave {
     /// In words: rows, and how they are stored.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };
-        format!("{what} {} rows, elements of {} bits", small(self.rows.into()), self.bits)
+        format!("{what} {} rows, elements of {} bits", self.rows, self.bits)
     }
 }

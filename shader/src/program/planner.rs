@@ -187,22 +187,14 @@ impl<'a> Planner<'a> {
 
     fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {
         let word = |number: u64| checked::narrow::<u32>(number, WORDS);
-        let workgroups = self.workgroups(destination.count().div_ceil(u64::from(self.invocations)))?;
-        let [x, y, _] = workgroups;
-        let mut uniforms =
-            vec![x, y, word(destination.count())?, word(destination.words.start)?, word(destination.base)?];
+        let mut uniforms = vec![destination.count(), destination.words.start, destination.base];
         if let Some(window) = source {
-            let first = word(window.words.start)?;
-            uniforms.extend([first.wrapping_sub(word(window.base)?), first, word(window.count())?]);
+            let first = word(window.words.start)?.wrapping_sub(word(window.base)?);
+            uniforms.extend([first.into(), window.words.start, window.count()]);
         }
-        Ok(Pass {
-            form: Form::General,
-            shader: shader.clone(),
-            workgroups,
-            uniforms,
-            source: source.map(|window| window.bytes.clone()),
-            destination: destination.bytes.clone(),
-        })
+        let groups = destination.count().div_ceil(self.invocations.into());
+        let bytes = source.map(|window| window.bytes.clone());
+        self.pass(Form::General, shader.clone(), groups, &uniforms, bytes, destination.bytes.clone())
     }
 
     /// `count` workgroups, spread over the axes of a dispatch with few to spare.

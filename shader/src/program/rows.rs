@@ -1,7 +1,7 @@
 //! The forms `linear` and `rows`: runs of whole words, each copied by one invocation, four at once where
 //! everything allows it. The same code without a source fills boxes of padding.
 
-use super::super::code::{Access, ComputeShader, Expr};
+use super::super::code::{Access, ComputeShader};
 use super::grid::{Grid, MOST_BASE, digits, moved};
 use super::strided_box::StridedLoop;
 
@@ -34,15 +34,10 @@ pub(super) fn shader(steps: &[StridedLoop], wide: bool, content: Content, invoca
         match (&source, source_base, content) {
             (Some(source), Some(base), _) => {
                 let from = code.bind("from", moved(base, &digits, steps, |step| step.source));
-                if wide {
-                    code.copy_wide(&destination, to, source, from);
-                } else {
-                    let value = code.load(source, from);
-                    code.store(&destination, to, value);
-                }
+                let value = code.load(source, from);
+                code.store(&destination, to, value);
             }
-            (_, _, Content::Word(word)) if wide => code.fill_wide(&destination, to, word),
-            (_, _, Content::Word(word)) => code.store(&destination, to, Expr::from(word)),
+            (_, _, Content::Word(word)) => code.store(&destination, to, word),
             _ => {}
         }
     });

@@ -157,7 +157,8 @@ impl Planner<'_> {
         Ok((first.saturating_sub(rest)..end, rest.div_euclid(4)))
     }
 
-    fn pass(
+    /// A pass of this many workgroups; the words of its uniform block come after those of the grid.
+    pub(super) fn pass(
         &self,
         form: Form,
         shader: Shader,

@@ -143,8 +143,10 @@ impl Pattern {
         };
         let word = |word: u32| (0..32).fold(0, |sum, at| sum | (bit(word.wrapping_mul(32).wrapping_add(at)) << at));
         let mut words: Vec<u32> = (0..width.period).map(word).collect();
-        words.dedup();
-        Some(Pattern { words: if words.len() == 1 { words } else { (0..width.period).map(word).collect() } })
+        if words.windows(2).all(|pair| pair.first() == pair.last()) {
+            words.truncate(1);
+        }
+        Some(Pattern { words })
     }
 
     /// The word, if it is the same one everywhere.
