@@ -4,7 +4,7 @@ use clap::Args;
 use tensor_layout::named::{Row, rows};
 
 use crate::output::{Object, Output, Stop, Verdict};
-use crate::table::{Align, Table};
+use crate::table::Table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -32,8 +32,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }
         return Ok(Verdict::Well);
     }
-    let mut table =
-        Table::new(&[("name", Align::Left), ("axes", Align::Left), ("types", Align::Left), ("memory", Align::Left)]);
+    let mut table = Table::new(&["name", "axes", "types", "memory"]);
     for row in found {
         table.row(vec![row.to_string(), row.axes.into(), row.types.into(), row.memory.into()]);
     }

@@ -1,11 +1,11 @@
 //! Files that are complete or absent, whenever the power fails: written under a temporary name in the same
 //! folder, synced, renamed, and then the folder is synced.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+
+use tempfile::TempPath;
 
 use crate::output::Stop;
 
@@ -13,21 +13,27 @@ use crate::output::Stop;
 pub(crate) struct NewFile {
     /// Closed before the temporary file is removed: fields drop in this order.
     writer: BufWriter<File>,
-    temporary: Temporary,
+    /// Removes the file if it never gets its name.
+    temporary: TempPath,
+    target: PathBuf,
 }
 
 impl NewFile {
     /// Begins a file that will replace whatever is at `target`.
     ///
-    /// It is always a file of its own: what exists is never written, because it may be mapped.
+    /// It is always a file of its own: what exists is never written, because it may be mapped. Its temporary
+    /// name no one else has: not a program on another machine that sees the folder, nor one that was killed.
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
         let Some(name) = name else {
             return Err(Stop::Unusable(format!("{} is not a file name", target.display())));
         };
-        let (path, file) = create_beside(target, name).map_err(|error| unwritable(target, &error))?;
-        let temporary = Temporary { target: target.to_owned(), path, is_there: true };
-        Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary })
+        let mut prefix = name.to_owned();
+        prefix.push(".");
+        let mut named = tempfile::Builder::new();
+        let made = named.prefix(&prefix).suffix(".part").make_in(folder_of(target), |path| File::create_new(path));
+        let (file, temporary) = made.map_err(|error| unwritable(target, &error))?.into_parts();
+        Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary, target: target.to_owned() })
     }
 
     /// Writes a whole file.
@@ -40,12 +46,12 @@ impl NewFile {
     /// Makes the file as long as it will be, so that a length no file can have is refused before anything is
     /// computed.
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
-        self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.temporary.target, &error))
+        self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.target, &error))
     }
 
     /// Writes on.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        self.writer.write_all(bytes).map_err(|error| unwritable(&self.temporary.target, &error))
+        self.writer.write_all(bytes).map_err(|error| unwritable(&self.target, &error))
     }
 
     /// Brings everything to the disk and closes the file: from now on it is only read.
@@ -53,68 +59,33 @@ impl NewFile {
     /// That the disk is full or broken may show no earlier. And pages that are still to be written would
     /// count as memory of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
-        let NewFile { mut writer, temporary } = self;
+        let NewFile { mut writer, temporary, target } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
         drop(writer);
         match written {
-            Ok(()) => Ok(WrittenFile { temporary }),
-            Err(error) => Err(unwritable(&temporary.target, &error)),
+            Ok(()) => Ok(WrittenFile { temporary, target }),
+            Err(error) => Err(unwritable(&target, &error)),
         }
     }
 }
 
 /// A file that is written and does not have its name yet.
 pub(crate) struct WrittenFile {
-    temporary: Temporary,
+    temporary: TempPath,
+    target: PathBuf,
 }
 
 impl WrittenFile {
     /// Where it can be read until it has its name.
     pub(crate) fn path(&self) -> &Path {
-        &self.temporary.path
+        &self.temporary
     }
 
     /// Renames the file to its name, and syncs the folder.
-    pub(crate) fn finish(mut self) -> Result<(), Stop> {
-        let renamed = fs::rename(&self.temporary.path, &self.temporary.target);
-        self.temporary.is_there = renamed.is_err();
-        renamed.map_err(|error| unwritable(&self.temporary.target, &error))?;
-        sync_folder(folder_of(&self.temporary.target))
-    }
-}
-
-/// A file under its temporary name, removed if it never gets the other.
-struct Temporary {
-    target: PathBuf,
-    path: PathBuf,
-    is_there: bool,
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if self.is_there {
-            // Nothing more can be done if it stays.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// A new file in the folder of `target`, with a name that no one else has: not a program on another machine
-/// that sees the folder and has the same number, nor one that was killed.
-fn create_beside(target: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
-    // More than any folder holds of them.
-    const TRIES: u32 = 1000;
-    let mut tried = 0;
-    loop {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let mut temporary = name.to_owned();
-        temporary.push(format!(".{}-{now:x}-{tried}.part", std::process::id()));
-        let path = target.with_file_name(temporary);
-        match File::create_new(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => tried += 1,
-            Err(error) => return Err(error),
-            Ok(file) => return Ok((path, file)),
-        }
+    pub(crate) fn finish(self) -> Result<(), Stop> {
+        let WrittenFile { temporary, target } = self;
+        temporary.persist(&target).map_err(|failed| unwritable(&target, &failed.error))?;
+        sync_folder(folder_of(&target))
     }
 }
 

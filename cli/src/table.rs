@@ -2,22 +2,16 @@
 
 pub(crate) use tensor_layout_hlo::short_bytes;
 
-/// The alignment of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
 /// Rows of text in columns as wide as their longest cell.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
-    columns: Vec<(&'a str, Align)>,
+    columns: Vec<&'a str>,
     rows: Vec<Vec<String>>,
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn new(columns: &[(&'a str, Align)]) -> Table<'a> {
+    /// The names of the columns; one after `>` is aligned on the right, as `{:>8}` is.
+    pub(crate) fn new(columns: &[&'a str]) -> Table<'a> {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
 
@@ -28,7 +22,7 @@ impl<'a> Table<'a> {
     /// The header and the rows, without blanks at the ends of lines and without columns that are empty in
     /// every row.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let header: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let header: Vec<String> = self.columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
@@ -36,9 +30,9 @@ impl<'a> Table<'a> {
         let used: Vec<bool> = (0..self.columns.len()).map(|column| self.rows.is_empty() || used(column)).collect();
         let line = |row: &Vec<String>| {
             let cells = row.iter().zip(&self.columns).zip(widths.iter().zip(&used)).filter(|(_, (_, used))| **used);
-            let cells = cells.map(|((cell, (_, align)), (&width, _))| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
+            let cells = cells.map(|((cell, name), (&width, _))| match name.starts_with('>') {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:<width$}"),
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };

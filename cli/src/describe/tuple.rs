@@ -5,7 +5,7 @@ use tensor_layout::Error;
 use tensor_layout::tiled::Shape;
 
 use crate::output::Object;
-use crate::table::{Align, Table, long_bytes, percent_wasted, short_bytes};
+use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
 use super::describe_array;
@@ -124,15 +124,7 @@ impl<'a> TupleDescription<'a> {
     pub(super) fn text(&self) -> String {
         let mut lines =
             vec![self.shape.to_string(), "  notation   XLA".into(), format!("  no map     {}", self.reason())];
-        let mut table = Table::new(&[
-            ("  index", Align::Left),
-            ("elements", Align::Right),
-            ("bytes", Align::Right),
-            ("padded", Align::Right),
-            ("padding", Align::Right),
-            ("class", Align::Left),
-            ("shape", Align::Left),
-        ]);
+        let mut table = Table::new(&["  index", ">elements", ">bytes", ">padded", ">padding", "class", "shape"]);
         for element in &self.elements {
             table.row(element.cells());
         }

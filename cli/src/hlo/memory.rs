@@ -9,7 +9,7 @@ use tensor_layout_hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTo
 use super::group::Group;
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop};
-use crate::table::{Align, Table, long_bytes, percent, short_bytes};
+use crate::table::{Table, long_bytes, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
@@ -75,12 +75,7 @@ pub(super) fn print_tables(
 
 /// The largest temporaries of a memory that the text does not mention.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
-    let mut table = Table::new(&[
-        ("bytes", Align::Right),
-        ("offset", Align::Right),
-        ("value", Align::Left),
-        ("shape", Align::Left),
-    ]);
+    let mut table = Table::new(&[">bytes", ">offset", "value", "shape"]);
     for value in assignment.largest_temporaries(space).iter().take(rows) {
         table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
     }
@@ -113,17 +108,8 @@ fn print_space(
     print_total(&total, output)?;
     let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
     let groups = Group::of(&buffers);
-    let mut table = Table::new(&[
-        ("bytes", Align::Right),
-        ("share", Align::Right),
-        ("arrays", Align::Left),
-        ("used as", Align::Left),
-        ("instruction", Align::Left),
-        ("opcode", Align::Left),
-        ("shape", Align::Left),
-        ("op_name", Align::Left),
-        ("source", Align::Left),
-    ]);
+    let mut table =
+        Table::new(&[">bytes", ">share", "arrays", "used as", "instruction", "opcode", "shape", "op_name", "source"]);
     for group in groups.iter().take(rows) {
         let (buffer, bytes) = (group.first, group.bytes());
         let several = group.count > 1;
@@ -149,7 +135,7 @@ fn print_space(
 }
 
 fn print_total(total: &MemoryTotal, output: &mut Output) -> Result<(), Stop> {
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Right), ("", Align::Left)]);
+    let mut table = Table::new(&["", ">", ">", ""]);
     for (name, bytes, note) in [
         ("parameters", total.argument_bytes, ""),
         ("results", total.output_bytes, ""),

@@ -6,7 +6,7 @@ use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
 
 use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
-use crate::table::{Align, Table, percent, percent_wasted, short_bytes};
+use crate::table::{Table, percent, percent_wasted, short_bytes};
 
 /// Below this share of the padded bytes, in percent, padding is not worth a table.
 const WORTH_A_TABLE: u128 = 5;
@@ -46,15 +46,7 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
 }
 
 fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
-    let mut rows = Table::new(&[
-        ("wasted", Align::Right),
-        ("padded", Align::Right),
-        ("logical", Align::Right),
-        ("times", Align::Right),
-        ("memory", Align::Left),
-        ("instruction", Align::Left),
-        ("shape", Align::Left),
-    ]);
+    let mut rows = Table::new(&[">wasted", ">padded", ">logical", ">times", "memory", "instruction", "shape"]);
     for row in table.rows().iter().filter(|row| row.wasted_bytes() > 0) {
         let part: String = row.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
         rows.row([
@@ -69,13 +61,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     }
     output.lines(rows.lines())?;
     output.line("")?;
-    let mut totals = Table::new(&[
-        ("memory", Align::Left),
-        ("buffers", Align::Right),
-        ("logical", Align::Right),
-        ("padded", Align::Right),
-        ("padding", Align::Right),
-    ]);
+    let mut totals = Table::new(&["memory", ">buffers", ">logical", ">padded", ">padding"]);
     for (space, total) in table.totals() {
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
         totals.row([

@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             return write_index(arguments, shards, &rules, output);
         }
         if arguments.part.is_some() && shards.is_complete(&arguments.file, &rules)? {
-            return say(arguments, &Written::file(shards.index()), output);
+            return say(arguments, &Written::All(shards.index().to_owned()), output);
         }
     }
     let way = match (&arguments.out, &shards) {
@@ -93,12 +93,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Way::Nowhere => None,
         Way::File(path) => {
             files.into_iter().try_for_each(WrittenFile::finish)?;
-            Some(Written::file(path))
+            Some(Written::All(path.clone()))
         }
         Way::Shards(shards) => match index {
             Some(index) => {
                 shards.finish(files, &index)?;
-                Some(Written::file(shards.index()))
+                Some(Written::All(shards.index().to_owned()))
             }
             None => Some(finish_share(arguments, shards, &rules, parts)?),
         },
@@ -258,25 +258,20 @@ fn unwritten(plans: &[Plans<'_>], done: &[Done]) -> Option<String> {
 
 /// After the parts of a job: is the model complete now?
 fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts: usize) -> Result<Written, Stop> {
+    let index = shards.index().to_owned();
     match shards.progress(&arguments.file, rules)? {
-        Progress::AllParts(text) => {
-            shards.write_index(&text)?;
-            Ok(Written::file(shards.index()))
-        }
-        Progress::Missing { there, of, why } => Ok(Written::share(shards.index(), parts, there, of, why)),
+        Progress::AllParts(text) => shards.write_index(&text).map(|()| Written::All(index)),
+        Progress::Missing { there, of, why } => Ok(Written::Share { index, parts, there, of, why }),
     }
 }
 
 fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output: &mut Output) -> Result<Verdict, Stop> {
-    match shards.progress(&arguments.file, rules)? {
-        Progress::AllParts(text) => {
-            shards.write_index(&text)?;
-            say(arguments, &Written::file(shards.index()), output)
-        }
-        Progress::Missing { there, of, why } => {
+    match finish_share(arguments, shards, rules, 0)? {
+        Written::Share { there, of, why, .. } => {
             output.complain(&format!("no index was written: {there} of {of} parts are there, and {why}"))?;
             Ok(Verdict::Failed)
         }
+        written => say(arguments, &written, output),
     }
 }
 

@@ -9,7 +9,7 @@ use tensor_layout::interop::safetensors::{Model, Tensor};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};
-use crate::table::{Align, Table, percent_wasted, short_bytes};
+use crate::table::{Table, percent_wasted, short_bytes};
 
 use super::plan::Plan;
 use super::rules::Rules;
@@ -41,50 +41,34 @@ fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
 }
 
 /// What was written, and where.
-pub(super) struct Written {
-    path: PathBuf,
-    share: Option<Share>,
-}
-
-/// The parts of one job, in a model that is not complete.
-struct Share {
-    parts: usize,
-    there: usize,
-    of: usize,
-    why: String,
+pub(super) enum Written {
+    /// A model: its file, or its index.
+    All(PathBuf),
+    /// The parts of one job, in a model that is not complete: `there` `of` all exist, and `why` there is no
+    /// index.
+    Share { index: PathBuf, parts: usize, there: usize, of: usize, why: String },
 }
 
 impl Written {
-    /// A model of one file.
-    pub(super) fn file(path: &Path) -> Written {
-        Written { path: path.to_owned(), share: None }
-    }
-
-    /// The number of parts written; `there` `of` all exist, and `why` there is no index.
-    pub(super) fn share(index: &Path, parts: usize, there: usize, of: usize, why: String) -> Written {
-        Written { path: index.to_owned(), share: Some(Share { parts, there, of, why }) }
-    }
-
     /// The same object with `written`, and for a share what is there of the model.
     pub(super) fn keys(&self, object: Object) -> Object {
-        match &self.share {
-            None => object.with("written", self.path.to_string_lossy().as_ref()),
-            Some(share) => object
+        match self {
+            Written::All(path) => object.with("written", path.to_string_lossy().as_ref()),
+            Written::Share { there, of, why, .. } => object
                 .with("written", Value::Null)
-                .with("parts_there", share.there)
-                .with("parts", share.of)
-                .with("missing", share.why.as_str()),
+                .with("parts_there", *there)
+                .with("parts", *of)
+                .with("missing", why.as_str()),
         }
     }
 }
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.share {
-            None => write!(f, "written to {path}"),
-            Some(Share { parts, there, of, why }) => {
-                let plural = if *parts == 1 { "part" } else { "parts" };
+        match self {
+            Written::All(path) => write!(f, "written to {}", path.display()),
+            Written::Share { index, parts, there, of, why } => {
+                let (plural, path) = (if *parts == 1 { "part" } else { "parts" }, index.display());
                 write!(f, "{parts} {plural} written; {there} of {of} exist, so {path} was not written: {why}")
             }
         }
@@ -206,19 +190,11 @@ impl Report<'_> {
     pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
-        let mut columns = vec![("tensor", Align::Left), ("type", Align::Left), ("sizes", Align::Left)];
+        let mut columns = vec!["tensor", "type", "sizes"];
         if named > 0 {
-            columns.push(("from", Align::Left));
+            columns.push("from");
         }
-        columns.extend([
-            ("packed", Align::Right),
-            ("laid out", Align::Right),
-            ("padding", Align::Right),
-            ("class", Align::Left),
-            ("lowers to", Align::Left),
-            ("round trip", Align::Left),
-            (self.limits, Align::Left),
-        ]);
+        columns.extend([">packed", ">laid out", ">padding", "class", "lowers to", "round trip", self.limits]);
         let mut table = Table::new(&columns);
         for row in &rows {
             table.row(cells(row, named > 0));

@@ -1,3 +1,5 @@
+use std::fs;
+
 use crate::mapped_file::InputFile;
 
 use super::*;

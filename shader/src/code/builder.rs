@@ -83,7 +83,8 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read once.
+    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read
+    /// once.
     pub(crate) fn load(&self, from: &Memory, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::Load(from.clone(), index.into()), u32::MAX)
     }
