@@ -4,17 +4,18 @@
 //! The last tile need not be searched for: how many digits it moves says which these are, and so every entry.
 //! Of the tiles before it, all are tried, up to a number of steps.
 
-use crate::checked::{Exact, next_index};
-use crate::dims::Dims;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
+use crate::checked::{Exact, next_index};
+use crate::dims::Dims;
 use crate::short_sort::sort_by_key;
 use crate::tiled::Tile;
 
-use super::memory_order::MemoryOrder;
+use super::memory_order::{MemoryOrder, Position};
 
 /// The most levels that are searched for. Longer spellings come from the radix sort.
 const MOST_LEVELS: usize = 4;
@@ -27,50 +28,22 @@ const MOST_PERMUTED: usize = 4;
 /// if there is one within `steps` steps. A step is one tile that is tried.
 pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
     let rank = sizes.len();
-    let position = |dimension| Position {
-        dimension,
-        bound: sizes.get(dimension).copied().unwrap_or(1),
-        digits: (0..memory.levels(dimension)).rev().filter_map(|level| memory.place(dimension, level)).collect(),
-    };
-    let live: Vec<Position> = (0..=rank).map(position).filter(|position| !position.digits.is_empty()).collect();
-    let sizes = memory.digits.iter().map(|digit| digit.size).collect();
-    let mut search = Search { sizes, steps, tiles: TileLevels::new(), best: None };
+    let whole = |dimension: usize| memory.position(dimension, sizes.get(dimension).copied().unwrap_or(1));
+    let live: Vec<Position> = (0..=rank).map(whole).filter(|position| !position.digits.is_empty()).collect();
+    let orders = orders(&live, rank, memory.digits.len());
+    let mut search = Search { memory, steps, tiles: Vec::new(), best: None };
     for levels in 0..=MOST_LEVELS {
-        let mut found: Option<Vec<usize>> = None;
-        for order in orders(&live, rank, memory.digits.len()) {
-            let length = search.best.as_ref().map(|(length, _)| *length);
-            search.extend(&order, levels);
-            if search.best.as_ref().map(|(length, _)| *length) != length {
-                found = Some(order.iter().map(|position| position.dimension).collect());
-            }
+        for order in &orders {
+            search.extend(order, order, levels);
         }
-        if let (Some(live), Some((_, tiles))) = (found, search.best.take()) {
+        if let Some(Best { order: live, tiles, .. }) = search.best.take() {
             // Dimensions without digits are in front, where no tile has to skip them.
             let mut order: Vec<usize> = (0..rank).filter(|dimension| !live.contains(dimension)).collect();
             order.extend(live.iter().filter(|&&dimension| dimension < rank));
-            let tiles = tiles.iter().map(|entries| Tile::new(entries)).collect::<Result<_, _>>().ok()?;
             return Some((order, tiles));
         }
     }
     None
-}
-
-/// One dimension of the shape at some level.
-#[derive(Clone, PartialEq)]
-struct Position {
-    /// The dimension of the map it is a part of.
-    dimension: usize,
-    bound: u64,
-    /// The places of its digits in memory, the major digit first.
-    digits: SmallVec<[usize; 8]>,
-}
-
-impl Position {
-    /// The digits that stay, and the minor digits at `place` or after it.
-    fn split_at(&self, place: usize) -> (&[usize], &[usize]) {
-        let stay = self.digits.iter().rposition(|&digit| digit < place).map_or(0, |last| last.plus(1));
-        self.digits.split_at_checked(stay).unwrap_or((&self.digits, &[]))
-    }
 }
 
 /// Orders of the dimensions in which tiles may be found, the likely ones first.
@@ -128,50 +101,50 @@ fn permutations(of: &[Position]) -> Vec<Vec<Position>> {
     permutations(others).into_iter().flat_map(with_last).collect()
 }
 
-/// The entries of some tiles.
-type TileLevels = Vec<Dims>;
-
 struct Search<'a> {
-    /// How many values each digit takes, in the order of memory.
-    sizes: Vec<u64>,
+    memory: &'a MemoryOrder,
     /// How many more tiles may be tried.
     steps: &'a mut usize,
     /// The tiles tried so far.
-    tiles: TileLevels,
-    /// The shortest tiles that were found, and the length of their text.
-    best: Option<(usize, TileLevels)>,
+    tiles: Vec<Tile>,
+    best: Option<Best>,
+}
+
+/// The shortest tiles that were found, for which order, and the length of their text.
+struct Best {
+    length: usize,
+    order: Vec<usize>,
+    tiles: Vec<Tile>,
 }
 
 impl Search<'_> {
-    /// Looks for `levels` more tiles that bring the positions into the order of memory.
-    fn extend(&mut self, positions: &[Position], levels: usize) {
-        match levels {
-            0 => {
-                if self.steps_left() && self.last_tile(positions, self.sizes.len()).is_some() {
-                    self.record();
+    /// Looks for `levels` more tiles that bring the positions, which `order` has become, into the order of memory.
+    fn extend(&mut self, order: &[Position], positions: &[Position], levels: usize) {
+        let digits = self.memory.digits.len();
+        if levels <= 1 {
+            // Without a tile, no digit is moved.
+            let places = if levels == 0 { digits..digits.plus(1) } else { 0..digits };
+            for place in places.rev() {
+                if self.steps_left()
+                    && let Some(last) = self.last_tile(positions, place)
+                {
+                    self.record(order, last);
                 }
             }
-            1 => {
-                for place in (0..self.sizes.len()).rev() {
-                    if self.steps_left()
-                        && let Some(tile) = self.last_tile(positions, place)
-                    {
-                        self.tiles.push(tile);
-                        self.record();
-                        self.tiles.pop();
-                    }
-                }
-            }
-            _ => {
-                for first in (0..positions.len()).rev() {
-                    let mut moved = Moved::new(positions.get(first..).unwrap_or(&[]));
-                    while moved.next() && self.steps_left() {
-                        if let Some((tile, tiled)) = self.apply(positions, first, &moved.counts) {
-                            self.tiles.push(tile);
-                            self.extend(&tiled, levels.minus(1));
-                            self.tiles.pop();
-                        }
-                    }
+            return;
+        }
+        for first in (0..positions.len()).rev() {
+            let (stay, cut) = positions.split_at(first);
+            // All choices of how many digits of each position are moved, the last position first; of the first
+            // at least one: begins one before (1, 0, 0, ..).
+            let sizes: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len().plus(1)).collect();
+            let mut moved: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len()).collect();
+            moved.iter_mut().take(1).for_each(|first| *first = 0);
+            while next_index(&mut moved, &sizes) && self.steps_left() {
+                if let Some((tile, tiled)) = self.apply(stay, cut, &moved) {
+                    self.tiles.push(tile);
+                    self.extend(order, &tiled, levels.minus(1));
+                    self.tiles.pop();
                 }
             }
         }
@@ -183,27 +156,25 @@ impl Search<'_> {
         left
     }
 
-    fn record(&mut self) {
-        let entry = |entry: &u64| entry.to_string().len().plus(1);
-        let length = self.tiles.iter().map(|tile| tile.iter().map(entry).sum::<usize>().plus(1)).sum();
-        if self.best.as_ref().is_none_or(|&(shortest, _)| length < shortest) {
-            self.best = Some((length, self.tiles.clone()));
+    fn record(&mut self, order: &[Position], last: Tile) {
+        let mut tiles = self.tiles.clone();
+        tiles.extend(Some(last).filter(|tile| !tile.entries().is_empty()));
+        let length = tiles.iter().map(|tile| tile.to_string().len()).sum();
+        if self.best.as_ref().is_none_or(|best| length < best.length) {
+            let order = order.iter().map(|position| position.dimension).collect();
+            self.best = Some(Best { length, order, tiles });
         }
-    }
-
-    /// The product of the sizes of some digits.
-    fn product(&self, digits: &[usize]) -> Option<u64> {
-        digits.iter().try_fold(1_u64, |product, &digit| product.checked_mul(*self.sizes.get(digit)?))
     }
 
     /// The tile that moves the digits from `place` on, if everything is in the order of memory then. Without
     /// digits to move, it has no entries.
-    fn last_tile(&self, positions: &[Position], place: usize) -> Option<Dims> {
+    fn last_tile(&self, positions: &[Position], place: usize) -> Option<Tile> {
         let (mut next, mut next_moved) = (0, place);
         let mut tile: Dims = Dims::new();
         for position in positions {
-            let (stay, moved) = position.split_at(place);
-            for (digits, next) in [(stay, &mut next), (moved, &mut next_moved)] {
+            let moved = position.digits.iter().rev().take_while(|&&digit| digit >= place).count();
+            let [count, block] = position.cut(moved, self.memory)?;
+            for (digits, next) in [(&count.digits, &mut next), (&block.digits, &mut next_moved)] {
                 for &digit in digits {
                     if digit != *next {
                         return None;
@@ -211,58 +182,28 @@ impl Search<'_> {
                     *next = next.plus(1);
                 }
             }
-            let entry = self.product(moved)?;
-            if position.bound.div_ceil(entry) != self.product(stay)? {
+            if Some(count.bound) != self.memory.product(&count.digits) {
                 return None;
             }
-            if !moved.is_empty() || !tile.is_empty() {
-                tile.push(entry);
+            if moved > 0 || !tile.is_empty() {
+                tile.push(block.bound);
             }
         }
-        Some(tile)
+        Tile::new(&tile).ok()
     }
 
-    /// The tile that moves `moved` digits of the positions from `first` on, and the shape after it.
-    fn apply(&self, positions: &[Position], first: usize, moved: &[usize]) -> Option<(Dims, Vec<Position>)> {
-        let (stay, cut) = positions.split_at_checked(first)?;
+    /// The tile that moves `moved` digits of the positions in `cut`, and the shape after it.
+    fn apply(&self, stay: &[Position], cut: &[Position], moved: &[usize]) -> Option<(Tile, Vec<Position>)> {
         let mut shape = stay.to_vec();
         let (mut tile, mut places) = (Dims::new(), Vec::with_capacity(cut.len()));
-        for (position, moved) in cut.iter().zip(moved) {
-            let (high, low) = position.digits.split_at_checked(position.digits.len().checked_sub(*moved)?)?;
-            let entry = self.product(low)?;
-            tile.push(entry);
-            shape.push(Position { bound: position.bound.div_ceil(entry), digits: high.into(), ..*position });
-            places.push(Position { bound: entry, digits: low.into(), ..*position });
+        for (position, &moved) in cut.iter().zip(moved) {
+            let [count, place] = position.cut(moved, self.memory)?;
+            tile.push(place.bound);
+            shape.push(count);
+            places.push(place);
         }
         shape.extend(places);
-        Some((tile, shape))
-    }
-}
-
-/// Counts through all choices of how many digits of each position are moved; of the first position at least
-/// one.
-struct Moved {
-    counts: SmallVec<[usize; 8]>,
-    /// One more than the digits each position has.
-    sizes: SmallVec<[usize; 8]>,
-}
-
-impl Moved {
-    /// In front of the first choice.
-    fn new(positions: &[Position]) -> Moved {
-        let sizes: SmallVec<[usize; 8]> = positions.iter().map(|position| position.digits.len().plus(1)).collect();
-        // One before (1, 0, 0, ..).
-        let counts = positions
-            .iter()
-            .enumerate()
-            .map(|(at, position)| if at == 0 { 0 } else { position.digits.len() })
-            .collect();
-        Moved { counts, sizes }
-    }
-
-    /// Goes on, the last position first. False after the last choice.
-    fn next(&mut self) -> bool {
-        next_index(&mut self.counts, &self.sizes)
+        Some((Tile::new(&tile).ok()?, shape))
     }
 }
 

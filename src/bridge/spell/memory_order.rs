@@ -8,6 +8,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use smallvec::SmallVec;
+
 pub(super) fn refuse(reason: String) -> Error {
     Error::NotExpressible { target: "tiled layout", reason }
 }
@@ -73,15 +75,36 @@ impl MemoryOrder {
         self.digits.iter().filter(|digit| digit.dimension == dimension).count()
     }
 
-    /// The place in memory of a digit, counted from the major end.
-    pub(super) fn place(&self, dimension: usize, level: usize) -> Option<usize> {
-        self.digits.iter().position(|digit| digit.dimension == dimension && digit.level == level)
+    /// A dimension of this size that no tile has cut yet.
+    pub(super) fn position(&self, dimension: usize, bound: u64) -> Position {
+        let place = |level| self.digits.iter().position(|digit| digit.dimension == dimension && digit.level == level);
+        Position { dimension, bound, digits: (0..self.levels(dimension)).rev().filter_map(place).collect() }
     }
 
-    /// How many values a digit takes, padding included.
-    pub(super) fn size(&self, dimension: usize, level: usize) -> u64 {
-        let digit = self.place(dimension, level).and_then(|place| self.digits.get(place));
-        digit.map_or(1, |digit| digit.size)
+    /// How many values some digits take together, padding included.
+    pub(super) fn product(&self, places: &[usize]) -> Option<u64> {
+        places.iter().try_fold(1_u64, |product, &place| product.checked_mul(self.digits.get(place)?.size))
+    }
+}
+
+/// One dimension of the shape at some level.
+#[derive(Clone, PartialEq)]
+pub(super) struct Position {
+    /// The dimension of the map it is a part of.
+    pub(super) dimension: usize,
+    pub(super) bound: u64,
+    /// The places of its digits in memory, the major digit first.
+    pub(super) digits: SmallVec<[usize; 8]>,
+}
+
+impl Position {
+    /// What a tile that moves the last `moved` digits makes of it: the count of blocks, and the place in one.
+    pub(super) fn cut(&self, moved: usize, memory: &MemoryOrder) -> Option<[Position; 2]> {
+        let (high, low) = self.digits.split_at_checked(self.digits.len().checked_sub(moved)?)?;
+        let block = memory.product(low)?;
+        let count = self.bound.div_ceil(block);
+        let part = |bound, digits: &[usize]| Position { bound, digits: digits.into(), ..*self };
+        Some([part(count, high), part(block, low)])
     }
 }
 
