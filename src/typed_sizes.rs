@@ -1,6 +1,7 @@
 //! `f32[2,3]`: the type and the sizes that the text of every layout begins with, in both models.
 
 use alloc::format;
+use core::fmt::{self, Display, Formatter};
 
 use crate::checked::{self, Dims, ELEMENTS};
 use crate::cursor::Cursor;
@@ -34,4 +35,22 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let name = cursor.word();
     name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
+}
+
+/// Items in brackets, as sizes are written: `[2,3]`.
+pub(crate) fn write_list(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
+    f.write_str("[")?;
+    comma_separated(f, items)?;
+    f.write_str("]")
+}
+
+/// Items with commas between them.
+pub(crate) fn comma_separated(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
+    for (position, item) in items.into_iter().enumerate() {
+        if position > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ mod flags;
 #[cfg(feature = "relayout")]
 mod identity;
 mod invariants;
+mod part;
 
 pub use flags::TensorFlags;
 
@@ -63,7 +64,7 @@ pub struct BufferTensorDesc {
     flags: TensorFlags,
     explicit_strides: bool,
     /// A slice left out some elements, which are in the same buffer.
-    pub(super) sliced: bool,
+    sliced: bool,
 }
 
 impl BufferTensorDesc {
@@ -158,12 +159,6 @@ impl BufferTensorDesc {
     #[inline]
     pub(super) fn with_axes(&self, axes: AxisList) -> Self {
         BufferTensorDesc { axes, explicit_strides: true, ..*self }.checked()
-    }
-
-    /// The same tensor as a part of a larger buffer, as a slice is: for descriptors of parts
-    /// that were put together by hand and begin at the start of the buffer.
-    pub(crate) fn into_part(self) -> Self {
-        BufferTensorDesc { sliced: true, ..self }
     }
 
     /// The same tensor with these flags.

@@ -113,17 +113,7 @@ impl BufferTensorDesc {
     #[must_use]
     pub fn is_packed(&self) -> bool {
         (self.element_count() == 0 || self.element_count() == self.span_elements().minus(self.base_offset()))
-            && !self.is_padded()
-    }
-
-    /// Is some offset between the first and the last used by no index? This is not `!is_contiguous()`: a
-    /// column-major tensor has no padding, and neither has a repeated one.
-    ///
-    /// Exact: take the axes by ascending stride, and let those seen so far use every offset from 0 to
-    /// `largest`. A next stride above `largest + 1` skips the offset `largest + 1`, which no later axis can
-    /// use either, as its stride is larger still; any smaller stride leaves no gap.
-    fn is_padded(&self) -> bool {
-        Walked::of(self).padded
+            && !Walked::of(self).padded
     }
 
     /// Do two different indices share an offset? With both indices if so.
@@ -142,18 +132,13 @@ impl BufferTensorDesc {
         }
         result
     }
-
-    /// Sizes and strides of the axes that matter: none if the tensor is empty.
-    fn live_axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
-        let empty = self.element_count() == 0;
-        let pairs = self.sizes().iter().copied().zip(self.strides().iter().copied());
-        pairs.filter(move |&(size, _)| !empty && size > 1)
-    }
 }
 
 /// What one walk over the axes longer than 1 tells, from the last to the first.
 struct Walked {
-    /// Some offset between the first and the last is used by no index.
+    /// Some offset between the first and the last is used by no index. Take the axes by ascending stride, and
+    /// let those seen so far use every offset from 0 to `largest`: a next stride above `largest + 1` skips that
+    /// offset, which no later axis can use either, and any smaller stride leaves no gap.
     padded: bool,
     /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share
     /// an offset.
@@ -198,7 +183,7 @@ impl Walked {
 /// `padded` and `steps_over` where the strides do not ascend from the last axis on.
 #[cold]
 fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
-    let mut axes: SmallVec<[(u64, u64); 8]> = desc.live_axes().collect();
+    let mut axes: SmallVec<[(u64, u64); 8]> = desc.axes().filter(|&(size, _)| size > 1).collect();
     sort_by_key(&mut axes, |&(_, stride)| stride);
     let (mut padded, mut steps_over, mut largest) = (false, true, 0_u64);
     for (size, stride) in axes {

@@ -30,7 +30,6 @@ mod index_width;
 mod naturals;
 mod overlap;
 mod pair_overlap;
-mod part;
 mod print;
 mod read;
 mod shapes;

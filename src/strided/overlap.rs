@@ -58,119 +58,127 @@ pub enum Overlap {
     TooHard,
 }
 
-/// One axis of the equation: `stride * d` for a difference `d` in `-bound..=bound`.
-struct Term {
-    axis: usize,
-    stride: i128,
-    bound: i128,
-    /// The terms after it.
-    rest: Tail,
+/// `coefficient * value` for one of the values `least..=most`. The coefficient is not negative.
+pub(super) struct Term {
+    pub(super) coefficient: i128,
+    pub(super) least: i128,
+    pub(super) most: i128,
 }
+
+pub(super) type Terms = SmallVec<[Term; 16]>;
+
+/// A value for each term.
+pub(super) type Values = SmallVec<[i128; 16]>;
 
 /// Looks for two indices with the same offset, in at most `work` steps.
 pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap {
     if sizes.contains(&0) {
         return Overlap::No;
     }
-    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
-    for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
-        if size > 1 {
-            terms.push(Term { axis, stride: stride.into(), bound: i128::from(size).minus(1), rest: Tail::default() });
-        }
-    }
-    sort_by_key(&mut terms, |term| core::cmp::Reverse(term.stride));
-    let mut tail = Tail::default();
-    let mut quick = true;
-    for term in terms.iter_mut().rev() {
-        term.rest = tail;
-        quick &= term.stride > tail.largest;
-        tail = Tail {
-            // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
-            largest: tail.largest.plus(term.stride.times(term.bound)),
-            gcd: gcd(term.stride, tail.gcd),
-        };
-    }
-    if quick {
+    let all = sizes.iter().zip(strides).enumerate();
+    let mut axes: SmallVec<[(usize, i128, i128); 16]> = all
+        .filter(|&(_, (&size, _))| size > 1)
+        .map(|(axis, (&size, &stride))| (axis, stride.into(), i128::from(size).minus(1)))
+        .collect();
+    sort_by_key(&mut axes, |&(_, stride, _)| core::cmp::Reverse(stride));
+    let mut largest = 0_i128;
+    let steps_over = axes.iter().rev().all(|&(_, stride, bound)| {
+        let above = stride > largest;
+        // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
+        largest = largest.plus(stride.times(bound));
+        above
+    });
+    if steps_over {
         return Overlap::No;
     }
-    let mut search = Search { terms: &terms, left: work, chosen: SmallVec::new() };
-    match search.solve(0, 0) {
-        Found::No => Overlap::No,
-        Found::TooHard => Overlap::TooHard,
-        Found::Yes => witness(sizes, strides, &terms, &search.chosen),
+    // The differences of two indices. Along a repeated axis, 1 is as good as any other.
+    let terms: Terms = axes
+        .iter()
+        .map(|&(_, coefficient, bound)| match coefficient {
+            0 => Term { coefficient, least: 0, most: 1 },
+            _ => Term { coefficient, least: bound.saturating_neg(), most: bound },
+        })
+        .collect();
+    match solve(&terms, 0, true, work) {
+        Some(Some(differences)) => witness(sizes, strides, axes.iter().map(|&(axis, ..)| axis).zip(differences)),
+        Some(None) => Overlap::No,
+        None => Overlap::TooHard,
     }
 }
 
+/// The values, largest first, with which the terms (largest coefficient first) add up to `target`: if they are
+/// `differences` of two indices, not all 0. `None` after `work` steps.
+pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) -> Option<Option<Values>> {
+    let mut rests: SmallVec<[Rest; 16]> = SmallVec::from_elem(Rest::default(), terms.len());
+    let mut rest = Rest::default();
+    for (&Term { coefficient, least, most }, slot) in terms.iter().zip(&mut rests).rev() {
+        *slot = rest;
+        rest = Rest {
+            least: rest.least.plus(coefficient.times(least)),
+            most: rest.most.plus(coefficient.times(most)),
+            gcd: gcd(coefficient, rest.gcd),
+        };
+    }
+    let mut search = Search { terms, rests: &rests, differences, left: work, chosen: SmallVec::new() };
+    Some(search.solve(0, target)?.then_some(search.chosen))
+}
+
+/// What the terms after one can add up to: from `least` to `most`, and only multiples of the gcd.
 #[derive(Clone, Copy, Default)]
-struct Tail {
-    /// The largest sum of some last terms.
-    largest: i128,
-    /// What divides every sum of theirs.
+struct Rest {
+    least: i128,
+    most: i128,
     gcd: i128,
 }
 
-enum Found {
-    No,
-    Yes,
-    TooHard,
-}
-
-/// Solves `sum(stride * d) = 0` for differences that are not all zero, largest stride first.
 struct Search<'a> {
     terms: &'a [Term],
+    rests: &'a [Rest],
+    differences: bool,
     left: u64,
-    chosen: SmallVec<[i128; 16]>,
+    chosen: Values,
 }
 
 impl Search<'_> {
-    /// `sum` is what the terms before `depth` add up to; the rest must add up to its negative.
-    fn solve(&mut self, depth: usize, sum: i128) -> Found {
-        let Some(term) = self.terms.get(depth) else {
-            let nontrivial = sum == 0 && self.chosen.iter().any(|&d| d != 0);
-            return if nontrivial { Found::Yes } else { Found::No };
+    /// Can the terms from `depth` on add up to `target`? `None` when the work limit is reached.
+    fn solve(&mut self, depth: usize, target: i128) -> Option<bool> {
+        let same = self.differences && self.chosen.iter().all(|&value| value == 0);
+        let (Some(term), Some(rest)) = (self.terms.get(depth), self.rests.get(depth)) else {
+            return Some(target == 0 && !same);
         };
-        let rest = term.rest;
-        let (low, high) = if term.stride == 0 {
-            (0, 1)
-        } else {
-            // -sum - rest.largest <= stride * d <= -sum + rest.largest
-            let negated = 0_i128.minus(sum);
-            let low = div_ceil(negated.minus(rest.largest), term.stride);
-            let high = negated.plus(rest.largest).div_euclid(term.stride);
-            (low.max(term.bound.saturating_neg()), high.min(term.bound))
-        };
+        let coefficient = term.coefficient;
+        let (mut low, mut value) = (term.least, term.most);
+        if coefficient > 0 {
+            // target - rest.most <= coefficient * value <= target - rest.least
+            low = low.max(div_ceil(target.minus(rest.most), coefficient));
+            value = value.min(target.minus(rest.least).div_euclid(coefficient));
+        }
         // A solution and its negative are the same pair: the first difference may be taken as positive.
-        let low = if self.chosen.iter().all(|&d| d == 0) { low.max(0) } else { low };
+        let low = if same { low.max(0) } else { low };
         // Largest first: a difference of zero everywhere is not an answer, so try it last.
-        let mut d = high;
-        while d >= low {
-            let Some(left) = self.left.checked_sub(1) else {
-                return Found::TooHard;
-            };
-            self.left = left;
-            let next = sum.plus(term.stride.times(d));
-            if rest.gcd == 0 && next == 0 || rest.gcd != 0 && next.checked_rem(rest.gcd) == Some(0) {
-                self.chosen.push(d);
-                match self.solve(depth.plus(1), next) {
-                    Found::No => {}
-                    found => return found,
+        while value >= low {
+            self.left = self.left.checked_sub(1)?;
+            let left = target.minus(coefficient.times(value));
+            if rest.gcd == 0 && left == 0 || rest.gcd != 0 && left.checked_rem(rest.gcd) == Some(0) {
+                self.chosen.push(value);
+                if self.solve(depth.plus(1), left)? {
+                    return Some(true);
                 }
                 self.chosen.pop();
             }
-            d = d.minus(1);
+            value = value.minus(1);
         }
-        Found::No
+        Some(false)
     }
 }
 
-fn witness(sizes: &[u64], strides: &[u64], terms: &[Term], differences: &[i128]) -> Overlap {
+fn witness(sizes: &[u64], strides: &[u64], differences: impl Iterator<Item = (usize, i128)>) -> Overlap {
     let mut first: Dims = Dims::from_elem(0, sizes.len());
     let mut second = first.clone();
-    for (term, &d) in terms.iter().zip(differences) {
-        let size = u64::try_from(d.unsigned_abs()).unwrap_or(0);
+    for (axis, d) in differences {
         let target = if d > 0 { &mut first } else { &mut second };
-        if let Some(slot) = target.get_mut(term.axis) {
-            *slot = size;
+        if let Some(slot) = target.get_mut(axis) {
+            *slot = u64::try_from(d.unsigned_abs()).unwrap_or(0);
         }
     }
     let offset = first.iter().zip(strides).fold(0_u64, |sum, (&i, &s)| sum.plus(i.times(s)));

@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact, gcd};
+use crate::checked::{Dims, Exact};
 use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;
-use super::overlap::{OVERLAP_WORK_LIMIT, Overlap};
+use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, Term, Terms, solve};
 
 impl BufferTensorDesc {
     /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
@@ -37,13 +37,14 @@ impl BufferTensorDesc {
         if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;
         }
-        let Some((terms, target)) = equation((self, at), (other, other_at)) else {
+        let Some((places, target)) = equation((self, at), (other, other_at)) else {
             return Overlap::TooHard;
         };
-        let mut search = Search { terms: &terms, left: OVERLAP_WORK_LIMIT, chosen: SmallVec::new() };
-        match search.solve(0, target) {
-            Some(true) => witness(self, other, &terms, &search.chosen),
-            Some(false) => Overlap::No,
+        let term = |place: &Places| Term { coefficient: place.coefficient, least: 0, most: place.bound };
+        let terms: Terms = places.iter().map(term).collect();
+        match solve(&terms, target, false, OVERLAP_WORK_LIMIT) {
+            Some(Some(values)) => witness(self, other, &places, &values),
+            Some(None) => Overlap::No,
             None => Overlap::TooHard,
         }
     }
@@ -61,15 +62,11 @@ enum Of {
 
 /// `coefficient * z` for `0 <= z <= bound`. Terms of which one fills the gaps of the other are one
 /// term: two axes of the same stride, or the rows of a packed matrix and its columns.
-struct Term {
+struct Places {
     coefficient: i128,
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
     parts: SmallVec<[Unknown; 2]>,
-    /// The largest sum of the terms after this one.
-    rest_largest: i128,
-    /// What divides every sum of theirs.
-    rest_gcd: i128,
 }
 
 struct Unknown {
@@ -78,7 +75,7 @@ struct Unknown {
     bound: i128,
 }
 
-impl Term {
+impl Places {
     /// Takes another term in, if every multiple of this coefficient up to the largest sum of both is
     /// then a sum of both. The other coefficient must be at least as large.
     fn take_in(&mut self, of: Of, coefficient: i128, bound: i128) -> bool {
@@ -100,8 +97,12 @@ impl Term {
 }
 
 /// Writes "bit x of element i is where bit y of element j is" as a sum of terms that must
-/// equal a target, largest coefficient first. `None` if it does not fit 128 bits.
-fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -> Option<(SmallVec<[Term; 16]>, i128)> {
+/// equal a target, largest coefficient first. The unknowns are what each z lacks of its bound, so that the
+/// smallest z are tried first. `None` if it does not fit 128 bits.
+fn equation(
+    first: (&BufferTensorDesc, u64),
+    second: (&BufferTensorDesc, u64),
+) -> Option<(SmallVec<[Places; 16]>, i128)> {
     let start = |(desc, at): (&BufferTensorDesc, u64)| {
         let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;
         i128::from(at).checked_mul(8)?.checked_add(base)
@@ -129,64 +130,26 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
     target = target.checked_add(other_bits.checked_sub(1)?)?;
     push(Of::Bits, 1, within);
     sort_by_key(&mut pieces, |&(coefficient, ..)| coefficient);
-    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
+    let mut places: SmallVec<[Places; 16]> = SmallVec::new();
+    let mut largest = 0_i128;
     for (coefficient, bound, of) in pieces {
-        if !terms.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
+        largest = largest.checked_add(coefficient.checked_mul(bound)?)?;
+        if !places.last_mut().is_some_and(|place| place.take_in(of, coefficient, bound)) {
             let parts = SmallVec::from_iter([Unknown { of, multiple: 1, bound }]);
-            terms.push(Term { coefficient, bound, parts, rest_largest: 0, rest_gcd: 0 });
+            places.push(Places { coefficient, bound, parts });
         }
     }
-    terms.reverse();
-    let (mut largest, mut divisor) = (0_i128, 0_i128);
-    for term in terms.iter_mut().rev() {
-        (term.rest_largest, term.rest_gcd) = (largest, divisor);
-        largest = largest.checked_add(term.coefficient.checked_mul(term.bound)?)?;
-        divisor = gcd(term.coefficient, divisor);
-    }
-    Some((terms, target))
+    places.reverse();
+    Some((places, largest.checked_sub(target)?))
 }
 
-struct Search<'a> {
-    terms: &'a [Term],
-    left: u64,
-    chosen: SmallVec<[i128; 16]>,
-}
-
-impl Search<'_> {
-    /// Can the terms from `depth` on add up to `target`? `None` when the work limit is reached.
-    fn solve(&mut self, depth: usize, target: i128) -> Option<bool> {
-        let Some(term) = self.terms.get(depth) else {
-            return Some(target == 0);
-        };
-        // target - rest_largest <= coefficient * z <= target
-        let high = target.div_euclid(term.coefficient).min(term.bound);
-        let least = target.minus(term.rest_largest).max(0);
-        let low = least.plus(term.coefficient).minus(1).div_euclid(term.coefficient);
-        let mut z = low;
-        while z <= high {
-            self.left = self.left.checked_sub(1)?;
-            let rest = target.minus(term.coefficient.times(z));
-            let possible = if term.rest_gcd == 0 { rest == 0 } else { rest.checked_rem(term.rest_gcd) == Some(0) };
-            if possible {
-                self.chosen.push(z);
-                if self.solve(depth.plus(1), rest)? {
-                    return Some(true);
-                }
-                self.chosen.pop();
-            }
-            z = z.plus(1);
-        }
-        Some(false)
-    }
-}
-
-fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, terms: &[Term], chosen: &[i128]) -> Overlap {
+fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, places: &[Places], lacking: &[i128]) -> Overlap {
     let mut first = Dims::from_elem(0, a.rank());
     let mut second: Dims =
         b.sizes().iter().zip(b.strides()).map(|(&size, &stride)| if stride == 0 { 0 } else { size.minus(1) }).collect();
-    for (term, &z) in terms.iter().zip(chosen) {
-        let mut left = z;
-        for part in term.parts.iter().rev() {
+    for (place, &lacking) in places.iter().zip(lacking) {
+        let mut left = place.bound.minus(lacking);
+        for part in place.parts.iter().rev() {
             let count = left.div_euclid(part.multiple).min(part.bound);
             left = left.minus(count.times(part.multiple));
             let (slot, value) = match part.of {

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::typed_sizes::write_list;
+
 use super::desc::BufferTensorDesc;
 
 impl fmt::Debug for BufferTensorDesc {
@@ -30,15 +32,4 @@ impl fmt::Display for BufferTensorDesc {
         }
         Ok(())
     }
-}
-
-fn write_list(f: &mut fmt::Formatter<'_>, values: &[u64]) -> fmt::Result {
-    f.write_str("[")?;
-    for (position, value) in values.iter().enumerate() {
-        if position > 0 {
-            f.write_str(",")?;
-        }
-        write!(f, "{value}")?;
-    }
-    f.write_str("]")
 }

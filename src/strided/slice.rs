@@ -9,6 +9,7 @@ use core::str::FromStr;
 
 use crate::cursor::Cursor;
 use crate::error::{ArgumentRule, Error};
+use crate::typed_sizes::write_list;
 
 /// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
 /// `step`-th.
@@ -221,13 +222,6 @@ impl FromStr for Slices {
 
 impl fmt::Display for Slices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (position, slice) in self.iter().enumerate() {
-            if position > 0 {
-                f.write_str(",")?;
-            }
-            write!(f, "{slice}")?;
-        }
-        f.write_str("]")
+        write_list(f, self.iter())
     }
 }

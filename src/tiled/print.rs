@@ -2,19 +2,11 @@
 
 use core::fmt::{self, Display, Formatter};
 
+use crate::typed_sizes::{comma_separated, write_list};
+
 use super::array::ArrayShape;
 use super::layout::{Layout, SplitConfig, Tile, TileSize};
 use super::shape::{Extent, Shape, UnboundedArray};
-
-fn comma_separated(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
-    for (position, item) in items.into_iter().enumerate() {
-        if position > 0 {
-            f.write_str(",")?;
-        }
-        write!(f, "{item}")?;
-    }
-    Ok(())
-}
 
 impl Display for TileSize {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -109,19 +101,17 @@ fn write_layout(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
 
 impl Display for ArrayShape {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.data_type())?;
+        write!(f, "{}", self.data_type())?;
         let extent = |(&size, &dynamic)| if dynamic { Extent::Bounded(size) } else { Extent::Static(size) };
-        comma_separated(f, self.sizes().iter().zip(self.dynamic()).map(extent))?;
-        f.write_str("]")?;
+        write_list(f, self.sizes().iter().zip(self.dynamic()).map(extent))?;
         write_layout(f, self.layout())
     }
 }
 
 impl Display for UnboundedArray {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.data_type)?;
-        comma_separated(f, &self.extents)?;
-        f.write_str("]")?;
+        write!(f, "{}", self.data_type)?;
+        write_list(f, &self.extents)?;
         write_layout(f, &self.layout)
     }
 }

@@ -163,7 +163,7 @@ impl BufferTensorDesc {
             return Blocks::Empty;
         }
         let loops = self.coalesce();
-        let axes = loops.sizes().iter().copied().zip(loops.strides().iter().copied());
+        let axes = loops.axes();
         let (length, outer) = match axes.clone().next_back() {
             Some((size, 1)) => (size, loops.rank().minus(1)),
             _ => (1, loops.rank()),

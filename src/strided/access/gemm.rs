@@ -1,12 +1,11 @@
 //! `GemmOperand`: can a matrix multiplication take this tensor, and how?
 
-use crate::checked::Exact;
 use alloc::format;
 
 use crate::dims::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
-use crate::strided::view::join_axes;
+use crate::strided::view::joined_axes;
 
 /// A tensor as a BLAS-style matrix multiplication takes it: row-major matrices with a leading
 /// dimension, perhaps transposed, repeated over a batch.
@@ -81,24 +80,14 @@ impl BufferTensorDesc {
                 return Err(Error::NotExpressible { target: "matrix operand", reason });
             }
         };
-        let (mut batch_sizes, mut batch_strides) = (Dims::new(), Dims::new());
-        join_axes(self.axes().take(rows), self.element_count() == 0, |size, stride, joins| {
-            match (batch_sizes.last_mut(), batch_strides.last_mut()) {
-                // A product of sizes, which invariant 2 of the descriptor bounds.
-                (Some(last), Some(last_stride)) if joins => (*last, *last_stride) = (last.times(size), stride),
-                _ => {
-                    batch_sizes.push(size);
-                    batch_strides.push(stride);
-                }
-            }
-        });
+        let batch = joined_axes(self.axes().take(rows), self.element_count() == 0);
         Ok(GemmOperand {
             rows: row_count,
             columns: column_count,
             transposed,
             leading_dimension,
-            batch_sizes,
-            batch_strides,
+            batch_sizes: Dims::from_slice(batch.sizes()),
+            batch_strides: Dims::from_slice(batch.strides()),
             offset: self.base_offset(),
         })
     }

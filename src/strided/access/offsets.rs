@@ -113,6 +113,6 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn offsets(&self) -> Offsets {
-        Offsets::new(self.sizes().iter().copied().zip(self.strides().iter().copied()), self.base_offset())
+        Offsets::new(self.axes(), self.base_offset())
     }
 }

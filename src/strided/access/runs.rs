@@ -40,18 +40,18 @@ impl BufferTensorDesc {
         let coalesced = self.coalesce();
         let bits = u64::from(self.data_type().bits());
         let in_bits = |elements: u64| checked::mul(elements, bits, BYTES);
-        let run = match coalesced.sizes().last().zip(coalesced.strides().last()) {
-            Some((&size, 1)) => size,
+        let mut axes = coalesced.axes();
+        let run = match axes.clone().next_back() {
+            Some((size, 1)) => size,
             Some((0, _)) => 0,
             _ => 1,
         };
         // Powers of two divide a set of numbers as they divide the bitwise or of them.
         let mut all = in_bits(run)? | in_bits(self.base_offset())?;
-        let mut outer = coalesced.sizes().iter().zip(coalesced.strides());
         if run > 1 {
-            outer.next_back();
+            axes.next_back();
         }
-        for (_, &stride) in outer {
+        for (_, stride) in axes {
             all |= in_bits(stride)?;
         }
         let widest_bits = checked::mul(if widest == 0 { 0 } else { 1 << widest.ilog2() }, 8, BYTES)?;

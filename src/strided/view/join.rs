@@ -21,34 +21,26 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn coalesce(&self) -> Self {
-        let mut list = AxisList::EMPTY;
-        join_axes(self.axes(), self.element_count() == 0, |size, stride, joins| {
-            let (sizes, strides) = list.both_mut();
-            match (sizes.last_mut(), strides.last_mut()) {
-                // Cannot saturate: a product of sizes, which invariant 2 bounds.
-                (Some(last_size), Some(last_stride)) if joins => {
-                    *last_size = u64::times(*last_size, size);
-                    *last_stride = stride;
-                }
-                _ => list.push(size, stride),
-            }
-        });
-        self.with_axes(list)
+        self.with_axes(joined_axes(self.axes(), self.element_count() == 0))
     }
 }
 
-/// Walks the axes longer than 1 (or of size 0) and says of each whether it joins the one before.
-pub(in crate::strided) fn join_axes(
-    axes: impl Iterator<Item = (u64, u64)>,
-    empty: bool,
-    mut each: impl FnMut(u64, u64, bool),
-) {
-    let mut before = None;
+/// The axes longer than 1 (or of size 0), neighbours joined where one goes on where the other ends: wherever
+/// there are no elements.
+pub(in crate::strided) fn joined_axes(axes: impl Iterator<Item = (u64, u64)>, empty: bool) -> AxisList {
+    let mut list = AxisList::EMPTY;
     for (size, stride) in axes.filter(|&(size, _)| size != 1) {
-        let joins = before.is_some_and(|outer| empty || stride.checked_mul(size) == Some(outer));
-        each(size, stride, joins);
-        before = Some(stride);
+        let (sizes, strides) = list.both_mut();
+        match (sizes.last_mut(), strides.last_mut()) {
+            (Some(last_size), Some(last_stride)) if empty || stride.checked_mul(size) == Some(*last_stride) => {
+                // Cannot saturate: a product of sizes, which invariant 2 bounds.
+                *last_size = u64::times(*last_size, size);
+                *last_stride = stride;
+            }
+            _ => list.push(size, stride),
+        }
     }
+    list
 }
 
 fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {

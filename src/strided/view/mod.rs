@@ -15,7 +15,7 @@ mod slice;
 
 pub use broadcast::broadcast_sizes;
 pub use join::concat;
-pub(super) use join::join_axes;
+pub(super) use join::joined_axes;
 pub use rank::Side;
 
 use crate::error::Error;

@@ -1,8 +1,9 @@
 //! More axes or fewer.
 
-use crate::checked::{self, Dims, ELEMENTS, Exact};
+use crate::checked::{self, ELEMENTS, Exact};
 use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
+use crate::strided::axis_list::AxisList;
 
 /// At which end axes are added or joined.
 ///
@@ -80,36 +81,22 @@ impl BufferTensorDesc {
             return self.regroup("a fold", &[]);
         };
         let surplus = self.rank().minus(kept);
-        let (front, back) = match side {
-            Side::Front => self.sizes().split_at(surplus),
-            Side::Back => self.sizes().split_at(kept),
-        };
-        let mut sizes = Dims::new();
-        match side {
-            Side::Front => {
-                sizes.push(checked::product(front, ELEMENTS)?);
-                sizes.extend_from_slice(back);
-            }
-            Side::Back => {
-                sizes.extend_from_slice(front);
-                sizes.push(checked::product(back, ELEMENTS)?);
-            }
-        }
-        let folded = self.regroup("a fold", &sizes)?;
         let (joined, others) = match side {
-            Side::Front => (folded.axes().next(), surplus..self.rank()),
-            Side::Back => (folded.axes().next_back(), 0..kept),
+            Side::Front => (0..surplus, surplus..self.rank()),
+            Side::Back => (kept..self.rank(), 0..kept),
         };
-        let given = match side {
-            Side::Front => self.strides().get(surplus.minus(1)),
-            Side::Back => self.strides().last(),
+        let with = |joined: (u64, u64)| -> AxisList {
+            let others = self.axes().take(others.end).skip(others.start);
+            match side {
+                Side::Front => core::iter::once(joined).chain(others).collect(),
+                Side::Back => others.chain([joined]).collect(),
+            }
         };
-        let joined = joined.map(|(size, stride)| (size, given.copied().filter(|_| size == 1).unwrap_or(stride)));
-        let others = self.axes().take(others.end).skip(others.start);
-        match side {
-            Side::Front => self.view_of(joined.into_iter().chain(others)),
-            Side::Back => self.view_of(others.chain(joined)),
-        }
+        let size = checked::product(self.sizes().get(joined.clone()).unwrap_or_default(), ELEMENTS)?;
+        let folded = self.regroup("a fold", with((size, 0)).sizes())?;
+        let last_given = joined.end.minus(1);
+        let (_, stride) = if size == 1 { self.axis(last_given)? } else { folded.axis(joined.start)? };
+        self.view(with((size, stride)))
     }
 
     /// A new axis of size 1 at position `axis`; the later ones move up. (PyTorch's `unsqueeze`, NumPy's

@@ -44,8 +44,7 @@ impl BufferTensorDesc {
     fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
         // An empty part is nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
-        let part = self.build_view(self.data_type(), axes, base)?;
-        Ok(if part.element_count() < self.element_count() { part.into_part() } else { part })
+        Ok(self.build_view(self.data_type(), axes, base)?.as_part_of(self))
     }
 
     /// [`slice`](Self::slice) of one axis.
