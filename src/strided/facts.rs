@@ -137,8 +137,8 @@ impl BufferTensorDesc {
 /// What one walk over the axes longer than 1 tells, from the last to the first.
 struct Walked {
     /// Some offset between the first and the last is used by no index. Take the axes by ascending stride, and
-    /// let those seen so far use every offset from 0 to `largest`: a next stride above `largest + 1` skips that
-    /// offset, which no later axis can use either, and any smaller stride leaves no gap.
+    /// let those seen so far use every offset from 0 to `largest`: a next stride above `largest + 1` skips
+    /// that offset, which no later axis can use either, and any smaller stride leaves no gap.
     padded: bool,
     /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share
     /// an offset.

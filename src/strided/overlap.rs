@@ -106,8 +106,8 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     }
 }
 
-/// The values, largest first, with which the terms (largest coefficient first) add up to `target`: if they are
-/// `differences` of two indices, not all 0. `None` after `work` steps.
+/// The values, largest first, with which the terms (largest coefficient first) add up to `target`: if they
+/// are `differences` of two indices, not all 0. `None` after `work` steps.
 pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) -> Option<Option<Values>> {
     let mut rests: SmallVec<[Rest; 16]> = SmallVec::from_elem(Rest::default(), terms.len());
     let mut rest = Rest::default();

@@ -118,7 +118,8 @@ struct Best {
 }
 
 impl Search<'_> {
-    /// Looks for `levels` more tiles that bring the positions, which `order` has become, into the order of memory.
+    /// Looks for `levels` more tiles that bring the positions, which `order` has become, into the order of
+    /// memory.
     fn extend(&mut self, order: &[Position], positions: &[Position], levels: usize) {
         let digits = self.memory.digits.len();
         if levels <= 1 {
@@ -135,8 +136,8 @@ impl Search<'_> {
         }
         for first in (0..positions.len()).rev() {
             let (stay, cut) = positions.split_at(first);
-            // All choices of how many digits of each position are moved, the last position first; of the first
-            // at least one: begins one before (1, 0, 0, ..).
+            // All choices of how many digits of each position are moved, the last position first; of the
+            // first at least one: begins one before (1, 0, 0, ..).
             let sizes: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len().plus(1)).collect();
             let mut moved: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len()).collect();
             moved.iter_mut().take(1).for_each(|first| *first = 0);
