@@ -172,11 +172,7 @@ impl BufferTable {
             refused: Vec::new(),
             refused_buffers: 0,
         };
-        module.each_buffer(|owner, computation| {
-            if let Some((computation, is_entry)) = computation {
-                table.add_buffers(&owner, computation, is_entry);
-            }
-        });
+        module.each_buffer(|owner, computation, is_entry| table.add_buffers(&owner, computation, is_entry));
         table
     }
 

@@ -73,8 +73,8 @@ impl ModuleHeader {
     }
 }
 
-/// `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`
-fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
+/// `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`, also without the words.
+pub(super) fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
     let mut cursor = Cursor::new(text);
     cursor.expect("{", "`{`")?;
     cursor.list("}", |cursor| {
@@ -93,7 +93,7 @@ fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
 }
 
 /// `{}`, `{0}`, `{1,2}`.
-pub(super) fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
+fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
     cursor.expect("{", "`{` and a place in a tuple")?;
     cursor
         .list("}", |cursor| tensor_layout::checked::narrow(cursor.number("a place in a tuple")?, "a place in a tuple"))

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use tensor_layout::Error;
-use tensor_layout::Shape;
 use tensor_layout::cursor::Cursor;
+use tensor_layout::{Error, Shape, checked};
 
 use super::attributes::{self, Attributes};
-use super::header::tuple_index;
+use super::header::{InputOutputAlias, aliases};
 use super::sources::{SourceLine, Sources};
 
 /// One instruction of an HLO dump.
@@ -225,18 +224,11 @@ fn operand_name(operand: &str) -> Option<&str> {
 
 /// `{{0}: (1, {}), {1}: (2, {0})}`
 fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
-    let mut cursor = Cursor::new(text);
-    cursor.expect("{", "`{`")?;
-    cursor.list("}", |cursor| {
-        let output = tuple_index(cursor)?;
-        cursor.expect(":", "`:` and the operand")?;
-        cursor.expect("(", "`(` and the position of the operand")?;
-        let operand = tensor_layout::checked::narrow(cursor.number("the position of an operand")?, "an operand")?;
-        cursor.expect(",", "`,` and the place in the operand")?;
-        let operand_index = tuple_index(cursor)?;
-        cursor.expect(")", "`)`")?;
-        Ok(OperandAlias { output, operand, operand_index })
-    })
+    let alias = |InputOutputAlias { output, parameter, parameter_index }| {
+        let operand = checked::narrow(parameter, "the position of an operand")?;
+        Ok(OperandAlias { output, operand, operand_index: parameter_index })
+    };
+    aliases(text)?.into_iter().map(alias).collect()
 }
 
 #[cfg(test)]

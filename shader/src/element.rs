@@ -3,7 +3,7 @@
 use tensor_layout::element::{DataType, ElementKind};
 use tensor_layout::{ArgumentRule, Error};
 
-use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Memory};
+use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Memory, Returned};
 
 /// How elements of at most 32 bits are in an `array<u32>`: the first in the low bits, as in
 /// [`crate::element`], and without gaps, so that one of 6 bits may reach over the end of a word.
@@ -158,7 +158,7 @@ pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
     let (buffer, mut code) = declared(buffer);
     let offset = code.parameter("offset", u32::MAX);
     let bits = packing.load(&mut code, &buffer, &offset);
-    Function::number(&[offset], code, bits)
+    Function::new(&[offset], code, Returned::Number(bits))
 }
 
 /// `store_bits(offset, bits)`.
@@ -168,5 +168,5 @@ pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
     packing.store(&mut code, &buffer, &offset, bits.clone());
     let comment = "One invocation owns a word: no other may write an element of it in the same dispatch.".to_owned();
     let comment = (!packing.is_word()).then_some(comment);
-    Function::procedure(&[offset, bits], code).with_comment(comment)
+    Function::new(&[offset, bits], code, Returned::Nothing).with_comment(comment)
 }

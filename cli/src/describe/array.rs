@@ -18,9 +18,9 @@ pub(super) struct Description {
     data_type: DataType,
     sizes: Vec<u64>,
     element_bits: u32,
-    logical_elements: u64,
-    physical_elements: u64,
-    physical_size_in_bytes: u64,
+    pub(super) logical_elements: u64,
+    pub(super) physical_elements: u64,
+    pub(super) physical_size_in_bytes: u64,
 }
 
 /// What only an array in one buffer has.
@@ -67,18 +67,6 @@ impl Description {
             map: Ok(Mapped { map, lowering, min_size_in_bytes }),
             layout,
         })
-    }
-
-    pub(super) fn element_count(&self) -> u64 {
-        self.logical_elements
-    }
-
-    pub(super) fn physical_elements(&self) -> u64 {
-        self.physical_elements
-    }
-
-    pub(super) fn physical_size_in_bytes(&self) -> u64 {
-        self.physical_size_in_bytes
     }
 
     /// The bytes of the elements alone.

@@ -4,9 +4,9 @@ mod array;
 mod tuple;
 
 use clap::Args;
+use tensor_layout::Error;
 use tensor_layout::notation::{AnyLayout, Notated, Notation};
 use tensor_layout::tiled::{Shape, TpuGeneration};
-use tensor_layout::{ArrayShape, Error};
 
 use crate::output::{Object, Output, Stop, Verdict, each_line};
 
@@ -125,9 +125,4 @@ fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Res
             Ok(if json { description.object(text).to_string() } else { description.text() })
         }
     }
-}
-
-/// The description of an array of a tuple.
-fn describe_array(shape: &ArrayShape) -> Result<Description, Error> {
-    Description::of(shape.clone().into())
 }

@@ -8,7 +8,6 @@ use crate::output::Object;
 use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
-use super::describe_array;
 
 /// The bytes of a pointer in the table of a tuple, on all of XLA's 64-bit backends.
 const POINTER_BYTES: u64 = 8;
@@ -46,10 +45,10 @@ impl Sums {
             *sum = sum.checked_add(value).ok_or_else(overflow)?;
             Ok(())
         };
-        add(&mut self.logical_elements, array.element_count())?;
-        add(&mut self.physical_elements, array.physical_elements())?;
+        add(&mut self.logical_elements, array.logical_elements)?;
+        add(&mut self.physical_elements, array.physical_elements)?;
         add(&mut self.logical_bytes, array.logical_size_in_bytes())?;
-        add(&mut self.physical_bytes, array.physical_size_in_bytes())
+        add(&mut self.physical_bytes, array.physical_size_in_bytes)
     }
 }
 
@@ -72,7 +71,7 @@ impl<'a> TupleDescription<'a> {
                 }
                 _ => {
                     let array = match shape {
-                        Shape::Array(array) | Shape::Buffer(array) => Some(describe_array(array)?),
+                        Shape::Array(array) | Shape::Buffer(array) => Some(Description::of(array.clone().into())?),
                         _ => None,
                     };
                     if let Some(array) = &array {
@@ -162,26 +161,15 @@ impl Element<'_> {
 
     fn cells(&self) -> Vec<String> {
         let index = format!("  {}", write_path(&self.path));
-        match &self.array {
+        let facts = match &self.array {
             Some(array) => {
-                let (logical, physical) = (array.logical_size_in_bytes(), array.physical_size_in_bytes());
-                let wasted = percent_wasted(logical, physical);
-                let (elements, class) = (array.element_count().to_string(), array.class().to_owned());
-                vec![
-                    index,
-                    elements,
-                    short_bytes(logical),
-                    short_bytes(physical),
-                    wasted,
-                    class,
-                    self.shape.to_string(),
-                ]
+                let (logical, physical) = (array.logical_size_in_bytes(), array.physical_size_in_bytes);
+                let (elements, wasted) = (array.logical_elements.to_string(), percent_wasted(logical, physical));
+                [elements, short_bytes(logical), short_bytes(physical), wasted, array.class()]
             }
-            None => {
-                let none = || "-".to_owned();
-                vec![index, none(), none(), none(), none(), none(), self.shape.to_string()]
-            }
-        }
+            None => ["-"; 5].map(str::to_owned),
+        };
+        [vec![index], facts.to_vec(), vec![self.shape.to_string()]].concat()
     }
 }
 

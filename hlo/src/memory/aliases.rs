@@ -164,12 +164,8 @@ impl Aliases {
             if !schedule.is_placed_by(called, id) || !seen.insert(called) {
                 continue;
             }
-            let nodes = module.computations.get(place(called)).map_or(0..0, |found| found.nodes.clone());
-            for parameter in nodes.filter(|&node| module.role(node) == Role::Parameter) {
-                let operand = match role {
-                    Role::Conditional => module.operand(id, position),
-                    _ => module.operand(id, module.node(parameter).map_or(NONE, |node| node.number)),
-                };
+            for (number, parameter) in module.parameters(called) {
+                let operand = module.operand(id, if role == Role::Conditional { position } else { number });
                 self.join_all(module, (parameter, 0), (operand, 0), role == Role::While);
             }
             let root = (module.root(called).unwrap_or(NONE), 0);
@@ -208,10 +204,9 @@ impl Aliases {
         let Some(&called) = module.calls(start).first().filter(|&&called| schedule.is_placed_by(called, start)) else {
             return;
         };
-        let nodes = module.computations.get(place(called)).map_or(0..0, |found| found.nodes.clone());
-        for parameter in nodes.filter(|&node| module.role(node) == Role::Parameter) {
-            let operand = module.node(parameter).and_then(|node| brought.get(place(node.number)));
-            self.join_all(module, (parameter, 0), (operand.copied().unwrap_or(NONE), 0), false);
+        for (number, parameter) in module.parameters(called) {
+            let operand = brought.get(place(number)).copied().unwrap_or(NONE);
+            self.join_all(module, (parameter, 0), (operand, 0), false);
         }
         if let (Some(root), Some(result)) = (module.root(called), parts.at(&[1])) {
             self.join_all(module, (root, 0), (id, result), false);
@@ -220,14 +215,8 @@ impl Aliases {
 
     /// Results that share the memory of a parameter.
     fn join_donated(&mut self, module: &Module, entry: u32) {
-        let Some(computation) = module.computations.get(place(entry)) else { return };
         let Some(root) = module.root(entry) else { return };
-        let mut parameters: Vec<(u32, u32)> = computation
-            .nodes
-            .clone()
-            .filter(|&node| module.role(node) == Role::Parameter)
-            .filter_map(|node| Some((module.node(node)?.number, node)))
-            .collect();
+        let mut parameters: Vec<(u32, u32)> = module.parameters(entry).collect();
         parameters.sort_unstable();
         for alias in &module.header.aliases {
             let Ok(number) = u32::try_from(alias.parameter) else { continue };

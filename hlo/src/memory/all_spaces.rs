@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::live::LiveMemory;
 use super::report::{BufferUse, SpaceUse};
-use super::uses::Use;
+use super::uses::{Use, join};
 
 impl LiveMemory<'_> {
     /// The most that all memory spaces together hold at one time, parameters, results and constants included:
@@ -34,12 +34,7 @@ impl LiveMemory<'_> {
         let mut uses: Vec<Use> =
             self.uses.iter().filter_map(|used| Some(Use { buffer: original(used.buffer)?, ..*used })).collect();
         uses.retain(|used| self.buffer(used.buffer).used_as() == BufferUse::Temporary);
-        uses.sort_unstable();
-        uses.dedup_by(|next, kept| {
-            let joins = next.buffer == kept.buffer && next.start <= kept.end.saturating_add(1);
-            kept.end = if joins { kept.end.max(next.end) } else { kept.end };
-            joins
-        });
+        join(&mut uses);
         let fixed = |space: &SpaceUse| {
             space.total.peak_bytes.saturating_sub(space.total.temp_bytes).saturating_add(space.total.constant_bytes)
         };

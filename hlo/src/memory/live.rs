@@ -177,7 +177,7 @@ impl Spaces {
 fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry: u32, spaces: &Spaces) -> Vec<Buffer> {
     let mut buffers = vec![Buffer::default(); aliases.len()];
     let root = module.root(entry);
-    let nodes = module.computations.get(place(entry)).map_or(0..0, |found| found.nodes.clone());
+    let nodes = module.nodes_of(entry);
     for &id in &schedule.order {
         let role = module.role(id);
         for (part, kind) in module.parts(id).iter() {

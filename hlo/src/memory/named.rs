@@ -58,11 +58,9 @@ impl LiveMemory<'_> {
     /// that will be computed next; other names for a value come after.
     fn rank(&self, id: u32, part: u32, number: u32, time: u32) -> (u8, i64) {
         let start = self.ranges.of(number).0;
-        let in_entry =
-            || self.module.computations.get(place(self.entry)).is_some_and(|found| found.nodes.contains(&id));
         let held = |element: usize| self.module.parts(id).at(&[element]);
         let own = match self.module.role(id) {
-            Role::Parameter if in_entry() => return (3, 0),
+            Role::Parameter if self.module.nodes_of(self.entry).contains(&id) => return (3, 0),
             Role::Tuple => part == 0,
             Role::Start(element) => held(element).is_none_or(|held| {
                 let end = held.saturating_add(self.module.parts(id).count(held));

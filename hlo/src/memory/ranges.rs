@@ -46,9 +46,8 @@ impl Ranges {
         for computation in schedule.computations() {
             let times = schedule.times(computation);
             raise(&mut whole, module.root(computation).unwrap_or(NONE), times.end);
-            let nodes = module.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone());
             let asynchronous = schedule.asynchronous_end(computation);
-            for id in nodes {
+            for id in module.nodes_of(computation) {
                 // Whatever runs before a parameter in the text must not overwrite it.
                 if module.role(id) == Role::Parameter {
                     set(&mut starts, id, times.start);

@@ -45,8 +45,14 @@ pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u
             uses.push(Use { buffer, start, end });
         }
     }
+    join(&mut uses);
+    uses.shrink_to_fit();
+    uses
+}
+
+/// Sorts the uses; ranges of a buffer that touch or overlap become one.
+pub(super) fn join(uses: &mut Vec<Use>) {
     uses.sort_unstable();
-    // One range for several that touch or overlap.
     uses.dedup_by(|next, kept| {
         let joins = next.buffer == kept.buffer && next.start <= kept.end.saturating_add(1);
         if joins {
@@ -54,6 +60,4 @@ pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u
         }
         joins
     });
-    uses.shrink_to_fit();
-    uses
 }

@@ -72,10 +72,9 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// The name, if it is a variable.
-    pub(super) fn variable(&self) -> Option<&Arc<str>> {
+    pub(super) fn variable(&self) -> Option<&Variable> {
         match self {
-            Node::Variable(variable) => Some(&variable.name),
+            Node::Variable(variable) => Some(variable),
             _ => None,
         }
     }

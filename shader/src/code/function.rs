@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::builder::Code;
-use super::expression::{Condition, Expr, Node, Variable};
+use super::expression::{Condition, Expr, Variable};
 use super::fault::Outcome;
 use super::interpret::{Machine, Words};
 use super::statement::Block;
@@ -29,41 +29,18 @@ pub(crate) struct Function {
 }
 
 #[derive(Debug, Clone)]
-enum Returned {
+pub(crate) enum Returned {
     Nothing,
     Number(Expr),
     Struct(Vec<(String, Field)>),
 }
 
 impl Function {
-    fn new(parameters: &[Expr], code: Code, result: Returned) -> Function {
+    /// What `code` does with its parameters, or makes of them.
+    pub(crate) fn new(parameters: &[Expr], code: Code, result: Returned) -> Function {
         let (body, slots) = code.into_parts();
-        let variable = |parameter: &Expr| match &*parameter.node {
-            Node::Variable(variable) => Some(variable.clone()),
-            _ => None,
-        };
-        Function {
-            comment: Vec::new(),
-            parameters: parameters.iter().filter_map(variable).collect(),
-            body,
-            slots,
-            result,
-        }
-    }
-
-    /// What `code` does with its parameters, and nothing to return.
-    pub(crate) fn procedure(parameters: &[Expr], code: Code) -> Function {
-        Function::new(parameters, code, Returned::Nothing)
-    }
-
-    /// What `code` makes of its parameters.
-    pub(crate) fn number(parameters: &[Expr], code: Code, result: Expr) -> Function {
-        Function::new(parameters, code, Returned::Number(result))
-    }
-
-    /// The same with several results, the fields of a struct.
-    pub(crate) fn structure(parameters: &[Expr], code: Code, fields: Vec<(String, Field)>) -> Function {
-        Function::new(parameters, code, Returned::Struct(fields))
+        let parameters = parameters.iter().filter_map(|parameter| parameter.node.variable().cloned()).collect();
+        Function { comment: Vec::new(), parameters, body, slots, result }
     }
 
     pub(crate) fn with_comment(mut self, lines: impl IntoIterator<Item = String>) -> Function {

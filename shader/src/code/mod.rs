@@ -27,6 +27,6 @@ pub(crate) use binding::Memory;
 pub(crate) use builder::Code;
 pub(crate) use compute::ComputeShader;
 pub(crate) use expression::{Condition, Expr};
-pub(crate) use function::{Field, Function};
+pub(crate) use function::{Field, Function, Returned};
 pub(crate) use interpret::{Words, dispatch};
 pub(crate) use reserved::is_reserved;

@@ -132,12 +132,12 @@ fn write_statement(text: &mut String, statement: &Statement, depth: usize) {
     let _ = match statement {
         Statement::Let(Variable { name, .. }, value) => writeln!(text, "{indent}let {name} = {value};"),
         Statement::Var(Variable { name, .. }, value) => writeln!(text, "{indent}var {name} = {value};"),
-        Statement::Assign(Variable { name, .. }, value) => match &*value.node {
+        Statement::Assign(variable, value) => match &*value.node {
             // `x = x + 1` is `x += 1`.
-            Node::Binary(op, a, b) if a.node.variable() == Some(name) && *op != Op::Min => {
-                writeln!(text, "{indent}{name} {}= {b};", operator(*op).0)
+            Node::Binary(op, a, b) if a.node.variable() == Some(variable) && *op != Op::Min => {
+                writeln!(text, "{indent}{} {}= {b};", variable.name, operator(*op).0)
             }
-            _ => writeln!(text, "{indent}{name} = {value};"),
+            _ => writeln!(text, "{indent}{} = {value};", variable.name),
         },
         Statement::Store { to, index, value } if to.width() > 1 && value.constant().is_some() => {
             writeln!(text, "{indent}{}[{index}] = vec4<u32>({value});", to.name)

@@ -1,6 +1,6 @@
 //! Offset and index as functions, with parameters.
 
-use crate::code::{Code, Condition, Expr, Field, Function};
+use crate::code::{Code, Condition, Expr, Field, Function, Returned};
 use tensor_layout::Error;
 use tensor_layout::map::IndexMap;
 
@@ -37,7 +37,8 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Funct
     let (all, base, index) = parameters(&mut code, map, base);
     let offset = offset_of(&mut code, map, &index)?;
     let offset = if base.constant().is_some() { offset + base } else { base.wrapping_add(offset) };
-    Ok(Function::number(&all, code, offset).with_comment([format!("The offset of an element of {}.", described(map))]))
+    Ok(Function::new(&all, code, Returned::Number(offset))
+        .with_comment([format!("The offset of an element of {}.", described(map))]))
 }
 
 /// `index(offset)`, or `index(base, offset)`.
@@ -62,5 +63,5 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Functi
     }
     let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
     let comment = format!("The index at an offset of {}, or padding.", described(map));
-    Ok(Function::structure(&parameters, code, fields).with_comment([comment]))
+    Ok(Function::new(&parameters, code, Returned::Struct(fields)).with_comment([comment]))
 }

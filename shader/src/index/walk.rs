@@ -1,6 +1,6 @@
 //! Walking along an axis by adding strides: no division at all.
 
-use crate::code::{Code, Condition, Expr, Field, Function};
+use crate::code::{Code, Condition, Expr, Field, Function, Returned};
 use tensor_layout::checked::count;
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::Component;
@@ -53,7 +53,7 @@ fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Func
     for (divisor, rest) in component.map_or_else(Vec::new, above_last).into_iter().zip(rests) {
         fields.push((format!("below_{divisor}"), Field::Number(rest)));
     }
-    Ok(Function::structure(&all, code, fields))
+    Ok(Function::new(&all, code, Returned::Struct(fields)))
 }
 
 /// The divisors of a chain but the last, which is 1.
@@ -92,5 +92,5 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
         over = over.or(next.equal(divisor));
         fields.push((format!("below_{divisor}"), Field::Number(Expr::select(over.clone(), 0, next))));
     }
-    Ok(Function::structure(&all, code, fields))
+    Ok(Function::new(&all, code, Returned::Struct(fields)))
 }

@@ -118,16 +118,6 @@ impl Interleave {
         })
     }
 
-    /// How many iterations there are: as many as words of a row.
-    pub(super) fn count(&self) -> u64 {
-        self.outer.count()
-    }
-
-    /// The same interleaving of a part of the box.
-    pub(super) fn with_outer(&self, outer: StridedBox) -> Interleave {
-        Interleave { outer, ..self.clone() }
-    }
-
     /// In words: rows, and how they are stored.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };

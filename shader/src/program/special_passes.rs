@@ -92,7 +92,8 @@ impl Planner<'_> {
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
         for part in parts {
-            let own = interleave.with_outer(part);
+            let mut own = interleave.clone();
+            own.outer = part;
             let Some(shader) = shaders.get((&own.outer.steps, [0; 3]), || Some(own.shader(self.invocations))) else {
                 return Ok(None);
             };
@@ -101,8 +102,8 @@ impl Planner<'_> {
             let (destination, to_base) =
                 self.bound(self.options.destination_offset, span(own.outer.destination, to))?;
             let (source, from_base) = self.bound(self.options.source_offset, span(own.outer.source, from))?;
-            let uniforms = [own.count(), to_base, from_base];
-            let groups = own.count().div_ceil(self.invocations.into());
+            let uniforms = [own.outer.count(), to_base, from_base];
+            let groups = own.outer.count().div_ceil(self.invocations.into());
             passes.push(self.pass(Form::Interleave, shader, groups, &uniforms, Some(source), destination)?);
         }
         Ok(Some(passes))
@@ -123,7 +124,7 @@ impl Planner<'_> {
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
         for part in parts {
-            let Some(own) = transpose.of_part(&part, self.profile) else { return Ok(None) };
+            let Some(own) = Transpose::new(&part, transpose.width.bits, self.profile) else { return Ok(None) };
             let Some(shader) = shaders.get((&own.whole.steps, own.variant()), || own.shader(self.invocations)) else {
                 return Ok(None);
             };

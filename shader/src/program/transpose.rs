@@ -93,11 +93,6 @@ impl Transpose {
         u64::try_from(words).unwrap_or(u64::MAX)
     }
 
-    /// The same transpose of a part of the box, if it has a plane still.
-    pub(super) fn of_part(&self, part: &StridedBox, profile: &Profile) -> Option<Transpose> {
-        Transpose::new(part, self.width.bits, profile)
-    }
-
     /// Its uniforms: workgroups along x and y, how many there are, where the destination's first word is in
     /// its binding, and the source's first element (or word, of larger ones) and last word.
     pub(super) fn shader(&self, invocations: u32) -> Option<ComputeShader> {

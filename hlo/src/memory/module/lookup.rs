@@ -1,5 +1,6 @@
 //! What a module says of one instruction.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tensor_layout::{ArrayShape, Shape};
@@ -12,17 +13,27 @@ use super::super::role::Role;
 use super::{Module, NONE, Node, place};
 
 impl Module {
-    /// Hands every instruction to `handle`, with its computation, and whether that is the entry, if it is not
-    /// inlined.
-    pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, Option<(&Arc<str>, bool)>)) {
-        for computation in &self.computations {
+    /// Hands every instruction that is not inlined to `handle`, with its computation, and whether that is the
+    /// entry.
+    pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, &Arc<str>, bool)) {
+        for computation in self.computations.iter().filter(|computation| !computation.is_inlined) {
             for id in computation.nodes.clone() {
                 let Some(shape) = self.shape_of(id) else { continue };
                 let (name, opcode, op_name, line) = (self.name(id), self.opcode(id), self.op_name(id), self.line(id));
-                let owner = Owner { name, opcode, op_name, shape, line };
-                handle(owner, (!computation.is_inlined).then_some((&computation.name, computation.is_entry)));
+                handle(Owner { name, opcode, op_name, shape, line }, &computation.name, computation.is_entry);
             }
         }
+    }
+
+    /// The instructions of a computation.
+    pub(in crate::memory) fn nodes_of(&self, computation: u32) -> Range<u32> {
+        self.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone())
+    }
+
+    /// The parameters of a computation: their numbers, and the instructions.
+    pub(in crate::memory) fn parameters(&self, computation: u32) -> impl Iterator<Item = (u32, u32)> {
+        let nodes = self.nodes_of(computation).filter(|&id| self.role(id) == Role::Parameter);
+        nodes.filter_map(|id| Some((self.node(id)?.number, id)))
     }
 
     pub(in crate::memory) fn node(&self, id: u32) -> Option<&Node> {
