@@ -6,8 +6,7 @@
 //! DxDispatch's guide, section `DML_TENSOR_DESC`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use alloc::string::String;
 use core::fmt::Write;
 
 use crate::checked::{self, BYTES, Dims, Exact};
@@ -16,7 +15,7 @@ use crate::element::{DataType, Naming};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
-use super::strided::Strided;
+use super::strided::{Strided, list};
 
 /// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
 const MAX_DIMENSIONS: usize = 8;
@@ -52,8 +51,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     if strided.flags == TensorFlags::OwnedByDml {
         text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
     }
-    let list = |numbers: &[u64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let _ = write!(text, ",\"Sizes\":[{}],\"Strides\":[{}]", list(&strided.sizes), list(&strided.strides));
+    let _ = write!(text, ",\"Sizes\":{},\"Strides\":{}", list(&strided.sizes), list(&strided.strides));
     let _ = write!(text, ",\"TotalTensorSizeInBytes\":{}", strided.total_size_in_bytes()?);
     if strided.alignment != 0 {
         let _ = write!(text, ",\"GuaranteedBaseOffsetAlignment\":{}", strided.alignment);

@@ -17,7 +17,7 @@ use crate::named::known_as;
 use crate::short_sort::sort_by_key;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 
-use super::strided::{Strided, list};
+use super::strided::{Strided, insert_missing, list};
 use super::{AnyLayout, Notation, cute, directml, numpy, onednn, type_and_sizes};
 
 /// A layout in one notation, or why that notation cannot say it: one line of [`all`].
@@ -157,27 +157,21 @@ impl Writer {
             Notation::Xla => self.xla(map),
             Notation::Strides => {
                 let strided = self.strided("list of strides")?;
-                if strided.element_bits != strided.data_type.bits() {
-                    return Err(other_width("list of strides", map));
-                }
+                check_width("list of strides", map)?;
                 let (head, strides) = (type_and_sizes(strided.data_type, &strided.sizes), list(&strided.strides));
                 let base = if strided.base > 0 { format!("+{}", strided.base) } else { String::new() };
                 Ok(format!("{head}:{strides}{base}"))
             }
             Notation::AxisOrder => {
                 let strided = self.strided("axis order")?;
-                if strided.element_bits != strided.data_type.bits() {
-                    return Err(other_width("axis order", map));
-                }
+                check_width("axis order", map)?;
                 let order =
                     axis_order(strided).map_err(|reason| Error::NotExpressible { target: "axis order", reason })?;
                 Ok(format!("{}:{order}", type_and_sizes(strided.data_type, &strided.sizes)))
             }
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
             Notation::CuTe => {
-                if map.element_bits() != map.data_type().bits() {
-                    return Err(other_width("CuTe layout", map));
-                }
+                check_width("CuTe layout", map)?;
                 Ok(format!("{}{}", map.data_type(), cute::text(map)?))
             }
             Notation::Numpy => numpy::text(self.strided("NumPy array")?),
@@ -231,10 +225,11 @@ fn no_name() -> Error {
     }
 }
 
-fn other_width(target: &'static str, map: &IndexMap) -> Error {
+/// Refuses elements in another width than their type's.
+fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
     let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
-    let reason = format!("an element of {data_type} takes {bits} bits here, and {own} in this notation");
-    Error::NotExpressible { target, reason }
+    let reason = || format!("an element of {data_type} takes {bits} bits here, and {own} in this notation");
+    if bits == own { Ok(()) } else { Err(Error::NotExpressible { target, reason: reason() }) }
 }
 
 /// The order of axes that are packed one after the other, or why they are not. NCHW's and NCDHW's letters for
@@ -273,12 +268,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
             inner = Some(axis);
         }
     }
-    for axis in 0..rank {
-        if !order.contains(&axis) {
-            let before = axis.checked_sub(1).and_then(|before| order.iter().position(|&other| other == before));
-            order.insert(before.map_or(0, |before| before.plus(1)), axis);
-        }
-    }
+    insert_missing(&mut order, rank);
     let letters = match rank {
         4 => "NCHW",
         5 => "NCDHW",

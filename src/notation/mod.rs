@@ -30,7 +30,6 @@ mod list;
 mod numpy;
 mod onednn;
 mod read;
-mod spelling;
 mod steps;
 mod strided;
 mod view_step;
@@ -44,8 +43,8 @@ use alloc::vec::Vec;
 
 pub use lines::{Line, all, text_in};
 pub use list::read_list;
-use spelling::text_of;
 pub use view_step::ViewStep;
+use view_step::text_of;
 
 use core::fmt;
 use core::str::FromStr;
@@ -324,6 +323,5 @@ impl fmt::Display for Notated {
 
 /// `f32[2,3]`: what every notation begins with.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    format!("{data_type}[{}]", sizes.join(","))
+    format!("{data_type}{}", strided::list(sizes))
 }

@@ -22,6 +22,8 @@ use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::short_sort::sort_by_key;
 use crate::tiled::{ArrayShape, Layout, Tile};
 
+use super::strided::insert_missing;
+
 /// The most dimensions a oneDNN memory descriptor has (`DNNL_MAX_NDIMS`).
 const MAX_DIMENSIONS: usize = 12;
 
@@ -164,13 +166,7 @@ impl Tag {
         let (inner, tops) = placed.split_at_checked(first_outer).unwrap_or((&placed, &[]));
         let mut outer: SmallVec<[usize; 8]> = tops.iter().rev().map(|block| block.dimension).collect();
         let blocks = inner.iter().rev().map(|block| (block.dimension, block.size)).collect();
-        for dimension in 0..rank {
-            if !outer.contains(&dimension) {
-                let before =
-                    dimension.checked_sub(1).and_then(|before| outer.iter().position(|&other| other == before));
-                outer.insert(before.map_or(0, |before| before.plus(1)), dimension);
-            }
-        }
+        insert_missing(&mut outer, rank);
         Ok(Tag { outer, blocks })
     }
 

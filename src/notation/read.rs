@@ -29,20 +29,17 @@ impl FromStr for Notated {
         let mut cursor = Cursor::new(text);
         if cursor.peek() == Some(b'{') {
             let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
-            cursor.end("nothing more")?;
-            return Ok(Notated { layout, spelling: Spelling::DirectMl });
+            return at_end(&mut cursor, layout, Spelling::DirectMl);
         }
         if numpy::begins(&mut cursor) {
             let layout = numpy::read(&mut cursor)?;
-            cursor.end("nothing more")?;
-            return Ok(Notated { layout, spelling: Spelling::Numpy });
+            return at_end(&mut cursor, layout, Spelling::Numpy);
         }
         if let Some(data_type) =
             DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'('))
         {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
-            cursor.end("nothing more")?;
-            return Ok(Notated { layout, spelling: Spelling::CuTe });
+            return at_end(&mut cursor, layout, Spelling::CuTe);
         }
         cursor.move_to(0);
         let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
@@ -62,6 +59,12 @@ impl FromStr for Notated {
 
 /// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that
 /// no axis order has (`ldnc`, or more than 8).
+/// The layout, after which there is nothing more.
+fn at_end(cursor: &mut Cursor<'_>, layout: AnyLayout, spelling: Spelling) -> Result<Notated, Error> {
+    cursor.end("nothing more")?;
+    Ok(Notated { layout, spelling })
+}
+
 fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
     let word = cursor.word();
@@ -69,11 +72,7 @@ fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Res
     let has_blocks = word.contains(|c: char| c.is_ascii_digit());
     if has_blocks || word.parse::<AxisOrder>().is_err() {
         match onednn::read_tag(cursor, data_type, sizes) {
-            Ok(shape) => {
-                cursor.end("nothing more")?;
-                let layout = AnyLayout::Tiled(shape);
-                return Ok(Notated { layout, spelling: Spelling::OneDnn(word.to_owned()) });
-            }
+            Ok(shape) => return at_end(cursor, AnyLayout::Tiled(shape), Spelling::OneDnn(word.to_owned())),
             Err(error) if has_blocks => return Err(error),
             Err(_) => cursor.move_to(start),
         }

@@ -1,10 +1,12 @@
 //! A layout as the notations with strides see it.
 
 use alloc::format;
-use alloc::string::String;
-use core::fmt::Write;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use crate::checked::Dims;
+use smallvec::SmallVec;
+
+use crate::checked::{Dims, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
@@ -27,16 +29,9 @@ pub(super) struct Strided {
 
 impl Strided {
     pub(super) fn of(desc: &BufferTensorDesc) -> Result<Strided, Error> {
-        Ok(Strided {
-            data_type: desc.data_type(),
-            element_bits: desc.data_type().bits(),
-            sizes: Dims::from_slice(desc.sizes()),
-            strides: Dims::from_slice(desc.strides()),
-            base: desc.base_offset(),
-            elements: desc.to_index_map()?.physical_elements(),
-            flags: desc.flags(),
-            alignment: desc.base_offset_alignment(),
-        })
+        let (base, flags, alignment) = (desc.base_offset(), desc.flags(), desc.base_offset_alignment());
+        let strides = Dims::from_slice(desc.strides());
+        Ok(Strided { base, flags, alignment, ..Strided::of_map(&desc.to_index_map()?, strides) })
     }
 
     /// With elements of another width than their type's, which a descriptor cannot have.
@@ -64,11 +59,17 @@ pub(super) fn tuple(numbers: &[u64]) -> String {
     format!("({}{})", joined(numbers), if numbers.len() == 1 { "," } else { "" })
 }
 
+/// `2,3`
 fn joined(numbers: &[u64]) -> String {
-    let mut text = String::new();
-    for (position, number) in numbers.iter().enumerate() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{}{number}", if position > 0 { "," } else { "" });
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Puts the axes that an order lacks after the axes before them.
+pub(super) fn insert_missing(order: &mut SmallVec<[usize; 8]>, rank: usize) {
+    for axis in 0..rank {
+        if !order.contains(&axis) {
+            let before = axis.checked_sub(1).and_then(|before| order.iter().position(|&other| other == before));
+            order.insert(before.map_or(0, |before| before.plus(1)), axis);
+        }
     }
-    text
 }

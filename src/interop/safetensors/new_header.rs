@@ -22,6 +22,7 @@ use crate::notation::Notation;
 
 #[cfg(feature = "named")]
 use super::SAME_AS;
+use super::header::Pairs;
 use super::tensor::ROW_OF_BYTES;
 use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_key, map_of, repeated};
 
@@ -80,10 +81,9 @@ impl Header {
         order.sort_by_key(|&place| rows.get(place).map(|row| Reverse(row.map.data_type().bits())));
         let sorted = || order.iter().filter_map(|&place| rows.get(place));
 
-        let mut words: Vec<(String, &str)> =
-            metadata.iter().map(|(key, value)| (key.clone(), value.as_str())).collect();
+        let mut words = metadata.to_vec();
         if !rows.iter().all(|row| row.is_plain) {
-            words.extend(sorted().map(|row| (layout_key(row.name), row.text.as_str())));
+            words.extend(sorted().map(|row| (layout_key(row.name), row.text.clone())));
         }
         let twice = |name: &str, place| Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place });
         if let Some(key) = repeated(words.iter().map(|(key, _)| key.as_str())) {
@@ -95,7 +95,7 @@ impl Header {
 
         let mut text = Text::new();
         if !words.is_empty() {
-            text.entry(METADATA, &Words(&words))?;
+            text.entry(METADATA, &Pairs(words))?;
         }
         let mut end = 0;
         let mut ranges = vec![0..0; rows.len()];
@@ -207,14 +207,5 @@ impl Text {
             *prefix = length.to_le_bytes();
         }
         Ok(self.0)
-    }
-}
-
-/// The metadata, in its own order.
-struct Words<'a>(&'a [(String, &'a str)]);
-
-impl Serialize for Words<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
