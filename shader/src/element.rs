@@ -70,16 +70,10 @@ impl Packing {
     pub(crate) fn load(self, code: &mut Code, buffer: &Memory, offset: &Expr) -> Expr {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_inside_words() {
-            return code.load(buffer, word) >> shift & self.mask();
+            return buffer.at(word) >> shift & self.mask();
         }
         let word = code.bind("word", word);
-        let low = code.load(buffer, &word) >> &shift;
-        let field = code.variable("field", low, u32::MAX);
-        code.when(self.reaches_over(&shift), |code| {
-            let high = code.load(buffer, word + 1).wrapping_shl(Expr::from(32) - shift);
-            code.assign(&field, Expr::from(&field) | high);
-        });
-        Expr::from(&field) & self.mask()
+        code.load_across("field", buffer, &word, &shift, self.reaches_over(&shift)) & self.mask()
     }
 
     /// Puts the low bits of `value` where the element is stored, and leaves the other bits of its words as
@@ -92,12 +86,12 @@ impl Packing {
         }
         let (word, mask) = (code.bind("word", word), Expr::from(self.mask()));
         let field = if self.is_inside_words() { value & &mask } else { code.bind("field", value & &mask) };
-        let others = code.load(buffer, &word) & (mask.clone().wrapping_shl(&shift) ^ u32::MAX);
+        let others = buffer.at(&word) & (mask.clone().wrapping_shl(&shift) ^ u32::MAX);
         code.store(buffer, &word, others | field.clone().wrapping_shl(&shift));
         code.when(self.reaches_over(&shift), |code| {
             let next = code.bind("next", word + 1);
             let done = code.bind("done", Expr::from(32) - shift);
-            let others = code.load(buffer, &next) & ((mask >> &done) ^ u32::MAX);
+            let others = buffer.at(&next) & ((mask >> &done) ^ u32::MAX);
             code.store(buffer, next, others | field >> done);
         });
     }

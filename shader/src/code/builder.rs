@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::binding::Memory;
-use super::expression::{Condition, Expr, Node, Variable};
+use super::expression::{Condition, Expr, Variable};
 use super::reserved::is_reserved;
 use super::statement::{Block, Statement};
 
@@ -83,10 +83,22 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read
-    /// once.
-    pub(crate) fn load(&self, from: &Memory, index: impl Into<Expr>) -> Expr {
-        Expr::new(Node::Load(from.clone(), index.into()), u32::MAX)
+    /// The bits of a word from `shift` on, as the variable `name`; where they go on in the next word, those
+    /// are above them.
+    pub(crate) fn load_across(
+        &mut self,
+        name: &str,
+        from: &Memory,
+        word: &Expr,
+        shift: &Expr,
+        goes_on: Condition,
+    ) -> Expr {
+        let bits = self.variable(name, from.at(word) >> shift, u32::MAX);
+        self.when(goes_on, |code| {
+            let next = from.at(word + 1).wrapping_shl(Expr::from(32) - shift);
+            code.assign(&bits, Expr::from(&bits) | next);
+        });
+        Expr::from(&bits)
     }
 
     /// A word; of a wide buffer a group of four, which is the same word four times or one of another such

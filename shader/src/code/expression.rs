@@ -117,6 +117,14 @@ impl From<&Variable> for Expr {
     }
 }
 
+impl Memory {
+    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read
+    /// once.
+    pub(crate) fn at(&self, index: impl Into<Expr>) -> Expr {
+        Expr::new(Node::Load(self.clone(), index.into()), u32::MAX)
+    }
+}
+
 impl Expr {
     pub(super) fn new(node: Node, most: u32) -> Expr {
         Expr { node: Arc::new(node), most }

@@ -32,16 +32,16 @@ pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<
         return Ok(Found { exists: Condition::False, index: vec![Expr::from(0); map.sizes().len()] });
     }
     if let Some(levels) = map.levels() {
-        let (exists, index) = levels::index(code, levels, offset)?;
+        let (exists, index) = levels::index(code, levels, offset);
         return Ok(Found { exists, index });
     }
     let search = Search::new(map)?;
     if search.digits.iter().all(|digit| digit.candidates() == 1) {
         let (exists, values, rest) = search.peel(code, search.digits.len(), offset, Condition::True, Vec::new());
-        let (fits, index) = search.index(code, &values)?;
+        let (fits, index) = search.index(code, &values);
         return Ok(Found { exists: exists.and(rest.equal(0)).and(fits), index });
     }
-    search.try_candidates(code, offset)
+    Ok(search.try_candidates(code, offset))
 }
 
 /// A digit whose value is sought.
@@ -129,7 +129,7 @@ impl<'a> Search<'a> {
     }
 
     /// The index that the digits form, and when they are those of an index.
-    fn index(&self, code: &mut Code, values: &[Expr]) -> Result<(Condition, Vec<Expr>), Error> {
+    fn index(&self, code: &mut Code, values: &[Expr]) -> (Condition, Vec<Expr>) {
         let mut index = vec![Expr::from(0); self.map.sizes().len()];
         let mut fits = Condition::True;
         for (component, of) in self.map.components().iter().enumerate() {
@@ -139,7 +139,9 @@ impl<'a> Search<'a> {
                 let own = |digit: &Digit| (digit.component, digit.place) == (component, place);
                 let known = self.digits.iter().position(own).and_then(|place| values.get(place));
                 let value = known.cloned().unwrap_or_else(|| Expr::from(0));
-                whole = value * number(digit.divisor.get())? + whole;
+                // `new` has found that it fits.
+                let divisor = u32::try_from(digit.divisor.get()).unwrap_or(u32::MAX);
+                whole = value * divisor + whole;
                 // What the digit above counts, or the component.
                 let above = place.checked_sub(1).and_then(|above| digits.get(above));
                 let bound = above.map_or(of.extent, |above| above.divisor.get());
@@ -150,34 +152,27 @@ impl<'a> Search<'a> {
                 }
             }
             let bounds: Vec<u64> = of.dims().iter().filter_map(|&dim| self.map.sizes().get(dim).copied()).collect();
-            for (&dim, part) in of.dims().iter().zip(unfuse(code, "rest", whole, &bounds)?) {
+            for (&dim, part) in of.dims().iter().zip(unfuse(code, "rest", whole, &bounds)) {
                 if let Some(slot) = index.get_mut(dim) {
                     *slot = part;
                 }
             }
         }
-        Ok((fits, index))
+        (fits, index)
     }
 
     /// A loop for every digit that has several candidates, until all digits fit.
-    fn try_candidates(&self, code: &mut Code, offset: Expr) -> Result<Found, Error> {
+    fn try_candidates(&self, code: &mut Code, offset: Expr) -> Found {
         let found = code.variable("found", 0, 1);
         let sizes = self.map.sizes().iter().enumerate();
         let index: Vec<_> = sizes.map(|(dim, &size)| code.variable(&format!("at{dim}"), 0, last_of(size))).collect();
-        let mut outcome = Ok(());
         self.turn(
             code,
             offset,
             Condition::True,
             Vec::new(),
             &mut |code, exists, values| {
-                let (fits, parts) = match self.index(code, &values) {
-                    Ok(found) => found,
-                    Err(error) => {
-                        outcome = Err(error);
-                        return;
-                    }
-                };
+                let (fits, parts) = self.index(code, &values);
                 code.when(exists.and(fits), |code| {
                     code.assign(&found, 1);
                     for (variable, part) in index.iter().zip(&parts) {
@@ -187,9 +182,8 @@ impl<'a> Search<'a> {
             },
             &Expr::from(&found),
         );
-        outcome?;
         let index = index.iter().map(Expr::from).collect();
-        Ok(Found { exists: Expr::from(&found).equal(1), index })
+        Found { exists: Expr::from(&found).equal(1), index }
     }
 
     fn turn(

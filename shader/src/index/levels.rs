@@ -1,13 +1,12 @@
 //! Irreducible layouts: tile by tile, as they are defined.
 
 use crate::code::{Code, Condition, Expr};
-use tensor_layout::Error;
 use tensor_layout::plan::TileLevels;
 
 use super::range::{below, fuse, last_of, unfuse};
 
 /// The offset of an index.
-pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Result<Expr, Error> {
+pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Expr {
     let of = |&axis: &usize| index.get(axis).cloned().unwrap_or_else(|| Expr::from(0));
     let mut at: Vec<Expr> = levels.order().iter().map(of).collect();
     for level in levels.levels() {
@@ -19,7 +18,7 @@ pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Re
             let (own, after) = rest.split_at_checked(group.bounds().len()).unwrap_or((rest, &[]));
             rest = after;
             let tile = u32::try_from(group.tile.get()).unwrap_or(u32::MAX);
-            let joined = fuse(own, group.bounds())?.at_most(last_of(group.range));
+            let joined = fuse(own, group.bounds()).at_most(last_of(group.range));
             if joined.most() < tile {
                 counts.push(Expr::from(0));
                 places.push(joined);
@@ -35,10 +34,10 @@ pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Re
 }
 
 /// The index at an offset, and when there is one.
-pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> Result<(Condition, Vec<Expr>), Error> {
+pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Condition, Vec<Expr>) {
     let mut exists = below(&offset, levels.elements);
     let offset = code.bind("inside", offset.min(last_of(levels.elements)));
-    let mut at = unfuse(code, "rest", offset, &levels.bounds)?;
+    let mut at = unfuse(code, "rest", offset, &levels.bounds);
     for level in levels.levels().iter().rev() {
         let tiled: Vec<Expr> = at.drain(level.prefix..).collect();
         let (counts, places) = tiled.split_at_checked(level.groups().len()).unwrap_or((&tiled, &[]));
@@ -51,7 +50,7 @@ pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> Resul
             exists = exists.and(below(&joined, group.bound));
             // Where there is no element the index is a legal one all the same.
             let joined = joined.min(last_of(group.bound));
-            at.extend(unfuse(code, "rest", joined, group.bounds())?);
+            at.extend(unfuse(code, "rest", joined, group.bounds()));
         }
         at.drain(..level.new_axes);
     }
@@ -61,5 +60,5 @@ pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> Resul
             *slot = i;
         }
     }
-    Ok((exists, index))
+    (exists, index)
 }

@@ -26,11 +26,11 @@ pub(super) fn offset_and_rests(
 ) -> Result<(Expr, Vec<Expr>), Error> {
     let most = last_of(map.span_elements().saturating_sub(map.base()));
     if let Some(levels) = map.levels().filter(|_| map.element_count() > 0) {
-        return Ok((levels::offset(code, levels, index)?.at_most(most), Vec::new()));
+        return Ok((levels::offset(code, levels, index).at_most(most), Vec::new()));
     }
     let (mut sum, mut kept) = (Expr::from(0), Vec::new());
     for (place, component) in map.components().iter().enumerate() {
-        let whole = component_number(code, component, map.sizes(), index)?;
+        let whole = component_number(code, component, map.sizes(), index);
         let (part, rests) = chain_offset(code, component.chain.digits(), whole)?;
         if of == Some(place) {
             kept = rests;
@@ -45,15 +45,15 @@ pub(super) fn offset_and_rests(
 }
 
 /// The number that the indices of a component's dimensions form.
-fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index: &[Expr]) -> Result<Expr, Error> {
+fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index: &[Expr]) -> Expr {
     let of = |dim: &usize| index.get(*dim).cloned().unwrap_or_else(|| Expr::from(0));
     let indices: Vec<Expr> = component.dims().iter().map(of).collect();
     let bounds: Vec<u64> = component.dims().iter().filter_map(|&dim| sizes.get(dim).copied()).collect();
-    let fused = fuse(&indices, &bounds)?.at_most(last_of(component.extent));
-    Ok(match component.dims() {
+    let fused = fuse(&indices, &bounds).at_most(last_of(component.extent));
+    match component.dims() {
         [_] => fused,
         _ => code.bind("joined", fused),
-    })
+    }
 }
 
 /// The value of a chain, or of the lower part of one, and what is left of the number below each digit but the

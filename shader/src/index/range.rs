@@ -1,6 +1,6 @@
 //! What fits the 32 bits of a shader.
 
-use crate::code::{Code, Expr};
+use crate::code::{Code, Condition, Expr};
 use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::map::IndexMap;
 use tensor_layout::{DeviceRule, Error};
@@ -31,12 +31,12 @@ pub(super) fn last_of(count: u64) -> u32 {
 }
 
 /// Is a value below `count`, which may be 2^32?
-pub(super) fn below(value: &Expr, count: u64) -> crate::code::Condition {
-    u32::try_from(count).map_or(crate::code::Condition::True, |count| value.less(count))
+pub(super) fn below(value: &Expr, count: u64) -> Condition {
+    u32::try_from(count).map_or(Condition::True, |count| value.less(count))
 }
 
 /// The row-major number of some indices, one for each bound.
-pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Result<Expr, Error> {
+pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     let mut number = Expr::from(0);
     for (index, &bound) in indices.iter().zip(bounds) {
         // What is in front of a bound of 2^32 is always 0.
@@ -45,24 +45,23 @@ pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Result<Expr, Error> {
             Err(_) => index.clone(),
         };
     }
-    Ok(number)
+    number
 }
 
 /// The indices that form a row-major number, which is below the product of the bounds.
-pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Result<Vec<Expr>, Error> {
+pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Vec<Expr> {
     let mut indices = Vec::with_capacity(bounds.len());
     let mut rest = value;
     for (place, &bound) in bounds.iter().enumerate().rev() {
-        if place == 0 || bound > u64::from(u32::MAX) {
+        let Some(bound) = u32::try_from(bound).ok().filter(|_| place > 0) else {
             indices.push(rest.at_most(last_of(bound)));
             rest = Expr::from(0);
             continue;
-        }
-        let bound = number(bound)?;
+        };
         let whole = if bound.is_power_of_two() { rest } else { code.bind(name, rest) };
         indices.push(&whole % bound);
         rest = whole / bound;
     }
     indices.reverse();
-    Ok(indices)
+    indices
 }

@@ -111,12 +111,9 @@ impl General<'_> {
                 let (word, shift) = self.source_width.place(code, offset, from);
                 let read = |code: &mut Code| {
                     let index = code.bind("index", word.clone().wrapping_sub(first));
-                    let found = code.variable("bits", code.load(source, &index) >> &shift, u32::MAX);
-                    code.when(self.width.straddles(&shift, &bits), |code| {
-                        let next = code.load(source, &index + 1).wrapping_shl(Expr::from(32) - &shift);
-                        code.assign(&found, Expr::from(&found) | next);
-                    });
-                    let element = self.converted((&found).into()) & &mask;
+                    let goes_on = self.width.straddles(&shift, &bits);
+                    let found = code.load_across("bits", source, &index, &shift, goes_on);
+                    let element = self.converted(found) & &mask;
                     code.assign(&value, Expr::from(&value) | (element << &at));
                     code.assign(&covered, cover.clone());
                 };
@@ -177,7 +174,7 @@ pub(super) fn put(code: &mut Code, buffer: &Memory, place: &Expr, value: Expr, m
         |code| code.store(buffer, place, &value),
         |code| {
             code.when(mask.not_equal(0), |code| {
-                let old = code.load(buffer, place) & (&mask ^ u32::MAX);
+                let old = buffer.at(place) & (&mask ^ u32::MAX);
                 code.store(buffer, place, old | &value);
             });
         },

@@ -85,12 +85,8 @@ impl Interleave {
             let from = code.bind("from", moved(source_base, &digits, steps, |step| step.source));
             let to = code.bind("to", moved(destination_base, &digits, steps, |step| step.destination));
             let (read, write) = if self.deinterleave { (1, self.pitch) } else { (self.pitch, 1) };
-            let words: Vec<Expr> = (0..self.rows)
-                .map(|row| {
-                    let word = code.load(&source, &from + row.saturating_mul(read));
-                    code.bind("word", word)
-                })
-                .collect();
+            let words = (0..self.rows).map(|row| code.bind("word", source.at(&from + row.saturating_mul(read))));
+            let words: Vec<Expr> = words.collect();
             for row in 0..self.rows {
                 let value = self.word(&words, row);
                 code.store(&destination, &to + row.saturating_mul(write), value);

@@ -34,8 +34,7 @@ pub(super) fn shader(steps: &[StridedLoop], wide: bool, content: Content, invoca
         match (&source, source_base, content) {
             (Some(source), Some(base), _) => {
                 let from = code.bind("from", moved(base, &digits, steps, |step| step.source));
-                let value = code.load(source, from);
-                code.store(&destination, to, value);
+                code.store(&destination, to, source.at(from));
             }
             (_, _, Content::Word(word)) => code.store(&destination, to, word),
             _ => {}

@@ -186,18 +186,14 @@ impl Plane<'_> {
                 let at = from + in_plane * units;
                 if aligned {
                     let at = code.bind("from", at + &self.first_column * width.period / width.in_period + word);
-                    let value = code.load(source, at);
-                    return code.store(tile, place, value);
+                    return code.store(tile, place, source.at(at));
                 }
                 let at = code.bind("from", at + column);
                 let word = code.bind("from_word", &at / width.in_period);
                 let shift = code.bind("shift", (at % width.in_period) * width.bits);
-                let value = code.variable("value", code.load(source, &word) >> &shift, u32::MAX);
-                code.when(shift.not_equal(0).and(word.less(last)), |code| {
-                    let next = code.load(source, word + 1).wrapping_shl(Expr::from(32) - &shift);
-                    code.assign(&value, Expr::from(&value) | next);
-                });
-                code.store(tile, place, &value);
+                let goes_on = shift.not_equal(0).and(word.less(last));
+                let value = code.load_across("value", source, &word, &shift, goes_on);
+                code.store(tile, place, value);
             });
         });
     }
@@ -219,8 +215,7 @@ impl Plane<'_> {
                 let place = to + in_plane * stride + &self.first_row * period / per_word + &word;
                 let place = code.bind("to", place);
                 if per_word == 1 {
-                    let value = code.load(tile, row * pitch + column * period + word % period);
-                    return code.store(destination, place, value);
+                    return code.store(destination, place, tile.at(row * pitch + column * period + word % period));
                 }
                 let at = code.bind("at", row * pitch + &column / per_word);
                 let shift = code.bind("tile_shift", (column % per_word) * width.bits);
@@ -230,7 +225,7 @@ impl Plane<'_> {
                 code.repeat("e", 0, per_word, 1, |code, e| {
                     let there = if whole { Condition::True } else { e.less(&left) };
                     code.when(there, |code| {
-                        let element = (code.load(tile, at + &e * pitch) >> &shift) & low_ones(width.bits);
+                        let element = (tile.at(at + &e * pitch) >> &shift) & low_ones(width.bits);
                         code.assign(&value, Expr::from(&value) | (element << (e * width.bits)));
                     });
                 });

@@ -26,12 +26,12 @@ fn turn(with_barrier: bool) -> ComputeShader {
     shader(|shader, code, [source, destination], tile| {
         let local = shader.local_invocation_index();
         let word = code.bind("word", shader.workgroup_id(0) * 4 + &local);
-        let value = code.load(source, &word);
+        let value = source.at(&word);
         code.store(tile, &local, value);
         if with_barrier {
             code.barrier();
         }
-        let other = code.load(tile, Expr::from(3) - local);
+        let other = tile.at(Expr::from(3) - local);
         code.store(destination, &word, other);
     })
 }
@@ -75,7 +75,7 @@ fn loops_and_branches_run_for_each_invocation() {
         let word = code.bind("word", shader.workgroup_id(0) * 4 + shader.local_invocation_index());
         let sum = code.variable("sum", 0, 1000);
         code.repeat("i", 0, &word, 2, |code, i| {
-            let value = code.load(source, i);
+            let value = source.at(i);
             code.assign(&sum, Expr::from(&sum) + value.at_most(17));
         });
         code.when_else(
@@ -99,7 +99,7 @@ fn loops_and_branches_run_for_each_invocation() {
 #[test]
 fn what_a_device_does_silently_is_reported() {
     let past = shader(|shader, code, [source, destination], _| {
-        let value = code.load(source, shader.local_invocation_index() + 5);
+        let value = source.at(shader.local_invocation_index() + 5);
         code.store(destination, shader.local_invocation_index(), value);
     });
     assert_eq!(run(&past), Err(Fault::OutOfRange { memory: "source".into(), index: 8, words: 8 }));
@@ -115,7 +115,7 @@ fn what_a_device_does_silently_is_reported() {
 
     let read_back = shader(|shader, code, [_, destination], _| {
         code.store(destination, shader.local_invocation_index(), 1);
-        let next = code.load(destination, shader.local_invocation_index() + 1);
+        let next = destination.at(shader.local_invocation_index() + 1);
         code.variable("x", next, 1);
     });
     assert_eq!(run(&read_back), Err(Fault::Race { memory: "destination".into(), index: 1, invocation: 0 }));
@@ -145,7 +145,7 @@ fn what_a_device_does_silently_is_reported() {
     });
     assert_eq!(run(&in_a_branch), Err(Fault::BarrierInBranch { reached: 2, invocations: 4 }));
     let unwritten = shader(|_, code, [_, destination], tile| {
-        let value = code.load(tile, 1);
+        let value = tile.at(1);
         code.store(destination, 0, value);
     });
     assert_eq!(run(&unwritten), Err(Fault::NotWritten { array: "tile".into(), index: 1 }));
@@ -174,7 +174,7 @@ fn in_fours() -> ComputeShader {
     let destination = shader.wide_buffer("destination", Access::ReadWrite);
     let mut code = shader.code();
     let own = shader.local_invocation_index();
-    let four = code.load(&source, &own);
+    let four = source.at(&own);
     code.store(&destination, Expr::from(2) - &own, four);
     code.store(&destination, own + 3, 7);
     shader.with_body(code)
