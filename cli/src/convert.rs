@@ -13,7 +13,7 @@ use crate::input_file::{Bytes, open};
 use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
-use crate::pieces::{Halt, PIECE, Pieces};
+use crate::pieces::{PIECE, Pieces};
 use crate::progress;
 use crate::table::{long_bytes, wrapped};
 
@@ -153,17 +153,14 @@ fn write_file(
     plan: &Relayout,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let header = match is_npy(target).then(|| npy::Header::of(&to.map, &to.text)).transpose() {
-        Ok(header) => header,
-        Err(error) => return output.refuse("", &error),
-    };
-    let header = match header.as_ref().map(npy::write_header).transpose() {
+    let header = || npy::write_header(&npy::Header::of(&to.map, &to.text)?);
+    let header = match is_npy(target).then(header).transpose() {
         Ok(header) => header.unwrap_or_default(),
         Err(error) => return output.refuse("", &error),
     };
     let (file, start) = match source(input, from, plan)? {
-        Source::Of(file, start) => (file, start),
-        Source::Unfit(sentence) => {
+        Ok(found) => found,
+        Err(sentence) => {
             output.complain(&format!("{} {sentence}", input.display()))?;
             return Ok(Verdict::Failed);
         }
@@ -174,13 +171,11 @@ fn write_file(
     new.append(&header)?;
     let source = file.get(start..).unwrap_or(&[]);
     let bar = progress::bar(plan.destination_size_in_bytes());
-    let pieces = Pieces::of(plan, PIECE).map_err(Halt::Refused);
-    let done = pieces.and_then(|pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
+    let pieces = Pieces::of(plan, PIECE);
+    let done = pieces.map_or_else(|error| Ok(Err(error)), |pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
     bar.finish_and_clear();
-    match done {
-        Ok(()) => {}
-        Err(Halt::Refused(error)) => return output.refuse(&input.to_string_lossy(), &error),
-        Err(Halt::Stop(stop)) => return Err(stop),
+    if let Err(error) = done? {
+        return output.refuse(&input.to_string_lossy(), &error);
     }
     file.check_unchanged(input)?;
     // Some systems replace no file that is mapped, and this may be the input's own name.
@@ -197,15 +192,9 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// What the input file holds.
-enum Source {
-    /// Its bytes, and where the elements begin.
-    Of(Bytes, usize),
-    /// Not the layout: the rest of a sentence that says why.
-    Unfit(String),
-}
-
-fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
+/// The bytes of the input file, and where the elements begin; if it does not hold the layout, the rest of a
+/// sentence that says why.
+fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
     let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
     if !is_npy(path) {
@@ -213,29 +202,24 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
         let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
         if length != needed && length != rounded {
             let (length, needed) = (long_bytes(length), long_bytes(needed));
-            return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
+            return Ok(Err(format!("has {length}, but {} takes {needed}", from.text)));
         }
-        return Ok(Source::Of(Bytes::of(file, length, path)?, 0));
+        return Ok(Ok((Bytes::of(file, length, path)?, 0)));
     }
     let bytes = Bytes::of(file, length, path)?;
-    let (header, start) = match npy::read_header(&bytes) {
-        Ok(read) => read,
-        Err(sentence) => return Ok(Source::Unfit(sentence)),
-    };
-    if let Err(sentence) = header.check(&from.map, &from.text) {
-        return Ok(Source::Unfit(sentence));
-    }
-    let data = u64::try_from(bytes.len().saturating_sub(start)).unwrap_or(u64::MAX);
-    let expected = match header.map() {
-        Ok(map) => map.physical_size_in_bytes(),
-        Err(error) => return Ok(Source::Unfit(format!("is refused: {error}"))),
-    };
+    let start = npy_start(&bytes, from);
+    Ok(start.map(|start| (bytes, start)))
+}
+
+/// Where the elements of a .npy file begin, which must be as many as the header says.
+fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
+    let (header, start) = npy::read_header(file)?;
+    header.check(&from.map, &from.text)?;
+    let data = u64::try_from(file.len().saturating_sub(start)).unwrap_or(u64::MAX);
+    let expected = header.map().map_err(|error| format!("is refused: {error}"))?.physical_size_in_bytes();
     if data != expected {
-        return Ok(Source::Unfit(format!(
-            "has {} after its header, but its shape takes {}",
-            long_bytes(data),
-            long_bytes(expected)
-        )));
+        let (data, expected) = (long_bytes(data), long_bytes(expected));
+        return Err(format!("has {data} after its header, but its shape takes {expected}"));
     }
-    Ok(Source::Of(bytes, start))
+    Ok(start)
 }

@@ -26,6 +26,11 @@ pub(crate) enum Bytes {
 }
 
 impl Bytes {
+    pub(crate) fn open(path: &Path) -> Result<Bytes, Stop> {
+        let (file, length) = open(path)?;
+        Bytes::of(file, length, path)
+    }
+
     pub(crate) fn of(mut file: InputFile, length: u64, path: &Path) -> Result<Bytes, Stop> {
         match file.map() {
             Ok(map) if map.len() as u64 == length => Ok(Bytes::Mapped(map)),

@@ -5,7 +5,6 @@ mod check;
 mod convert;
 mod describe;
 mod draw;
-mod header_text;
 mod hlo;
 mod index_text;
 mod input_file;

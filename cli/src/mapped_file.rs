@@ -14,7 +14,7 @@
 //!   file, zeros are read (`signals.rs`). Either is an error when the work is done
 //!   ([`MappedFile::check_unchanged`]), before anything that came of it has its name. So that nothing worse
 //!   can come of it, tensors are only copied and compared, and text is copied before it is checked to be
-//!   UTF-8 (`header_text::copied_text`).
+//!   UTF-8 (`npy::copied_text`).
 #![allow(
     unsafe_code,
     reason = "mapping a file takes a promise that the compiler cannot check; it is kept in this file"

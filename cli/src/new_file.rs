@@ -116,7 +116,7 @@ pub(crate) fn sync_folder(_: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Stop {
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Stop {
     Stop::Unusable(format!("{} cannot be written: {error}", path.display()))
 }
 

@@ -3,7 +3,6 @@
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
-use crate::header_text::copied_text;
 use crate::index_text::write_list;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -34,6 +33,15 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     let text = file.get(start..end).ok_or_else(cut)?;
     let text = copied_text(text).ok_or("has a header that is not text")?;
     Ok((Dictionary { rest: &text }.read()?, end))
+}
+
+/// A copy of a header, if it is text. Not the bytes themselves: those of a mapped file may change, and a
+/// `str` must not.
+fn copied_text(header: &[u8]) -> Option<String> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(header.len()).ok()?;
+    copy.extend_from_slice(header);
+    String::from_utf8(copy).ok()
 }
 
 /// A header for these elements, version 1 (or 2, if it is very long).

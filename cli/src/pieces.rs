@@ -9,20 +9,8 @@ use tensor_layout::relayout::{Piece, Relayout};
 use crate::input_file::zeroed;
 use crate::output::Stop;
 
-/// Why a copy in pieces ended early.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// The program ends.
-    Stop(Stop),
-    /// This copy is refused; others go on.
-    Refused(Error),
-}
-
-impl From<Stop> for Halt {
-    fn from(stop: Stop) -> Halt {
-        Halt::Stop(stop)
-    }
-}
+/// Of a copy that was begun: done, or refused, and others go on.
+pub(crate) type Outcome = Result<(), Error>;
 
 /// How many bytes of its output a copy has in memory at once, if it can be cut.
 pub(crate) const PIECE: u64 = 64 << 20;
@@ -55,7 +43,7 @@ impl Pieces {
         source: &[u8],
         bar: &ProgressBar,
         mut take: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Halt> {
+    ) -> Result<Outcome, Stop> {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
@@ -67,17 +55,19 @@ impl Pieces {
         bar: &ProgressBar,
         mut prepare: impl FnMut(Range<usize>, &mut [u8]),
         mut take: impl FnMut(Range<usize>, &[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Halt> {
+    ) -> Result<Outcome, Stop> {
         let mut buffer = zeroed(self.longest)?;
         for piece in &self.pieces {
             let range = piece.destination_range();
             let bytes = buffer.get_mut(..range.len()).unwrap_or_default();
             prepare(range.clone(), bytes);
-            piece.run(source, bytes).map_err(Halt::Refused)?;
+            if let Err(error) = piece.run(source, bytes) {
+                return Ok(Err(error));
+            }
             take(range, bytes)?;
             bar.inc(bytes.len() as u64);
         }
-        Ok(())
+        Ok(Ok(()))
     }
 }
 

@@ -59,9 +59,7 @@ pub(super) struct PartFile {
 
 impl PartFile {
     fn open(path: PathBuf, name: String) -> Result<PartFile, Stop> {
-        let (file, length) = open(&path)?;
-        let bytes = Bytes::of(file, length, &path)?;
-        Ok(PartFile { name, path, bytes })
+        Ok(PartFile { name, bytes: Bytes::open(&path)?, path })
     }
 
     /// Refuses what was made of it if another program has changed it meanwhile.

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 use tensor_layout::interop::safetensors::{Header, Index};
 
-use crate::input_file::{Bytes, open};
-use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder};
+use crate::input_file::Bytes;
+use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder, unwritable};
 use crate::output::Stop;
 
 use super::checkpoint::{Checkpoint, PartFile, last_written};
@@ -135,8 +135,7 @@ impl NewShards {
         if last_written(&source.path).is_some_and(|source| source > written) {
             return Err(format!("{name} is older than {}", source.path.display()));
         }
-        let bytes = open(&path).and_then(|(file, length)| Bytes::of(file, length, &path));
-        let bytes = bytes.map_err(|_| format!("{name} cannot be read"))?;
+        let bytes = Bytes::open(&path).map_err(|_| format!("{name} cannot be read"))?;
         if !bytes.starts_with(&header.bytes) {
             return Err(format!("{name} has other tensors, other layouts or other metadata"));
         }
@@ -145,8 +144,4 @@ impl NewShards {
         }
         Ok(())
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Stop {
-    Stop::Unusable(format!("{} cannot be written: {error}", path.display()))
 }

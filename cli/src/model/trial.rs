@@ -7,10 +7,10 @@ use indicatif::ProgressBar;
 use tensor_layout::ToIndexMap;
 use tensor_layout::interop::safetensors::{Header, Model};
 
-use crate::input_file::{Bytes, open};
+use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
-use crate::pieces::{Halt, PIECE};
+use crate::pieces::PIECE;
 
 use super::plan::Plan;
 use super::report::printable;
@@ -44,8 +44,7 @@ pub(super) fn into_a_file(
     }
     let file = file.close()?;
     let answers: Vec<Answer> = {
-        let (input, length) = open(file.path())?;
-        let bytes = Bytes::of(input, length, file.path())?;
+        let bytes = Bytes::open(file.path())?;
         // As any model is read.
         let written =
             Model::read(&bytes).map_err(|error| Stop::Unusable(format!("the new file is not a model: {error}")))?;
@@ -63,10 +62,9 @@ fn try_out(plan: &Plan<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
     };
     let stored = plan.tensor.bytes();
     let mut scratch = Scratch::new(plan.bytes(), PIECE)?;
-    match trip.lay_out(stored, bar, |bytes| scratch.append(bytes)) {
+    match trip.lay_out(stored, bar, |bytes| scratch.append(bytes))? {
         Ok(()) => trip.compare(&scratch.read_back()?, stored, bar),
-        Err(Halt::Refused(error)) => Ok(Answer::Refused(error)),
-        Err(Halt::Stop(stop)) => Err(stop),
+        Err(error) => Ok(Answer::Refused(error)),
     }
 }
 
@@ -74,10 +72,9 @@ fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), S
     let name = printable(plan.tensor.name());
     bar.set_message(name.clone());
     let answer = match plan.trip() {
-        Ok(trip) => match trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes)) {
+        Ok(trip) => match trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes))? {
             Ok(()) => return Ok(()),
-            Err(Halt::Refused(error)) => Answer::Refused(error),
-            Err(Halt::Stop(stop)) => return Err(stop),
+            Err(error) => Answer::Refused(error),
         },
         Err(answer) => answer,
     };

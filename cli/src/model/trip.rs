@@ -7,7 +7,7 @@ use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap};
 
 use crate::output::Stop;
-use crate::pieces::{Halt, Pieces};
+use crate::pieces::{Outcome, Pieces};
 
 /// The result of converting a tensor and converting it back.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Trip {
         stored: &[u8],
         bar: &ProgressBar,
         append: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Halt> {
+    ) -> Result<Outcome, Stop> {
         self.there.run(stored, bar, append)
     }
 
@@ -96,12 +96,9 @@ impl Trip {
                 different = different.saturating_add(bits.into());
             }
             Ok(())
-        });
-        match done {
-            Ok(()) => Ok(Answer::Tried { identical: compared == stored.len() && different == self.padding_bits }),
-            Err(Halt::Refused(error)) => Ok(Answer::Refused(error)),
-            Err(Halt::Stop(stop)) => Err(stop),
-        }
+        })?;
+        let identical = compared == stored.len() && different == self.padding_bits;
+        Ok(done.map_or_else(Answer::Refused, |()| Answer::Tried { identical }))
     }
 }
 
