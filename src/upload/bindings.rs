@@ -112,54 +112,41 @@ impl Pair<'_> {
     }
 
     /// What is wrong with the two, of which one is written.
-    fn clash(&self, ranges: (&Range<u64>, &Range<u64>), in_place: bool, limits: &Limits) -> Option<Error> {
-        let (first, second) = self.places;
-        let both_written = self.bindings.0.buffer.role == self.bindings.1.buffer.role;
-        if limits.one_usage && !both_written {
-            return Some(Error::BindingConflict { first, second, byte: None });
+    fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &Limits) -> Option<Error> {
+        let ((first, second), (earlier, later)) = (self.places, self.bindings);
+        let conflict = |byte| Some(Error::BindingConflict { first, second, byte });
+        let both_written = earlier.buffer.role == later.buffer.role;
+        if !both_written && limits.one_usage {
+            return conflict(None);
         }
-        if in_place && !both_written {
+        if !both_written && in_place {
             return None;
         }
-        if limits.writes_padding || limits.exclusive_ranges {
-            return shared_byte(ranges.0, ranges.1).map(|byte| Error::BindingConflict {
-                first,
-                second,
-                byte: Some(byte),
-            });
-        }
-        // A reader finds its own bits unchanged in a unit that is written with them.
-        if both_written { self.units_meet(limits.write_unit) } else { self.elements_meet() }
-    }
-
-    fn units_meet(&self, unit: u64) -> Option<Error> {
-        let (first, second) = self.places;
-        let (earlier, later) = self.bindings;
-        match shared_unit((earlier.desc, earlier.buffer.offset), (later.desc, later.buffer.offset), unit) {
-            Shared::No => None,
-            Shared::Byte(byte) => Some(Error::BindingConflict { first, second, byte: Some(byte) }),
-            Shared::TooHard => Some(too_hard()),
-        }
-    }
-
-    fn elements_meet(&self) -> Option<Error> {
-        let (first, second) = self.places;
-        let (earlier, later) = self.bindings;
-        match earlier.desc.overlap_with_at(earlier.buffer.offset, later.desc, later.buffer.offset) {
-            Overlap::No => None,
-            Overlap::Yes { offset, .. } => {
-                let bits = wide_product(offset, earlier.desc.data_type().bits());
-                let byte =
-                    exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(earlier.buffer.offset);
-                Some(Error::BindingConflict { first, second, byte: Some(byte) })
+        let (from, to) = (earlier.buffer.offset, later.buffer.offset);
+        let shared = if limits.writes_padding || limits.exclusive_ranges {
+            let start = a.start.max(b.start);
+            if start < a.end.min(b.end) { Shared::Byte(start) } else { Shared::No }
+        } else if both_written {
+            shared_unit((earlier.desc, from), (later.desc, to), limits.write_unit)
+        } else {
+            // A reader finds its own bits unchanged in a unit that is written with them.
+            match earlier.desc.overlap_with_at(from, later.desc, to) {
+                Overlap::No => Shared::No,
+                Overlap::Yes { offset, .. } => {
+                    let bits = wide_product(offset, earlier.desc.data_type().bits());
+                    Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(from))
+                }
+                Overlap::TooHard => Shared::TooHard,
             }
-            Overlap::TooHard => Some(too_hard()),
+        };
+        match shared {
+            Shared::No => None,
+            Shared::Byte(byte) => conflict(Some(byte)),
+            Shared::TooHard => {
+                Some(Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT })
+            }
         }
     }
-}
-
-fn too_hard() -> Error {
-    Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT }
 }
 
 fn report_of(result: &Result<UploadReport, Errors>) -> &UploadReport {
@@ -167,9 +154,4 @@ fn report_of(result: &Result<UploadReport, Errors>) -> &UploadReport {
         Ok(report) => report,
         Err(errors) => &errors.report,
     }
-}
-
-fn shared_byte(a: &Range<u64>, b: &Range<u64>) -> Option<u64> {
-    let start = a.start.max(b.start);
-    (start < a.end.min(b.end)).then_some(start)
 }

@@ -22,7 +22,7 @@ use crate::strided::{BufferTensorDesc, Overlap};
 /// The most pairs of parts that are compared.
 const MAX_PAIRS: usize = 1 << 12;
 
-/// A unit that two tensors share.
+/// A unit of memory, or a byte, that two tensors share.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shared {
     No,
