@@ -43,8 +43,8 @@ use alloc::vec::Vec;
 
 pub use lines::{Line, all, text_in};
 pub use list::read_list;
+use strided::text_of;
 pub use view_step::ViewStep;
-use view_step::text_of;
 
 use core::fmt;
 use core::str::FromStr;

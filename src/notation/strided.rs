@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
+use crate::bridge::spell;
 use crate::checked::{Dims, Exact};
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{IndexMap, ToIndexMap};
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
 /// A layout with one stride for each dimension: what four of the notations say.
@@ -47,6 +48,17 @@ impl Strided {
             alignment: 0,
         }
     }
+}
+
+/// A text for the layout of a map, such as that of a view: strides where these say everything but the
+/// padding after the end, else an XLA layout. Both are read by [`Notated`](super::Notated).
+pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
+    if map.class() == LayoutClass::Affine && map.element_bits() == map.data_type().bits() {
+        let strides = map.strides().unwrap_or_default();
+        let desc = BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides))?;
+        return Ok(desc.with_base_offset(map.base())?.to_string());
+    }
+    spell(map).map(|shape| shape.to_string())
 }
 
 /// `[2,3]`.

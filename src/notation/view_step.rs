@@ -5,12 +5,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::bridge::{spell, spell_view};
+use crate::bridge::spell_view;
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, ToIndexMap};
-use crate::strided::{BufferTensorDesc, Slices};
+use crate::map::ToIndexMap;
+use crate::strided::Slices;
 
 use super::list::read_list;
+use super::strided::text_of;
 use super::{AnyLayout, Notation, text_in};
 
 /// One step from a layout to a view of it.
@@ -127,15 +128,4 @@ impl AnyLayout {
             AnyLayout::Mapped(map) => text_of(map).or_else(|_| text_in(self, Notation::CuTe)),
         }
     }
-}
-
-/// A text for the layout of a map, such as that of a view: strides where these say everything but the
-/// padding after the end, else an XLA layout. Both are read by [`Notated`](super::Notated).
-pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
-    if map.class() == LayoutClass::Affine && map.element_bits() == map.data_type().bits() {
-        let strides = map.strides().unwrap_or_default();
-        let desc = BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides))?;
-        return Ok(desc.with_base_offset(map.base())?.to_string());
-    }
-    spell(map).map(|shape| shape.to_string())
 }
