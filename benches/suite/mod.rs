@@ -8,6 +8,10 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
+mod figures;
+
+use figures::{matches_glob, median};
+
 pub(crate) const HEADER: &str =
     "size,case,threads,level,seconds_min,seconds_median,copy_seconds_min,ratio,ratio_median";
 
@@ -289,22 +293,6 @@ fn time(repeats: usize, mut call: impl FnMut()) -> f64 {
         call();
     }
     start.elapsed().as_secs_f64() / repeats as f64
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// `*` matches any text.
-fn matches_glob(glob: &str, name: &str) -> bool {
-    match glob.split_once('*') {
-        None => glob == name,
-        Some((start, rest)) => {
-            let Some(name) = name.strip_prefix(start) else { return false };
-            rest.is_empty() || (0..=name.len()).any(|skip| matches_glob(rest, &name[skip..]))
-        }
-    }
 }
 
 /// What one contestant reads and writes.

@@ -10,7 +10,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Write;
 
 use crate::cursor::Cursor;
 use crate::element::DataType;
@@ -47,21 +46,16 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
             return refuse(format!("dimension {dim} ends inside a block of {block}, and CuTe has no partial blocks"));
         }
     }
-    let mut text = String::new();
-    write_tuple(&mut text, &dimensions, |&(size, _)| size);
-    text.push(':');
-    write_tuple(&mut text, &dimensions, |&(_, stride)| stride);
-    Ok(text)
+    Ok(format!("{}:{}", tuple(&dimensions, |&(size, _)| size), tuple(&dimensions, |&(_, stride)| stride)))
 }
 
-fn write_tuple(text: &mut String, dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) {
+fn tuple(dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) -> String {
     let join = |list: Vec<String>| format!("({})", list.join(","));
     let mode = |digits: &Vec<(u64, u64)>| {
         let numbers: Vec<String> = digits.iter().rev().map(|digit| number(digit).to_string()).collect();
         if let [only] = numbers.as_slice() { only.clone() } else { join(numbers) }
     };
-    // Writing to a String cannot fail.
-    let _ = write!(text, "{}", join(dimensions.iter().map(mode).collect()));
+    join(dimensions.iter().map(mode).collect())
 }
 
 /// Reads the layout the cursor is at. Numbers may carry the `_` of static integers; a single number is a

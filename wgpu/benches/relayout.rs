@@ -17,6 +17,11 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType};
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Readback, TensorBuffer, required_limits};
 
+#[path = "../../benches/suite/figures.rs"]
+mod figures;
+
+use figures::{matches_glob, median};
+
 struct Options {
     csv: bool,
     size: Option<String>,
@@ -192,22 +197,6 @@ impl Timestamps {
             queries: device.create_query_set(&queries),
             resolved: buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
             read: buffer(wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
-        }
-    }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// `*` means anything.
-fn matches_glob(glob: &str, name: &str) -> bool {
-    match glob.split_once('*') {
-        None => glob == name,
-        Some((start, rest)) => {
-            let Some(name) = name.strip_prefix(start) else { return false };
-            rest.is_empty() || (0..=name.len()).any(|skip| matches_glob(rest, &name[skip..]))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::live::LiveMemory;
+use super::live::{Event, LiveMemory};
 use super::report::{BufferUse, SpaceUse};
 use super::uses::{Use, join};
 
@@ -38,19 +38,11 @@ impl LiveMemory<'_> {
         let fixed = |space: &SpaceUse| {
             space.total.peak_bytes.saturating_sub(space.total.temp_bytes).saturating_add(space.total.constant_bytes)
         };
-        let mut now: u128 = self.spaces.iter().map(fixed).sum();
-        let mut most = now;
-        let mut events: Vec<(u32, bool, u32)> = uses
-            .iter()
-            .flat_map(|used| [(used.start, true, used.buffer), (used.end.saturating_add(1), false, used.buffer)])
-            .collect();
+        let fixed: u128 = self.spaces.iter().map(fixed).sum();
+        // As if they were one space.
+        let mut events: Vec<Event> = uses.iter().flat_map(|used| Event::of(used, 0)).collect();
         events.sort_unstable();
-        for (_, begins, buffer) in events {
-            let bytes = u128::from(self.buffer(buffer).bytes);
-            now = if begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
-            most = most.max(now);
-        }
-        most
+        self.running(fixed, events).fold(fixed, |most, (_, bytes)| most.max(bytes))
     }
 
     /// The buffers that only copy (a part of) a buffer of another memory, each with that buffer.

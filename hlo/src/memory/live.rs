@@ -197,11 +197,19 @@ fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry
 
 /// One buffer more or less in a space at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
+pub(super) struct Event {
     space: u32,
     time: u32,
     begins: bool,
     buffer: u32,
+}
+
+impl Event {
+    /// The beginning and the end of a use.
+    pub(super) fn of(used: &Use, space: u32) -> [Event; 2] {
+        let event = |time, begins| Event { space, time, begins, buffer: used.buffer };
+        [event(used.start, true), event(used.end.saturating_add(1), false)]
+    }
 }
 
 impl LiveMemory<'_> {
@@ -211,16 +219,20 @@ impl LiveMemory<'_> {
 
     /// The events, space by space in the order of their times; what ends is before what begins.
     fn events(&self, only: Option<u32>) -> Vec<Event> {
-        let mut events = Vec::new();
-        for used in &self.uses {
-            let space = self.buffer(used.buffer).space;
-            if only.is_none_or(|only| only == space) {
-                let event = |time, begins| Event { space, time, begins, buffer: used.buffer };
-                events.extend([event(used.start, true), event(used.end.saturating_add(1), false)]);
-            }
-        }
+        let space = |used: &&Use| self.buffer(used.buffer).space;
+        let uses = self.uses.iter().filter(|used| only.is_none_or(|only| only == space(used)));
+        let mut events: Vec<Event> = uses.flat_map(|used| Event::of(used, space(&used))).collect();
         events.sort_unstable();
         events
+    }
+
+    /// The events, each with the bytes from then on, if there were `bytes` before.
+    pub(super) fn running(&self, mut bytes: u128, events: Vec<Event>) -> impl Iterator<Item = (Event, u128)> {
+        events.into_iter().map(move |event| {
+            let size = u128::from(self.buffer(event.buffer).bytes);
+            bytes = if event.begins { bytes.saturating_add(size) } else { bytes.saturating_sub(size) };
+            (event, bytes)
+        })
     }
 
     fn measure(&mut self, spaces: &Spaces) {
@@ -238,10 +250,7 @@ impl LiveMemory<'_> {
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
         // After the last event of a space nothing is in use.
-        let mut now = 0_u128;
-        for event in self.events(None) {
-            let bytes = u128::from(self.buffer(event.buffer).bytes);
-            now = if event.begins { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
+        for (event, now) in self.running(0, self.events(None)) {
             if let Some(space) = found.get_mut(place(event.space))
                 && now > space.total.temp_bytes
             {
@@ -303,11 +312,9 @@ impl LiveMemory<'_> {
         let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {
             return Vec::new();
         };
-        let mut bytes = found.total.peak_bytes.saturating_sub(found.total.temp_bytes);
-        let mut profile = vec![(0, bytes)];
-        for event in self.events(Some(number)) {
-            let size = u128::from(self.buffer(event.buffer).bytes);
-            bytes = if event.begins { bytes.saturating_add(size) } else { bytes.saturating_sub(size) };
+        let fixed = found.total.peak_bytes.saturating_sub(found.total.temp_bytes);
+        let mut profile = vec![(0, fixed)];
+        for (event, bytes) in self.running(fixed, self.events(Some(number))) {
             match profile.last_mut() {
                 Some(last) if last.0 == event.time => last.1 = bytes,
                 _ => profile.push((event.time, bytes)),
