@@ -3,12 +3,13 @@
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::checked::{self, BYTES, Exact, OFFSET, at, gcd, wide_product};
+use crate::checked::{self, BYTES, Exact, OFFSET, gcd, wide_product};
 use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::limits::Limits;
 use super::multiples::{common_multiple, whole_elements};
+use super::pieces::Pieces;
 use super::validate::piece_alignment;
 
 /// One piece of a tensor: some of the indices of an axis, all of the others.
@@ -51,22 +52,13 @@ pub struct BindingPiece {
 pub struct BindingPieces {
     desc: BufferTensorDesc,
     axis: usize,
-    next: u64,
-    /// How many indices a piece has, the last one aside.
-    step: u64,
+    /// The indices of the pieces that are left.
+    indices: Pieces,
     alignment: u64,
     size_multiple: u64,
 }
 
 impl BindingPieces {
-    fn number(&self) -> u64 {
-        self.size().minus(self.next).div_ceil(self.step.max(1))
-    }
-
-    fn size(&self) -> u64 {
-        at(self.desc.sizes(), self.axis)
-    }
-
     fn piece(&self, indices: Range<u64>) -> Result<BindingPiece, Error> {
         let part = self.desc.slice_axis(self.axis, indices.clone())?;
         let bits = part.data_type().bits();
@@ -86,18 +78,13 @@ impl Iterator for BindingPieces {
     type Item = BindingPiece;
 
     fn next(&mut self) -> Option<BindingPiece> {
-        let start = self.next;
-        let end = start.saturating_add(self.step.max(1)).min(self.size());
-        if start >= end {
-            return None;
-        }
-        self.next = end;
+        let indices = self.indices.next()?;
         // Cannot fail: every number is below one of the whole tensor.
-        self.piece(start..end).ok()
+        self.piece(indices).ok()
     }
 
     fn count(self) -> usize {
-        usize::try_from(self.number()).unwrap_or(usize::MAX)
+        self.indices.count()
     }
 }
 
@@ -149,9 +136,12 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
         desc.base_offset_alignment().into(),
     )?;
     let size_multiple = limits.size_multiple.max(1);
-    let whole = BindingPieces { desc: desc.clone(), axis, next: 0, step: size, alignment, size_multiple };
+    let in_steps = |indices: Range<u64>, step| {
+        let (desc, indices) = (desc.clone(), Pieces::in_steps(indices, step));
+        Ok(BindingPieces { desc, axis, indices, alignment, size_multiple })
+    };
     if desc.element_count() == 0 {
-        return Ok(BindingPieces { step: 1, next: size, ..whole });
+        return in_steps(size..size, 1);
     }
     let bits = desc.data_type().bits();
     let row = desc.slice_axis(axis, 0..1)?;
@@ -175,7 +165,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     let max = limits.max_binding.minus(limits.max_binding.modulo(size_multiple.max(1)));
     let room = wide_product(max, 8_u64);
     if fits_whole(desc, alignment, room) {
-        return Ok(whole);
+        return in_steps(0..size, size);
     }
     let Some(free) = room.checked_sub(row_bits.plus(lead)) else {
         let size = checked::narrow(row_bits.plus(lead).div_ceil(8), BYTES)?;
@@ -186,7 +176,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     if step == 0 {
         return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
     }
-    Ok(BindingPieces { step: checked::narrow(step, OFFSET)?, ..whole })
+    in_steps(0..size, checked::narrow(step, OFFSET)?)
 }
 
 /// Does the whole tensor fit one binding that begins aligned?

@@ -49,7 +49,12 @@ impl Pieces {
         if step == 0 && length > 0 {
             return Err(DeviceRule::NoPieces.by(max, alignment));
         }
-        Ok(Pieces { next: range.start, end: range.end, step })
+        Ok(Pieces::in_steps(range, step))
+    }
+
+    /// Pieces of this length, or of 1.
+    pub(super) fn in_steps(range: Range<u64>, step: u64) -> Pieces {
+        Pieces { next: range.start, end: range.end, step }
     }
 
     /// How many pieces are left.

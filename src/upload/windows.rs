@@ -9,6 +9,7 @@ use crate::map::ToIndexMap;
 
 use super::limits::Limits;
 use super::multiples::{byte_of, whole_elements};
+use super::pieces::Pieces;
 use super::tensor::Tensor;
 use super::validate::piece_alignment;
 
@@ -59,12 +60,10 @@ pub struct Window {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Windows {
-    /// The first byte that no window had yet.
-    next: u64,
-    end: u64,
-    /// Where the binding of the next window begins.
-    start: u64,
-    step: u64,
+    /// What is bound, before the end is rounded.
+    pieces: Pieces,
+    /// The first byte of the range.
+    first: u64,
     size_multiple: u64,
 }
 
@@ -91,8 +90,13 @@ impl Windows {
         let rounded = |start| checked::round_up(end.minus(start), size_multiple, BYTES);
         let length = rounded(start)?;
         checked::add(start, length, BYTES)?;
+        // An empty range has no window, wherever a binding of it would begin.
+        let windows = |start, step| {
+            let start = if first < end { start } else { end };
+            Ok(Windows { pieces: Pieces::in_steps(start..end, step), first, size_multiple })
+        };
         if length <= limits.max_binding {
-            return Ok(Windows { next: first, end, start, step: length, size_multiple });
+            return windows(start, length);
         }
         let element = whole_elements(element_bits);
         if !first.is_multiple_of(element) {
@@ -106,12 +110,7 @@ impl Windows {
         if step == 0 {
             return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
         }
-        Ok(Windows { next: first, end, start, step, size_multiple })
-    }
-
-    /// How many windows are left.
-    fn number(&self) -> u64 {
-        if self.next >= self.end { 0 } else { self.end.minus(self.start).div_ceil(self.step.max(1)) }
+        windows(start, step)
     }
 }
 
@@ -119,21 +118,16 @@ impl Iterator for Windows {
     type Item = Window;
 
     fn next(&mut self) -> Option<Window> {
-        if self.next >= self.end {
-            return None;
-        }
-        let limit = self.start.saturating_add(self.step.max(1));
-        let bytes = self.next..limit.min(self.end);
+        let Range { start, end } = self.pieces.next()?;
+        let bytes = start.max(self.first)..end;
         // Cannot fail: the end of the last window was rounded before.
-        let length = bytes.end.minus(self.start).checked_next_multiple_of(self.size_multiple)?;
-        let bound = self.start..self.start.checked_add(length)?;
-        (self.start, self.next) = (limit, bytes.end);
-        let base = bytes.start.minus(bound.start);
-        Some(Window { bound, bytes, base })
+        let length = end.minus(start).checked_next_multiple_of(self.size_multiple)?;
+        let base = bytes.start.minus(start);
+        Some(Window { bound: start..start.checked_add(length)?, bytes, base })
     }
 
     fn count(self) -> usize {
-        usize::try_from(self.number()).unwrap_or(usize::MAX)
+        self.pieces.count()
     }
 }
 

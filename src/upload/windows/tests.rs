@@ -15,7 +15,9 @@ fn windows_cover_the_range_keep_the_limits_and_cut_no_element() {
                     assert!(!start.is_multiple_of(element) || max_binding < least, "{range:?} of {bits} bits");
                     continue;
                 };
-                let (from, step, number) = (windows.start, windows.step, windows.number());
+                let mut pieces = windows.pieces;
+                let (step, number) = (pieces.step(), pieces.number());
+                let from = pieces.next().map_or(start, |piece| piece.start);
                 let list: Vec<Window> = windows.collect();
                 assert_eq!(u64::try_from(list.len()), Ok(number));
                 several += u32::from(number > 1);
