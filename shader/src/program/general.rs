@@ -31,17 +31,18 @@ pub(super) struct General<'a> {
     pub(super) words: u32,
 }
 
-/// The words of the uniform block after those of the [`Grid`], in their order.
-pub(super) struct Uniforms {
+/// What is bound, with the words of the uniform block after those of the [`Grid`], in their order.
+struct Bound {
+    destination: Memory,
     /// How many words of the destination there are to make.
     words: Expr,
     /// Which word of the tensor the first of them is.
     first: Expr,
     /// Where it is in its binding.
     destination_base: Expr,
-    /// Which word of the source the first of its binding is, and the words whose bits are read: by the first
-    /// one and how many.
-    source: Option<[Expr; 3]>,
+    /// The source; which of its words the first of its binding is, and the words whose bits are read: by the
+    /// first one and how many.
+    source: Option<(Memory, [Expr; 3])>,
 }
 
 /// The bytes of the destination end inside a word, or its elements inside a byte.
@@ -61,22 +62,23 @@ impl General<'_> {
         let destination = shader.buffer("destination", Access::ReadWrite);
         let words = self.words;
         let grid = Grid::new(&mut shader);
-        let uniforms = Uniforms {
+        let bound = Bound {
+            destination,
             words: shader.uniform("words", words),
             first: shader.uniform("first_word", words),
             destination_base: shader.uniform("destination_base", MOST_BASE),
-            source: source.as_ref().map(|_| {
+            source: source.map(|source| {
                 let mut word = |name| shader.uniform(name, u32::MAX);
-                [word("source_first"), word("source_from"), word("source_words")]
+                (source, [word("source_first"), word("source_from"), word("source_words")])
             }),
         };
         let mut code = shader.code();
         let group = grid.group(&shader, &mut code);
         let own = code.bind("own", group * self.invocations + shader.local_invocation_index());
-        code.when(own.less(&uniforms.words), |code| {
-            let word = code.bind("word", (&uniforms.first + &own).at_most(words.saturating_sub(1)));
-            let place = code.bind("place", &uniforms.destination_base + own);
-            self.word(code, &uniforms, source.as_ref(), &destination, &word, &place);
+        code.when(own.less(&bound.words), |code| {
+            let word = code.bind("word", (&bound.first + &own).at_most(words.saturating_sub(1)));
+            let place = code.bind("place", &bound.destination_base + own);
+            self.word(code, &bound, &word, &place);
         });
         shader.with_body(code)
     }
@@ -89,15 +91,7 @@ impl General<'_> {
     }
 
     /// Makes word `word` of the tensor, and puts it to `place` of the binding.
-    fn word(
-        &self,
-        code: &mut Code,
-        uniforms: &Uniforms,
-        source: Option<&Memory>,
-        destination: &Memory,
-        word: &Expr,
-        place: &Expr,
-    ) {
+    fn word(&self, code: &mut Code, bound: &Bound, word: &Expr, place: &Expr) {
         let value = code.variable("value", 0, u32::MAX);
         let covered = code.variable("covered", 0, u32::MAX);
         self.width.parts(code, word, |code, part| {
@@ -105,7 +99,7 @@ impl General<'_> {
             self.gather.element(code, &element, |code, offset| {
                 let mask = ones(&bits);
                 let cover = Expr::from(&covered) | (mask.clone() << &at);
-                let (Some(source), Some([first, owned, count])) = (source, &uniforms.source) else {
+                let Some((source, [first, owned, count])) = &bound.source else {
                     return code.assign(&covered, cover);
                 };
                 let (word, shift) = self.source_width.place(code, offset, from);
@@ -124,7 +118,7 @@ impl General<'_> {
                 code.when(owns, read);
             });
         });
-        self.store(code, destination, word, place, [(&value).into(), (&covered).into()]);
+        self.store(code, &bound.destination, word, place, [(&value).into(), (&covered).into()]);
     }
 
     /// An element of the destination's width from one of the source's in the lowest bits.
