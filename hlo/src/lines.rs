@@ -1,6 +1,6 @@
 //! Lines of a stream, of which only the beginning is kept when they are very long.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 /// The most bytes of a line (or of an instruction that goes over several) that are kept: 1 MiB.
 ///
@@ -54,32 +54,20 @@ impl<R: BufRead> Lines<R> {
         if let Some(line) = self.put_back.take() {
             return Ok(Some(line));
         }
-        let (mut kept, mut cut, mut any) = (Vec::new(), false, false);
-        loop {
-            let available = match self.input.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if available.is_empty() {
-                break;
-            }
-            any = true;
-            let end = available.iter().position(|&byte| byte == b'\n');
-            let line = available.get(..end.unwrap_or(available.len())).unwrap_or(available);
-            let room = MAX_LINE_BYTES.saturating_sub(kept.len()).min(line.len());
-            kept.extend_from_slice(line.get(..room).unwrap_or(&[]));
-            cut |= room < line.len();
-            let taken = line.len().saturating_add(usize::from(end.is_some()));
-            self.input.consume(taken);
-            self.bytes = self.bytes.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
-            if end.is_some() {
-                break;
-            }
-        }
-        if !any {
+        let mut kept = Vec::new();
+        // One byte more shows whether that is all of the line.
+        let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        let mut taken = self.input.by_ref().take(most).read_until(b'\n', &mut kept)?;
+        if taken == 0 {
             return Ok(None);
         }
+        kept.pop_if(|byte| *byte == b'\n');
+        let cut = kept.len() > MAX_LINE_BYTES;
+        if cut {
+            kept.truncate(MAX_LINE_BYTES);
+            taken = taken.saturating_add(self.input.skip_until(b'\n')?);
+        }
+        self.bytes = self.bytes.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
         self.number = self.number.saturating_add(1);
         let text =
             String::from_utf8(kept).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());

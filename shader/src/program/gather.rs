@@ -53,8 +53,7 @@ impl Gather<'_> {
 
     /// The offset in the source of an index.
     fn source_offset(&self, code: &mut Code, index: &Index) -> Expr {
-        let forward = |dim: usize| index.get(dim).cloned().unwrap_or_default();
-        let mut index: Index = (0..self.source.sizes().len()).map(forward).collect();
+        let mut index = index.clone();
         for &dim in self.reversed {
             let last = self.source.sizes().get(dim).copied().unwrap_or(1).saturating_sub(1);
             if let Some(number) = index.get_mut(dim) {
