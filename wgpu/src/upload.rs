@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use tensor_layout::ToIndexMap;
 use tensor_layout::relayout::{Piece, Relayout};
-use tensor_layout::{IndexMap, ToIndexMap};
 
 use crate::buffer::TensorBuffer;
 use crate::error::Error;
@@ -12,8 +12,6 @@ use crate::mapped;
 /// A planned upload: what has to be copied to fill a tensor, cut into pieces of a bounded size.
 #[derive(Debug, Clone)]
 pub struct Upload {
-    from: IndexMap,
-    to: IndexMap,
     relayout: Relayout,
     pieces: Vec<Piece>,
 }
@@ -31,13 +29,12 @@ impl Upload {
     ///
     /// As for [`Relayout::new`].
     pub fn new(from: &impl ToIndexMap, to: &impl ToIndexMap, piece_bytes: u64) -> Result<Upload, Error> {
-        let (from, to) = (from.to_index_map()?, to.to_index_map()?);
-        let relayout = mapped::plan(&from, &to)?;
+        let relayout = mapped::plan(&from.to_index_map()?, &to.to_index_map()?)?;
         // Pieces are of about the same size, up to a sixteenth more.
         let room = piece_bytes.saturating_sub(piece_bytes / 16).max(wgpu::COPY_BUFFER_ALIGNMENT);
         let number = usize::try_from(relayout.destination_size_in_bytes().div_ceil(room)).unwrap_or(usize::MAX);
         let pieces = relayout.partition_aligned(number, WORD)?;
-        Ok(Upload { from, to, relayout, pieces })
+        Ok(Upload { relayout, pieces })
     }
 
     /// The bytes of the destination that each piece fills, in order and without a gap. They begin at
@@ -125,10 +122,10 @@ impl UploadBelt {
         tensor: &TensorBuffer,
     ) -> Result<(), Error> {
         tensor.require("the destination of the upload", wgpu::BufferUsages::COPY_DST)?;
-        if *tensor.layout() != upload.to {
+        if tensor.layout() != upload.relayout.destination() {
             return Err(Error::OtherLayout { what: "the destination of the upload" });
         }
-        mapped::check_source(&upload.from, source)?;
+        mapped::check_source(upload.relayout.source(), source)?;
         let Some(copy) = upload.pieces.get(piece) else {
             let (value, pieces) = (number(piece), number(upload.pieces.len()));
             let what = "the number of the piece";
