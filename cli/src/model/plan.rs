@@ -24,7 +24,6 @@ const PADDING: u64 = 8 << 30;
 pub(super) struct Plan<'m> {
     pub(super) tensor: &'m Tensor<'m>,
     pub(super) layout: Notated,
-    pub(super) text: String,
     pub(super) map: IndexMap,
     pub(super) packed_bytes: u64,
     pub(super) lowering: &'static str,
@@ -51,7 +50,6 @@ impl<'m> Plan<'m> {
         let packed = BufferTensorDesc::packed(stored.data_type(), tensor.sizes())?.to_index_map()?;
         Ok(Plan {
             tensor,
-            text: layout.to_string(),
             layout,
             map,
             packed_bytes: packed.physical_size_in_bytes(),
@@ -91,6 +89,5 @@ pub(super) fn new_header(model: &Model<'_>, rules: &Rules) -> Result<Header, Err
 
 fn new_layout(tensor: &Tensor<'_>, rules: &Rules) -> Result<Notated, Error> {
     let stored = tensor.layout()?.to_index_map()?;
-    let (_, text) = rules.of(tensor.name()).layout(stored.data_type(), tensor.sizes())?;
-    text.parse()
+    rules.of(tensor.name()).layout(stored.data_type(), tensor.sizes())
 }

@@ -245,7 +245,7 @@ fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
         _ => Value::Null,
     };
     object
-        .with("layout", plan.text.as_str())
+        .with("layout", plan.layout.to_string())
         .with("laid_out_bytes", plan.bytes())
         .with("wasted_bytes", plan.bytes().saturating_sub(plan.packed_bytes))
         .with("class", plan.map.class().to_string())

@@ -5,9 +5,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use tensor_layout::named::{NamedLayout, full_name};
-use tensor_layout::notation::{AnyLayout, Notated};
+use tensor_layout::notation::Notated;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
-use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
+
+use crate::index_text::write_list;
 
 /// How the tensors of a model are laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,40 +109,25 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The layout of a tensor, and that layout as text.
-    pub(super) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<(AnyLayout, String), Error> {
-        let strided = |desc: BufferTensorDesc| (desc.to_string(), AnyLayout::Strided(desc));
-        let tiled = |shape: ArrayShape| (shape.to_string(), AnyLayout::Tiled(shape));
-        let (text, layout) = match self {
-            Rule::Nhwc if sizes.len() == 4 => {
-                let desc = BufferTensorDesc::with_order(data_type, sizes, AxisOrder::NHWC)?;
-                let text = desc.to_string();
-                let sizes = text.split_once(':').map_or(text.as_str(), |(sizes, _)| sizes);
-                (format!("{sizes}:NHWC"), AnyLayout::Strided(desc))
-            }
-            Rule::Packed | Rule::Nhwc => strided(BufferTensorDesc::packed(data_type, sizes)?),
-            Rule::Tpu(generation) => tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_layout(*generation)?),
-            Rule::TpuRowMajor(generation) => {
-                tiled(ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?)
-            }
+    /// The layout of a tensor.
+    pub(super) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+        let in_order = |order: &str| format!("{data_type}{}:{order}", write_list(sizes)).parse();
+        let shape = match self {
+            Rule::Nhwc if sizes.len() == 4 => return in_order("NHWC"),
+            Rule::Packed | Rule::Nhwc => return Ok(BufferTensorDesc::packed(data_type, sizes)?.into()),
+            Rule::Order(text) => return in_order(text),
+            Rule::Named(name) => return NamedLayout::new(name, data_type, sizes)?.try_into(),
+            Rule::Tpu(generation) => ArrayShape::row_major(data_type, sizes)?.with_tpu_layout(*generation)?,
+            Rule::TpuRowMajor(generation) => ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?,
             Rule::Tiles(tiles) => {
                 let mut layout = Layout::row_major(sizes.len()).with_tiles(tiles);
                 if data_type.bits() < 8 {
                     layout.element_bits = Some(data_type.bits());
                 }
-                tiled(ArrayShape::new(data_type, sizes, layout)?)
-            }
-            Rule::Named(name) => {
-                let notated = Notated::try_from(NamedLayout::new(name, data_type, sizes)?)?;
-                (notated.to_string(), notated.layout().clone())
-            }
-            Rule::Order(text) => {
-                let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-                let notated: Notated = format!("{data_type}[{}]:{text}", sizes.join(",")).parse()?;
-                (notated.to_string(), notated.layout().clone())
+                ArrayShape::new(data_type, sizes, layout)?
             }
         };
-        Ok((layout, text))
+        Ok(shape.into())
     }
 
     /// What the rule leaves as it is.
