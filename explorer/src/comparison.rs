@@ -86,24 +86,16 @@ fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     if copy.elements() == 0 {
         return;
     }
-    let mut counters = vec![0_u64; outer.len()];
-    while runs.len() < MOST_RUNS {
-        let steps = outer.iter().zip(&counters);
-        let (source, destination) = steps.fold((copy.source, copy.destination), |from, (step, &i)| at(step, i, from));
-        runs.push([source, destination, length]);
+    let count = outer.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent()));
+    for number in (0..count).take(MOST_RUNS.saturating_sub(runs.len())) {
         // The innermost loop counts fastest.
-        let mut carried = true;
-        for (step, counter) in outer.iter().zip(&mut counters).rev() {
-            *counter = counter.saturating_add(1);
-            carried = *counter == step.extent();
-            if !carried {
-                break;
-            }
-            *counter = 0;
-        }
-        if carried {
-            return;
-        }
+        let mut rest = number;
+        let (source, destination) = outer.iter().rev().fold((copy.source, copy.destination), |from, step| {
+            let i = rest.checked_rem(step.extent()).unwrap_or(0);
+            rest = rest.checked_div(step.extent()).unwrap_or(0);
+            at(step, i, from)
+        });
+        runs.push([source, destination, length]);
     }
 }
 
