@@ -129,7 +129,6 @@ pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
 }
 
 /// The least common multiple, if it fits; `None` for two zeros.
-#[cfg(feature = "relayout")]
 pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(gcd(a, b))?.checked_mul(b)
 }

@@ -105,18 +105,13 @@ impl<'a> Atoms<'a> {
         }
     }
 
-    fn cut(self, cut: &Cut) -> Vec<DimDigit> {
-        let mut digits = Vec::with_capacity(self.digits.len() + 1);
-        for (place, digit) in self.digits.into_iter().enumerate() {
-            if place == cut.digit {
-                let (weight, range) = (digit.weight.times(cut.at), digit.range.div_ceil(cut.at.max(1)));
-                digits.push(DimDigit { weight, range, ..digit });
-                digits.push(DimDigit { range: cut.at, ..digit });
-            } else {
-                digits.push(digit);
-            }
+    fn cut(mut self, cut: &Cut) -> Vec<DimDigit> {
+        if let Some(&digit) = self.digits.get(cut.digit) {
+            let (weight, range) = (digit.weight.times(cut.at), digit.range.div_ceil(cut.at.max(1)));
+            let parts = [DimDigit { weight, range, ..digit }, DimDigit { range: cut.at, ..digit }];
+            self.digits.splice(cut.digit..=cut.digit, parts);
         }
-        digits
+        self.digits
     }
 
     fn offset(&mut self, map: &IndexMap) -> Result<Form, Cut> {
@@ -242,15 +237,15 @@ impl<'a> Atoms<'a> {
         let mut dims: SmallVec<[(usize, i128, i128); 4]> = SmallVec::new();
         for &(atom, weight) in &form.0 {
             let most = weight * at(&self.most, atom);
-            let Some(digit) = self.digits.get(atom) else {
+            let whole = |digit: &&DimDigit| weight % i128::from(digit.weight.max(1)) == 0;
+            let Some(digit) = self.digits.get(atom).filter(whole) else {
                 sum += most;
                 continue;
             };
             let scale = weight / i128::from(digit.weight.max(1));
             match dims.iter_mut().find(|known| (known.0, known.1) == (digit.dim, scale)) {
-                Some(known) if weight % i128::from(digit.weight.max(1)) == 0 => known.2 += most,
-                None if weight % i128::from(digit.weight.max(1)) == 0 => dims.push((digit.dim, scale, most)),
-                _ => sum += most,
+                Some(known) => known.2 += most,
+                None => dims.push((digit.dim, scale, most)),
             }
         }
         dims.iter().fold(sum, |sum, &(dim, scale, most)| sum + most.min(scale * i128::from(self.size(dim).minus(1))))

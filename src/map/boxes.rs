@@ -238,22 +238,14 @@ fn simplified(mut loops: Loops) -> Loops {
         }
     });
     loops.dedup_by(|step, outside| {
-        use Loop::{Reversed, Strided};
-        let (extent, source, destination, outer, outer_source, outer_destination) = match (step, outside) {
-            (
-                &mut Strided { extent, source, destination },
-                Strided { extent: outer, source: outer_source, destination: outer_destination },
-            )
-            | (
-                &mut Reversed { extent, source, destination },
-                Reversed { extent: outer, source: outer_source, destination: outer_destination },
-            ) => (extent, source, destination, outer, outer_source, outer_destination),
-            _ => return false,
+        let (Some((extent, source, destination, backwards)), Some(outer)) = (step.strides(), outside.strides()) else {
+            return false;
         };
-        let goes_on = extent.checked_mul(source) == Some(*outer_source)
-            && extent.checked_mul(destination) == Some(*outer_destination);
+        let goes_on = backwards == outer.3
+            && extent.checked_mul(source) == Some(outer.1)
+            && extent.checked_mul(destination) == Some(outer.2);
         if goes_on {
-            (*outer, *outer_source, *outer_destination) = (*outer * extent, source, destination);
+            *outside = Loop::of_strides(outer.0 * extent, source, destination, backwards);
         }
         goes_on
     });
@@ -266,7 +258,6 @@ pub(super) type DimList = SmallVec<[usize; 8]>;
 /// which every component is a run. `None` if there is no such order.
 pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option<Vec<DimList>> {
     let mut next: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
-    let mut has_previous: SmallVec<[bool; 8]> = smallvec![false; rank];
     let mut previous: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
     let mut live: SmallVec<[bool; 8]> = smallvec![false; rank];
     for component in first.iter().chain(second) {
@@ -279,13 +270,12 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
                 return None;
             }
             (*after, *before) = (Some(b), Some(a));
-            *has_previous.get_mut(b)? = true;
         }
     }
     let mut groups = Vec::new();
     let mut listed = 0;
     for dim in 0..rank {
-        if !*live.get(dim)? || *has_previous.get(dim)? {
+        if !*live.get(dim)? || previous.get(dim)?.is_some() {
             continue;
         }
         let group: DimList = core::iter::successors(Some(dim), |&dim| next.get(dim).copied().flatten()).collect();

@@ -1,10 +1,9 @@
 //! Which parts of a tensor are in one piece.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::checked::{self, Dims, Exact, OFFSET, next_index};
+use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::error::Error;
 use crate::strided::Slice;
 
@@ -40,8 +39,8 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn contiguous_part(&self, ranges: &[Range<u64>]) -> Result<Option<Range<u64>>, Error> {
-        self.check_ranges(ranges)?;
-        let lengths: Dims = ranges.iter().map(|range| range.end.minus(range.start)).collect();
+        let taken = self.taken("ranges", ranges.iter().map(|range| Slice::from(range.clone())))?;
+        let lengths: Dims = taken.iter().map(|taken| taken.length).collect();
         let elements = checked::product(&lengths, OFFSET)?;
         if elements == 0 {
             return Ok(Some(0..0));
@@ -59,7 +58,7 @@ impl IndexMap {
                 return Ok(Some(reach));
             }
         }
-        self.part_by_search(ranges, &lengths, elements)
+        self.part_by_search(ranges, elements)
     }
 
     /// The offsets from the smallest to the largest of a part that is not empty, and the components of which
@@ -81,50 +80,17 @@ impl IndexMap {
     }
 
     /// As [`contiguous_part`](Self::contiguous_part), by the offset of every element.
-    fn part_by_search(
-        &self,
-        ranges: &[Range<u64>],
-        lengths: &[u64],
-        elements: u64,
-    ) -> Result<Option<Range<u64>>, Error> {
+    fn part_by_search(&self, ranges: &[Range<u64>], elements: u64) -> Result<Option<Range<u64>>, Error> {
         if elements > SEARCH_LIMIT {
             return Err(Error::TooHard { question: "whether a part is in one piece", work: SEARCH_LIMIT });
         }
         let (mut low, mut high) = (u64::MAX, 0);
-        self.each_offset(ranges, lengths, |offset| (low, high) = (low.min(offset), high.max(offset)));
+        self.each_offset(ranges, |offset| (low, high) = (low.min(offset), high.max(offset)));
         let end = checked::add(high, 1, OFFSET)?;
         if end.minus(low) != elements {
             return Ok(None);
         }
-        let mut taken = vec![false; checked::narrow(elements, OFFSET)?];
-        self.each_offset(ranges, lengths, |offset| {
-            let place = offset.checked_sub(low).and_then(|place| usize::try_from(place).ok());
-            if let Some(slot) = place.and_then(|place| taken.get_mut(place)) {
-                *slot = true;
-            }
-        });
-        Ok(taken.iter().all(|&taken| taken).then_some(low..end))
-    }
-
-    fn check_ranges(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
-        let (expected, found) = (self.sizes().len(), ranges.len());
-        if expected != found {
-            return Err(Error::rank_mismatch("ranges", expected, found));
-        }
-        let mut slices = ranges.iter().zip(self.sizes()).enumerate();
-        slices.try_for_each(|(axis, (range, &size))| Slice::from(range.clone()).on_axis(axis, size).map(|_| ()))
-    }
-
-    /// Calls `take` with the offset of each element inside the ranges, none of which is empty.
-    fn each_offset(&self, ranges: &[Range<u64>], lengths: &[u64], mut take: impl FnMut(u64)) {
-        let mut inside: Dims = lengths.iter().map(|_| 0).collect();
-        loop {
-            let index: Dims = inside.iter().zip(ranges).map(|(i, range)| range.start.plus(*i)).collect();
-            take(self.offset_inside(&index));
-            if !next_index(&mut inside, lengths) {
-                return;
-            }
-        }
+        Ok(self.held(ranges, low, elements)?.iter().all(|&held| held).then_some(low..end))
     }
 }
 

@@ -55,8 +55,8 @@ struct Difference<'a> {
     atoms: &'a Atoms<'a>,
     /// Of each atom.
     coefficients: Vec<i128>,
-    /// The digits each atom depends on, ascending.
-    digits: Vec<SmallVec<[usize; 8]>>,
+    /// What each atom is made of, itself included, ascending: digits first.
+    parts: Vec<SmallVec<[usize; 8]>>,
 }
 
 impl<'a> Difference<'a> {
@@ -79,30 +79,25 @@ impl<'a> Difference<'a> {
                 *slot = slot.checked_add(own.checked_mul(weight)?)?;
             }
         }
-        let mut digits: Vec<SmallVec<[usize; 8]>> = Vec::with_capacity(atoms.atoms.len());
-        for atom in &atoms.atoms {
-            let mut own: SmallVec<[usize; 8]> = SmallVec::new();
-            match atom {
-                Atom::Digit(place) => own.push(*place),
-                Atom::Quotient(form, _) | Atom::Remainder(form, _) => {
-                    for &(inner, _) in form.terms() {
-                        own.extend_from_slice(digits.get(inner).map_or(&[], SmallVec::as_slice));
-                    }
-                }
+        let mut parts: Vec<SmallVec<[usize; 8]>> = Vec::with_capacity(atoms.atoms.len());
+        for (place, atom) in atoms.atoms.iter().enumerate() {
+            let mut own = SmallVec::from_slice(&[place]);
+            if let Atom::Quotient(form, _) | Atom::Remainder(form, _) = atom {
+                let inner = form.terms().iter().filter_map(|&(inner, _)| parts.get(inner));
+                own.extend(inner.flatten().copied());
             }
-            sort_by_key(&mut own, |&digit| digit);
+            sort_by_key(&mut own, |&part| part);
             own.dedup();
-            digits.push(own);
+            parts.push(own);
         }
-        Some(Difference { atoms, coefficients, digits })
+        Some(Difference { atoms, coefficients, parts })
     }
 
     /// The group each digit belongs to, by the first digit of the group.
     fn groups(&self) -> Vec<usize> {
         let mut group: Vec<usize> = (0..self.atoms.digits.len()).collect();
-        for (digits, _) in self.digits.iter().zip(&self.coefficients).filter(|&(_, &coefficient)| coefficient != 0) {
-            let own = |&digit: &usize| group.get(digit).copied();
-            let linked: SmallVec<[usize; 8]> = digits.iter().filter_map(own).collect();
+        for (parts, _) in self.parts.iter().zip(&self.coefficients).filter(|&(_, &coefficient)| coefficient != 0) {
+            let linked: SmallVec<[usize; 8]> = parts.iter().filter_map(|&part| group.get(part).copied()).collect();
             let Some(&least) = linked.iter().min() else { continue };
             group.iter_mut().filter(|own| linked.contains(own)).for_each(|own| *own = least);
         }
@@ -125,14 +120,18 @@ impl<'a> Difference<'a> {
 
     /// The first index with digits in this group only at which the difference is not zero.
     fn first_in(&self, members: &[usize], sizes: &[u64], left: &mut u64) -> Result<Option<Vec<u64>>, Error> {
-        let counts = |digits: &SmallVec<[usize; 8]>| digits.iter().any(|digit| members.contains(digit));
-        let own = self.digits.iter().zip(&self.coefficients).enumerate();
-        let own = own.filter(|(_, (digits, coefficient))| **coefficient != 0 && counts(digits));
+        let counts = |parts: &SmallVec<[usize; 8]>| parts.iter().any(|part| members.contains(part));
+        let own = self.parts.iter().zip(&self.coefficients).enumerate();
+        let own = own.filter(|(_, (parts, coefficient))| **coefficient != 0 && counts(parts));
         let own: Vec<usize> = own.map(|(atom, _)| atom).collect();
         if own.is_empty() {
             return Ok(None);
         }
-        let needed = self.needed(&own);
+        // The quotients and remainders these are made of, in the order in which they can be computed.
+        let mut needed: Vec<usize> = own.iter().filter_map(|&atom| self.parts.get(atom)).flatten().copied().collect();
+        needed.retain(|&part| part >= self.atoms.digits.len());
+        needed.sort_unstable();
+        needed.dedup();
         let work = count(needed.len());
         let mut values = vec![0_i128; self.atoms.atoms.len()];
         let mut index = vec![0; sizes.len()];
@@ -143,21 +142,6 @@ impl<'a> Difference<'a> {
             }
         }
         Ok(None)
-    }
-
-    /// The quotients and remainders these atoms are made of, in the order in which they can be computed.
-    fn needed(&self, own: &[usize]) -> Vec<usize> {
-        let mut wanted = vec![false; self.atoms.atoms.len()];
-        own.iter().for_each(|&atom| wanted.iter_mut().skip(atom).take(1).for_each(|slot| *slot = true));
-        for (place, atom) in self.atoms.atoms.iter().enumerate().rev() {
-            if let (Some(true), Atom::Quotient(form, _) | Atom::Remainder(form, _)) = (wanted.get(place), atom) {
-                for &(inner, _) in form.terms() {
-                    wanted.iter_mut().skip(inner).take(1).for_each(|slot| *slot = true);
-                }
-            }
-        }
-        let computed = (0..wanted.len()).skip(self.atoms.digits.len());
-        computed.filter(|&place| wanted.get(place) == Some(&true)).collect()
     }
 
     /// The next values of the digits, in the order of the indices; false after the last.

@@ -96,12 +96,6 @@ impl Chain {
         Chain(minor_first)
     }
 
-    /// These digits, whatever they are.
-    #[cfg(test)]
-    pub(super) fn as_it_is(digits: impl IntoIterator<Item = Digit>) -> Chain {
-        Chain(digits.into_iter().collect())
-    }
-
     /// The digits, the largest divisor first.
     #[must_use]
     pub fn digits(&self) -> &[Digit] {

@@ -114,7 +114,7 @@ impl IndexMap {
     /// The index whose dimensions `dims` form `number`; the others are 0.
     fn at(&self, dims: &[usize], bounds: &[u64], number: u64) -> Vec<u64> {
         let mut index = vec![0; self.sizes.len()];
-        unfuse_into(&mut index, dims, bounds, number);
+        unfuse_into(&mut index, dims.iter().copied(), bounds, number);
         index
     }
 

@@ -58,7 +58,7 @@ impl IndexMap {
             sizes.push(extent);
             let chain = Chain::normalised(minor_first.into_iter().rev(), extent);
             if extent > 1 {
-                components.push(Component { dims: SmallVec::from_slice(&[dim]), extent, chain });
+                components.push(Component::of(dim, extent, chain));
             }
         }
         checked::product(&sizes, ELEMENTS)?;

@@ -36,6 +36,11 @@ pub struct Component {
 }
 
 impl Component {
+    /// A dimension on its own.
+    pub(super) fn of(dim: usize, extent: u64, chain: Chain) -> Component {
+        Component { dims: SmallVec::from_slice(&[dim]), extent, chain }
+    }
+
     /// Its digits, the largest divisor first, each with the number of its values.
     pub(crate) fn counted_digits(&self) -> impl Iterator<Item = (Digit, u64)> + '_ {
         let mut above = self.extent;
@@ -157,8 +162,7 @@ impl IndexMap {
         let mut components = Vec::with_capacity(sizes.len());
         for (dim, (&extent, &stride)) in sizes.iter().zip(strides).enumerate() {
             if extent > 1 && !empty {
-                let dims = SmallVec::from_slice(&[dim]);
-                components.push(Component { dims, extent, chain: Chain::strided(stride, extent) });
+                components.push(Component::of(dim, extent, Chain::strided(stride, extent)));
             }
         }
         let sizes = Dims::from_slice(sizes);

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Exact, at};
 use crate::error::{ArgumentRule, Error};
 use crate::short_sort::sort_by_key;
 
@@ -48,7 +48,7 @@ impl IndexMap {
         let mut index: Dims = Dims::from_elem(0, self.sizes.len());
         for (component, &number) in self.components.iter().zip(&search.numbers) {
             let bounds: Dims = component.dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
-            unfuse_into(&mut index, &component.dims, &bounds, number);
+            unfuse_into(&mut index, component.dims.iter().copied(), &bounds, number);
         }
         Ok(Some(index))
     }
@@ -103,6 +103,7 @@ impl<'a> Search<'a> {
         let Some(&Unknown { component, divisor, stride, most, below }) = self.unknowns.get(depth) else {
             return Ok(rest == 0 && self.is_found());
         };
+        let before = at(&self.numbers, component);
         let high = rest.divided_by(stride).min(most);
         let low = rest.saturating_sub(below).div_ceil(stride);
         let mut value = high;
@@ -114,26 +115,20 @@ impl<'a> Search<'a> {
             // None of these can saturate: the value is at most `most`, so the number stays in its extent
             // (a partial top block aside, which the last test refuses).
             let (part, moved) = (value.times(divisor), value.times(stride));
-            self.add(component, part);
+            self.set(component, before.plus(part));
             if self.solve(depth.plus(1), rest.minus(moved))? {
                 return Ok(true);
             }
-            self.subtract(component, part);
+            self.set(component, before);
             let Some(next) = value.checked_sub(1) else { break };
             value = next;
         }
         Ok(false)
     }
 
-    fn add(&mut self, component: usize, part: u64) {
-        if let Some(number) = self.numbers.get_mut(component) {
-            *number = number.plus(part);
-        }
-    }
-
-    fn subtract(&mut self, component: usize, part: u64) {
-        if let Some(number) = self.numbers.get_mut(component) {
-            *number = number.minus(part);
+    fn set(&mut self, component: usize, number: u64) {
+        if let Some(slot) = self.numbers.get_mut(component) {
+            *slot = number;
         }
     }
 

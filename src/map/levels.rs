@@ -123,23 +123,20 @@ impl TileLevels {
 
     /// Applies `tiles` to `sizes`, which are given in the order `order` (major to minor).
     pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
-        let mut bounds = sizes.clone();
-        let mut ranges = sizes.clone();
+        // The bound of each dimension, and how many values it takes.
+        let mut dims: SmallVec<[(u64, u64); 8]> = sizes.iter().map(|&size| (size, size)).collect();
         let mut levels = SmallVec::new();
         for tile in tiles.iter().filter(|tile| !tile.is_empty()) {
-            let new_axes = tile.len().saturating_sub(bounds.len());
-            bounds.insert_many(0, core::iter::repeat_n(1, new_axes));
-            ranges.insert_many(0, core::iter::repeat_n(1, new_axes));
-            let prefix = bounds.len().saturating_sub(tile.len());
-            let groups = groups(bounds.get(prefix..).unwrap_or(&[]), ranges.get(prefix..).unwrap_or(&[]), tile)?;
-            bounds.truncate(prefix);
-            ranges.truncate(prefix);
-            bounds.extend(groups.iter().map(|group| group.bound.div_ceil(group.tile.get())));
-            bounds.extend(groups.iter().map(|group| group.tile.get()));
-            ranges.extend(groups.iter().map(|group| group.range.div_ceil(group.tile.get())));
-            ranges.extend(groups.iter().map(|group| group.range.min(group.tile.get())));
+            let new_axes = tile.len().saturating_sub(dims.len());
+            dims.insert_many(0, core::iter::repeat_n((1, 1), new_axes));
+            let prefix = dims.len().saturating_sub(tile.len());
+            let groups = groups(dims.drain(prefix..), tile)?;
+            let cut = || groups.iter().map(|group| (group, group.tile.get()));
+            dims.extend(cut().map(|(group, tile)| (group.bound.div_ceil(tile), group.range.div_ceil(tile))));
+            dims.extend(cut().map(|(group, tile)| (tile, group.range.min(tile))));
             levels.push(TileLevel { new_axes, prefix, groups });
         }
+        let bounds: Dims = dims.iter().map(|&(bound, _)| bound).collect();
         let elements = checked::product(&bounds, PHYSICAL)?;
         Ok(TileLevels { order, sizes, levels, bounds, elements })
     }
@@ -203,10 +200,11 @@ pub(super) fn joined_range(bounds: &[u64], ranges: &[u64]) -> u64 {
     both.fold(0, |number: u64, (&bound, &range)| number.times(bound).plus(range.saturating_sub(1))).plus(1)
 }
 
-fn groups(bounds: &[u64], ranges: &[u64], tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
+/// The groups of dimensions, of which each has a bound and takes some number of values.
+fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
     let mut groups = SmallVec::new();
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
-    for ((&bound, &range), &entry) in bounds.iter().zip(ranges).zip(tile) {
+    for ((bound, range), &entry) in dims.zip(tile) {
         joined.push(bound);
         taken.push(range);
         if let Some(tile) = entry {
@@ -226,20 +224,20 @@ pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> 
 }
 
 /// Appends the indices that form a row-major number.
-fn unfuse(mut number: u64, bounds: &[u64], index: &mut Dims) {
+fn unfuse(number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
-    for &bound in bounds.iter().rev() {
-        index.push(number.modulo(bound));
-        number = number.divided_by(bound);
-    }
-    if let Some(added) = index.get_mut(start..) {
-        added.reverse();
-    }
+    index.extend(core::iter::repeat_n(0, bounds.len()));
+    unfuse_into(index, start..start.plus(bounds.len()), bounds, number);
 }
 
 /// Takes a number apart into the places of `dims` in an index.
-pub(super) fn unfuse_into(index: &mut [u64], dims: &[usize], bounds: &[u64], mut number: u64) {
-    for (&dim, &bound) in dims.iter().zip(bounds).rev() {
+pub(super) fn unfuse_into(
+    index: &mut [u64],
+    dims: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
+    bounds: &[u64],
+    mut number: u64,
+) {
+    for (dim, &bound) in dims.zip(bounds).rev() {
         if let Some(slot) = index.get_mut(dim) {
             *slot = number.modulo(bound);
         }

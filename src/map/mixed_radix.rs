@@ -110,11 +110,12 @@ impl MixedRadix {
         }
         // The topmost place may reach past the end of the buffer.
         let length = map.physical_elements().minus(map.base());
-        let mut inside_buffer = Vec::new();
-        self.below(length, 0, &full, &mut inside_buffer);
-        if inside_buffer.len() > 1 {
-            check(elements.len(), padding.len().saturating_mul(inside_buffer.len()))?;
-            padding = products(&padding, &inside_buffer).collect();
+        let all: SmallVec<[(usize, u64); 8]> = self.places.iter().map(|place| place.stride).enumerate().collect();
+        let mut inside_buffer = Divided { inside: Vec::new(), outside: Vec::new(), room };
+        self.divide(length, &all, &full, &mut inside_buffer).ok_or_else(too_many)?;
+        if inside_buffer.inside.len() > 1 {
+            check(elements.len(), padding.len().saturating_mul(inside_buffer.inside.len()))?;
+            padding = products(&padding, &inside_buffer.inside).collect();
         }
         let to_boxes = |list: Vec<Ranges>| -> Result<Vec<OffsetBox>, Error> {
             list.iter().map(|ranges| self.offset_box(ranges, map.base())).collect()
@@ -152,26 +153,6 @@ impl MixedRadix {
             self.divide(rest, below, &restrict(whole, used), divided)?;
         }
         Some(())
-    }
-
-    /// The offsets below `length`, as ranges.
-    fn below(&self, length: u64, from: usize, within: &Ranges, found: &mut Vec<Ranges>) {
-        let Some(place) = self.places.get(from) else { return };
-        let whole = length.divided_by(place.stride);
-        let rest = length.modulo(place.stride);
-        let restrict = |low, high| {
-            let mut ranges = within.clone();
-            if let Some(range) = ranges.get_mut(from) {
-                *range = (low, high);
-            }
-            ranges
-        };
-        if whole > 0 {
-            found.push(restrict(0, whole));
-        }
-        if rest > 0 {
-            self.below(rest, from.plus(1), &restrict(whole, whole.plus(1)), found);
-        }
     }
 
     fn offset_box(&self, ranges: &Ranges, base: u64) -> Result<OffsetBox, Error> {

@@ -69,6 +69,7 @@ mod storage_rule;
 #[cfg(test)]
 mod tests;
 mod view;
+mod walk;
 
 pub use equality::same_layout;
 pub use index_map::{IndexMap, ToIndexMap};

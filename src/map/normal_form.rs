@@ -26,8 +26,7 @@ pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
     components.reserve_exact(replay.positions.len());
     for (position, &axis) in replay.positions.into_iter().zip(&levels.order) {
         if !position.chain.digits().is_empty() {
-            let dims = SmallVec::from_slice(&[axis]);
-            components.push(Component { dims, extent: position.bound, chain: position.chain });
+            components.push(Component::of(axis, position.bound, position.chain));
         }
     }
     sort_by(&mut components, |a, b| a.dims.cmp(&b.dims));

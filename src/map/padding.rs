@@ -1,9 +1,9 @@
 //! The elements and the padding of a buffer, each as a list of boxes that together cover it once.
 
-use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use crate::checked::{self, Dims, Exact, OFFSET, next_index};
+use crate::checked::{self, Exact, OFFSET};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
@@ -78,22 +78,12 @@ impl IndexMap {
                 component.dims() == [dim] && component.chain.digits().iter().all(|digit| digit.stride == 0)
             })
         };
-        let sizes: Dims =
-            self.sizes().iter().enumerate().map(|(dim, &size)| if repeats(dim) { 1 } else { size }).collect();
-        if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
+        let once = |(dim, &size)| 0..if repeats(dim) { 1 } else { size };
+        let ranges: Vec<Range<u64>> = self.sizes().iter().enumerate().map(once).collect();
+        if ranges.iter().fold(1, |count: u64, range| count.times(range.end)) > PADDING_SEARCH_LIMIT {
             return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
-        let mut holds = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
-        let mut index: Dims = sizes.iter().map(|_| 0).collect();
-        loop {
-            let place: usize = checked::narrow(self.offset_inside(&index), OFFSET)?;
-            if let Some(slot) = holds.get_mut(place) {
-                *slot = true;
-            }
-            if !next_index(&mut index, &sizes) {
-                return Ok(holds);
-            }
-        }
+        self.held(&ranges, 0, self.physical_elements)
     }
 }
 

@@ -64,19 +64,36 @@ pub enum Loop {
 }
 
 impl Loop {
+    /// Steps of these strides, on a source that may be walked backwards.
+    pub(crate) fn of_strides(extent: u64, source: u64, destination: u64, backwards: bool) -> Loop {
+        match backwards {
+            false => Loop::Strided { extent, source, destination },
+            true => Loop::Reversed { extent, source, destination },
+        }
+    }
+
+    /// The extent, the strides, and whether the source is walked backwards; `None` for a table.
+    pub(crate) fn strides(&self) -> Option<(u64, u64, u64, bool)> {
+        match *self {
+            Loop::Strided { extent, source, destination } => Some((extent, source, destination, false)),
+            Loop::Reversed { extent, source, destination } => Some((extent, source, destination, true)),
+            Loop::Table(_) => None,
+        }
+    }
+
     /// The same loop with other strides, or other offsets in its table; `None` where one of them is.
     pub(crate) fn with_sides(&self, other: impl Fn((u64, u64)) -> Option<(u64, u64)>) -> Option<Loop> {
-        Some(match *self {
-            Loop::Strided { extent, source, destination } => {
-                let (source, destination) = other((source, destination))?;
-                Loop::Strided { extent, source, destination }
-            }
-            Loop::Reversed { extent, source, destination } => {
-                let (source, destination) = other((source, destination))?;
-                Loop::Reversed { extent, source, destination }
-            }
-            Loop::Table(ref entries) => Loop::Table(entries.iter().map(|&entry| other(entry)).collect::<Option<_>>()?),
-        })
+        if let Loop::Table(entries) = self {
+            return entries.iter().map(|&entry| other(entry)).collect::<Option<_>>().map(Loop::Table);
+        }
+        let (extent, source, destination, backwards) = self.strides()?;
+        let (source, destination) = other((source, destination))?;
+        Some(Loop::of_strides(extent, source, destination, backwards))
+    }
+
+    /// Are its elements one after the other on both sides?
+    pub(crate) fn is_packed(&self) -> bool {
+        matches!(self, Loop::Strided { source: 1, destination: 1, .. })
     }
 
     /// How many steps the loop takes.
@@ -170,11 +187,10 @@ fn clash(
     outside: Segment,
     segments: &mut Segments,
 ) -> Option<()> {
-    let cluster = Cluster::new(source, destination);
-    let block = cluster.common_divisor;
+    let (block, common_multiple) = clashing(source, destination);
     let (low_source, low_destination) = (below(source, block), below(destination, block));
     // One period of the table, repeated; or a single table where the period does not fit.
-    let period = cluster.common_multiple.filter(|&period| period < extent).unwrap_or(extent);
+    let period = common_multiple.filter(|&period| period < extent).unwrap_or(extent);
     let (repeats, rest) = if period < extent { (extent / period, extent % period) } else { (1, 0) };
     let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
     let at = |number: u64, loops: Loops| {
@@ -205,36 +221,28 @@ fn clash(
     Some(())
 }
 
-/// The boundaries that clash with each other, from the top down.
-struct Cluster {
-    common_divisor: u64,
-    /// `None` if it does not fit 64 bits.
-    common_multiple: Option<u64>,
-}
-
-impl Cluster {
-    fn new(source: &[Digit], destination: &[Digit]) -> Cluster {
-        let mut chains = [source, destination];
-        let top =
-            source.first().into_iter().chain(destination.first()).map(|digit| digit.divisor.get()).max().unwrap_or(1);
-        let (mut divisor, mut multiple) = (top, Some(top));
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for chain in &mut chains {
-                while let Some((digit, rest)) = chain.split_first() {
-                    let boundary = digit.divisor.get();
-                    if boundary < divisor && divisor.is_multiple_of(boundary) {
-                        break;
-                    }
-                    divisor = checked::gcd(divisor, boundary);
-                    multiple = multiple
-                        .and_then(|multiple| (multiple / checked::gcd(multiple, boundary)).checked_mul(boundary));
-                    *chain = rest;
-                    changed = true;
+/// The greatest common divisor of the boundaries that clash with each other, from the top down, and the least
+/// common multiple; `None` if that does not fit 64 bits.
+fn clashing(source: &[Digit], destination: &[Digit]) -> (u64, Option<u64>) {
+    let mut chains = [source, destination];
+    let tops = source.first().into_iter().chain(destination.first());
+    let top = tops.map(|digit| digit.divisor.get()).max().unwrap_or(1);
+    let (mut divisor, mut multiple) = (top, Some(top));
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for chain in &mut chains {
+            while let Some((digit, rest)) = chain.split_first() {
+                let boundary = digit.divisor.get();
+                if boundary < divisor && divisor.is_multiple_of(boundary) {
+                    break;
                 }
+                divisor = checked::gcd(divisor, boundary);
+                multiple = multiple.and_then(|multiple| checked::lcm(multiple, boundary));
+                *chain = rest;
+                changed = true;
             }
         }
-        Cluster { common_divisor: divisor, common_multiple: multiple }
     }
+    (divisor, multiple)
 }

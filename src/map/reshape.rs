@@ -9,10 +9,11 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET};
+use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::{ArgumentRule, Error};
 
-use super::digits::{Chain, Digit};
+use super::boxes::joined_chain;
+use super::digits::Chain;
 use super::index_map::{Component, IndexMap};
 use super::view::{refused, renumbered};
 
@@ -61,7 +62,18 @@ impl IndexMap {
             let new_of = |dim| old.iter().zip(&new).find(|((old, _), _)| *old == dim).map(|(_, &(new, _))| new);
             return Ok(map.with_components(renumbered(&self.components, new_of)));
         }
-        let mut rest = self.row_major_chain()?;
+        let dims: SmallVec<[usize; 8]> = old.iter().map(|&(dim, _)| dim).collect();
+        let order = self.components.iter().flat_map(|component| component.dims());
+        let apart = order.zip(&dims).find(|(dim, next)| dim != next);
+        // All dimensions as one chain over the row-major number of an element.
+        let whole = match apart {
+            None => joined_chain(&self.components, &dims, &self.sizes, elements),
+            Some(_) => None,
+        };
+        let mut rest = whole.ok_or_else(|| {
+            let reason = "is fused with dimensions that do not follow each other";
+            refused("the reshape", apart.map_or(0, |(&dim, _)| dim), reason)
+        })?;
         let mut width = elements;
         let mut components = Vec::with_capacity(new.len());
         for &(axis, extent) in &new {
@@ -74,36 +86,9 @@ impl IndexMap {
                     format!("would end inside a block: the layout does not continue evenly every {width} elements"),
                 )
             })?;
-            components.push(Component {
-                dims: SmallVec::from_slice(&[axis]),
-                extent,
-                chain: Chain::normalised(high.into_iter(), extent),
-            });
+            components.push(Component::of(axis, extent, Chain::normalised(high.into_iter(), extent)));
             rest = Chain::normalised(low.into_iter(), width);
         }
         Ok(map.with_components(components))
-    }
-
-    /// All dimensions as one chain over the row-major number of an element.
-    fn row_major_chain(&self) -> Result<Chain, Error> {
-        let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
-        let mut width = self.element_count();
-        let mut next = 0_usize;
-        // Components are sorted by their first dimension, and dimensions of size 1 are in none.
-        for component in &self.components {
-            for &dim in &component.dims {
-                let skipped = self.sizes.get(next..dim).is_some_and(|sizes| sizes.iter().all(|&size| size == 1));
-                if !skipped {
-                    return Err(refused("the reshape", dim, "is fused with dimensions that do not follow each other"));
-                }
-                next = dim.plus(1);
-            }
-            width = width.divided_by(component.extent);
-            for digit in component.chain.digits() {
-                let divisor = checked::mul(digit.divisor.get(), width, OFFSET)?;
-                digits.extend(NonZeroU64::new(divisor).map(|divisor| Digit::new(divisor, digit.stride)));
-            }
-        }
-        Ok(Chain::normalised(digits.into_iter(), self.element_count()))
     }
 }

@@ -72,7 +72,7 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn slice(&self, slices: &[Slice]) -> Result<IndexMap, Error> {
-        let taken = self.taken(slices)?;
+        let taken = self.taken("slices", slices.iter().copied())?;
         let sizes: Dims = taken.iter().map(|taken| taken.length).collect();
         if sizes == self.sizes {
             // Every index is taken (a step cannot be above 1 then, but for sizes of 1).
@@ -88,19 +88,21 @@ impl IndexMap {
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }
-        if sizes.contains(&0) {
-            (base, components) = (0, Vec::new());
-        }
         Ok(IndexMap { sizes, base, sliced: true, ..self.clone() }.with_components(components))
     }
 
-    fn taken(&self, slices: &[Slice]) -> Result<Vec<Taken>, Error> {
+    /// What slices keep of the dimensions.
+    pub(super) fn taken(
+        &self,
+        what: &'static str,
+        slices: impl ExactSizeIterator<Item = Slice>,
+    ) -> Result<Vec<Taken>, Error> {
         let (expected, found) = (self.sizes.len(), slices.len());
         if expected != found {
-            return Err(Error::rank_mismatch("slices", expected, found));
+            return Err(Error::rank_mismatch(what, expected, found));
         }
-        let taken = |(axis, (slice, &size)): (usize, (&Slice, &u64))| slice.on_axis(axis, size);
-        slices.iter().zip(&self.sizes).enumerate().map(taken).collect()
+        let taken = |(axis, (slice, &size)): (usize, (Slice, &u64))| slice.on_axis(axis, size);
+        slices.zip(&self.sizes).enumerate().map(taken).collect()
     }
 
     fn slice_component(
@@ -191,18 +193,9 @@ impl IndexMap {
             if found != 1 {
                 return Err(ArgumentRule::SizeMismatch.at(axis, found, extent));
             }
-            components.push(Component {
-                dims: SmallVec::from_slice(&[axis]),
-                extent,
-                chain: Chain::strided(0, extent),
-            });
+            components.push(Component::of(axis, extent, Chain::strided(0, extent)));
         }
-        let empty = sizes.contains(&0);
-        if empty {
-            components.clear();
-        }
-        let (base, sizes) = (if empty { 0 } else { self.base }, Dims::from_slice(sizes));
-        Ok(IndexMap { sizes, base, ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() }.with_components(components))
     }
 
     /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference:
@@ -234,9 +227,12 @@ impl IndexMap {
     }
 
     /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever
-    /// their dimensions separate.
+    /// their dimensions separate. An empty tensor has none, and is nowhere.
     pub(super) fn with_components(mut self, components: Vec<Component>) -> IndexMap {
         self.components.clear();
+        if self.sizes.contains(&0) {
+            return IndexMap { base: 0, ..self }.checked();
+        }
         for component in components {
             separate(component, &self.sizes, &mut self.components);
         }

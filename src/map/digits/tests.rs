@@ -1,5 +1,12 @@
 use super::*;
 
+impl Chain {
+    /// These digits, whatever they are.
+    pub(in crate::map) fn as_it_is(digits: impl IntoIterator<Item = Digit>) -> Chain {
+        Chain(digits.into_iter().collect())
+    }
+}
+
 fn chain(digits: &[(u64, u64)], extent: u64) -> Chain {
     let digits = digits.iter().map(|&(divisor, stride)| Digit::new(NonZeroU64::new(divisor).unwrap(), stride));
     Chain::normalised(digits.collect::<Vec<_>>().into_iter(), extent)
