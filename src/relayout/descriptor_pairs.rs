@@ -225,12 +225,7 @@ fn too_many() -> Error {
 }
 
 fn axis(step: &Loop) -> Axis {
-    match step {
-        Loop::Strided { extent, source, destination } | Loop::Reversed { extent, source, destination } => {
-            (*extent, *source, *destination)
-        }
-        Loop::Table(_) => (step.extent(), 0, 0),
-    }
+    step.strides().map_or((step.extent(), 0, 0), |(extent, source, destination, _)| (extent, source, destination))
 }
 
 /// How far one step of a loop is from its beginning, on both sides.

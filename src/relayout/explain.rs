@@ -40,20 +40,18 @@ impl Relayout {
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
-        match &self.passes {
-            Passes::Direct(program) => self.program_in_words(&mut text, program),
-            Passes::Staged(stages) => {
-                let passes = stages.before.len().saturating_add(1);
-                for (place, pass) in stages.before.iter().enumerate() {
-                    let pass_number = place.saturating_add(1);
-                    let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
-                    line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
-                    self.program_in_words(&mut text, &pass.program);
-                }
-                line(&mut text, format_args!("pass {passes} of {passes}, into the destination"));
-                self.program_in_words(&mut text, &stages.last);
-            }
+        let Passes { before, last } = &self.passes;
+        let passes = before.len().saturating_add(1);
+        for (place, pass) in before.iter().enumerate() {
+            let pass_number = place.saturating_add(1);
+            let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
+            line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
+            self.program_in_words(&mut text, &pass.program);
         }
+        if passes > 1 {
+            line(&mut text, format_args!("pass {passes} of {passes}, into the destination"));
+        }
+        self.program_in_words(&mut text, last);
         line(&mut text, format_args!("kernels: {}", self.knobs.level.get()));
         if let Err(error) = KernelLevel::requested() {
             line(&mut text, format_args!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
@@ -132,7 +130,7 @@ impl Relayout {
     }
 
     fn pieces_in_words(&self) -> String {
-        if let Passes::Staged(_) = self.passes {
+        if self.passes.direct().is_none() {
             return "one: a copy of several passes is not cut".into();
         }
         let Ok(pieces) = self.partition(THREADS) else { return "none: the destination is larger than memory".into() };

@@ -74,8 +74,7 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
         Loop::Reversed { .. } | Loop::Table(_) => Reverse(u64::MAX),
     });
     let mut run = 1;
-    let packed = |step: &Loop| matches!(step, Loop::Strided { source: 1, destination: 1, .. });
-    if copy.loops.last().is_some_and(packed) {
+    if copy.loops.last().is_some_and(Loop::is_packed) {
         run = copy.loops.pop()?.extent();
     }
     let mut spans = (run, run);

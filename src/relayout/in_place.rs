@@ -17,7 +17,6 @@ use super::exec::elements::each_element;
 use super::exec::program::run_alone;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
-use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
@@ -91,7 +90,7 @@ impl Relayout {
         if !self.reversed.is_empty() {
             return refused("it walks an axis backwards");
         }
-        let Passes::Direct(program) = &self.passes else {
+        let Some(program) = self.passes.direct() else {
             return refused("it takes several passes");
         };
         if program.boxes.count() > MOST_EXCHANGED_BOXES {
@@ -146,12 +145,9 @@ fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
 /// The box without a loop that is packed on both sides, and how many bytes then move together.
 fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
     let mut copy = copy.clone();
-    let packed = |step: &Loop| matches!(step, Loop::Strided { source: 1, destination: 1, .. });
-    if let Some(place) = copy.loops.iter().position(packed)
-        && let Loop::Strided { extent, .. } = copy.loops.remove(place)
-    {
+    if let Some(place) = copy.loops.iter().position(Loop::is_packed) {
         // Cannot saturate: it is the length of a piece of the buffer.
-        let width = usize::try_from(extent).unwrap_or(usize::MAX).saturating_mul(bytes);
+        let width = usize::try_from(copy.loops.remove(place).extent()).unwrap_or(usize::MAX).saturating_mul(bytes);
         return (copy, width);
     }
     (copy, bytes)

@@ -7,8 +7,6 @@ use crate::error::Error;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::exec;
 use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use super::plan::passes::Passes;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
@@ -54,17 +52,13 @@ impl Relayout {
     fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;
-        match &self.passes {
-            Passes::Direct(program) if !self.fill.is_first() => {
-                let done = exec::program::run_shared(program, source, (&mut *destination).into());
-                if done {
-                    self.set_tail((&mut *destination).into());
-                    exec::fill::after(&self.fill, destination.into());
-                }
-                Ok(done)
-            }
-            _ => Ok(false),
+        let Some(program) = self.passes.direct().filter(|_| !self.fill.is_first()) else { return Ok(false) };
+        let done = exec::program::run_shared(program, source, (&mut *destination).into());
+        if done {
+            self.set_tail((&mut *destination).into());
+            exec::fill::after(&self.fill, destination.into());
         }
+        Ok(done)
     }
 
     /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of

@@ -110,10 +110,7 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn passes(&self) -> impl Iterator<Item = CopyPass<'_>> + '_ {
-        let (before, last) = match &self.passes {
-            Passes::Direct(program) => (&[][..], program),
-            Passes::Staged(stages) => (stages.before.as_slice(), &stages.last),
-        };
+        let Passes { before, last } = &self.passes;
         let mut elements = self.source.physical_elements();
         let last = CopyPass {
             program: last,

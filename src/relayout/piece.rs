@@ -18,7 +18,6 @@ use super::exec;
 use super::plan::clip::{self, Room, Spanned};
 use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
 use super::plan::fill::Fill;
-use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::Destination;
@@ -113,7 +112,7 @@ impl Relayout {
     /// ```
     pub fn partition_aligned(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
         let alignment = u64::try_from(alignment).unwrap_or(u64::MAX).max(1);
-        if let Passes::Direct(program) = &self.passes
+        if let Some(program) = self.passes.direct()
             && pieces > 1
             && let Some(boxes) = self.spans(program)
         {
@@ -159,7 +158,7 @@ impl Relayout {
     /// The blocks in which a destination of `size` bytes is set and then copied over, if there are several.
     pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
         let blocks = size.div_euclid(FILL_BLOCK);
-        if blocks < 2 || matches!(self.passes, Passes::Staged(_)) {
+        if blocks < 2 || self.passes.direct().is_none() {
             return Ok(None);
         }
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))

@@ -137,10 +137,7 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let knobs = *Knobs::of_this_cpu();
         let passes = Passes::new(&source, &destination, &reversed, &knobs)?;
-        let plain = match &passes {
-            Passes::Direct(program) => Plain::new(program),
-            Passes::Staged(_) => None,
-        };
+        let plain = passes.direct().and_then(Plain::new);
         let plan = Relayout {
             source,
             destination,

@@ -63,8 +63,7 @@ impl Relayout {
     /// ```
     pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
-        let direct = matches!(self.passes, Passes::Direct(_));
-        let fill = Fill::new(&self.destination, padding.pattern(), direct);
+        let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
         let plain = self.plain.filter(|_| padding == Padding::Keep);
         Ok(Relayout { padding, fill, plain, ..self })
     }

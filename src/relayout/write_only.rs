@@ -19,7 +19,6 @@ use super::piece::{ClippedPart, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
 use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
 use super::plan::fill::{Fill, has_padding};
-use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::{Destination, WriteOnly, zeroed};
@@ -67,14 +66,10 @@ impl Relayout {
 
     /// Why the destination must be read, said of its padding.
     fn why_read(&self) -> Option<&'static str> {
-        let last = match &self.passes {
-            Passes::Direct(program) => program,
-            Passes::Staged(stages) if self.keeps_padding() && stages.recovers() => {
-                return Some("it goes through the levels of an Irreducible layout");
-            }
-            Passes::Staged(stages) => &stages.last,
-        };
-        let shared = self.keeps_padding() && last.has_sub_byte_boxes();
+        if self.keeps_padding() && self.passes.recovers() {
+            return Some("it goes through the levels of an Irreducible layout");
+        }
+        let shared = self.keeps_padding() && self.passes.last.has_sub_byte_boxes();
         shared.then_some(SHARED_BYTES)
     }
 
@@ -107,11 +102,7 @@ impl Relayout {
     pub fn run_uninit<'a>(&self, source: &[u8], destination: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
         let own = self.to_be_set(destination, self.destination_size_in_bytes())?;
         require("source", source.len(), self.source_needs)?;
-        let program = match &self.passes {
-            Passes::Direct(program) => Some(program),
-            Passes::Staged(_) => None,
-        };
-        written(program, source, own, |bytes| self.run(source, bytes))
+        written(self.passes.direct(), source, own, |bytes| self.run(source, bytes))
     }
 
     /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
@@ -175,16 +166,11 @@ impl Relayout {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
-        match &self.passes {
-            Passes::Direct(program) => self.write_part(program, (program, &self.fill), elements, source, destination),
-            Passes::Staged(stages) => {
-                // Padding of the buffers in between is not kept, or there is none.
-                let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
-                let between = exec::passes::all_but_last(stages, source, padding)?;
-                let last = &stages.last;
-                self.write_part(last, (last, &self.fill), elements, &between, destination)
-            }
-        }
+        // Padding of buffers in between is not kept, or there is none.
+        let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
+        let from = exec::passes::all_but_last(&self.passes, source, padding)?;
+        let last = &self.passes.last;
+        self.write_part(last, (last, &self.fill), elements, &from, destination)
     }
 
     /// Writes some elements of the destination, and what padding is set among them: a part of `program`,
@@ -322,7 +308,6 @@ impl ClippedPart {
     /// Writes the part without reading the destination. The buffers were measured.
     fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         // A copy of several passes is not cut.
-        let Passes::Direct(program) = &whole.passes else { return Ok(()) };
-        whole.write_part(program, (&self.program, &self.fill), self.elements.clone(), source, destination)
+        whole.write_part(&whole.passes.last, (&self.program, &self.fill), self.elements.clone(), source, destination)
     }
 }

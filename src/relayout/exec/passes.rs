@@ -1,9 +1,11 @@
 //! Running the passes of a copy.
 
+use std::borrow::Cow;
+
 use crate::checked;
 use crate::error::Error;
 
-use super::super::plan::passes::{Passes, StagedPasses};
+use super::super::plan::passes::Passes;
 use super::{fill, program};
 
 /// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if
@@ -19,15 +21,9 @@ pub(crate) fn run(
     pattern: Option<u128>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    match passes {
-        Passes::Direct(program) => program::run(program, source, destination.into(), progress)?,
-        Passes::Staged(stages) => {
-            let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
-            let from = all_but_last(stages, source, padding)?;
-            program::run(&stages.last, &from, destination.into(), progress)?
-        }
-    };
-    Ok(())
+    let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
+    let from = all_but_last(passes, source, padding)?;
+    program::run(&passes.last, &from, destination.into(), progress).map(|_| ())
 }
 
 /// What the padding of the buffers in between is set to.
@@ -38,14 +34,18 @@ pub(crate) enum OldPadding<'a> {
     Of(&'a [u8]),
 }
 
-/// Runs all passes but the last, and returns the buffer that the last one reads.
+/// Runs all passes but the last, and returns what the last one reads.
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] as for [`run`].
-pub(crate) fn all_but_last(stages: &StagedPasses, source: &[u8], padding: OldPadding<'_>) -> Result<Vec<u8>, Error> {
-    let mut buffers = Vec::with_capacity(stages.before.len());
-    for pass in &stages.before {
+pub(crate) fn all_but_last<'a>(
+    passes: &Passes,
+    source: &'a [u8],
+    padding: OldPadding<'_>,
+) -> Result<Cow<'a, [u8]>, Error> {
+    let mut buffers = Vec::with_capacity(passes.before.len());
+    for pass in &passes.before {
         let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
         let mut buffer = vec![0; length];
         if let OldPadding::Pattern(pattern) = padding {
@@ -54,20 +54,20 @@ pub(crate) fn all_but_last(stages: &StagedPasses, source: &[u8], padding: OldPad
         buffers.push(buffer);
     }
     if let OldPadding::Of(destination) = padding {
-        recover(stages, &mut buffers, destination)?;
+        recover(passes, &mut buffers, destination)?;
     }
     let mut from: &[u8] = source;
-    for (pass, buffer) in stages.before.iter().zip(&mut buffers) {
+    for (pass, buffer) in passes.before.iter().zip(&mut buffers) {
         program::run(&pass.program, from, buffer.as_mut_slice().into(), &mut |_| {})?;
         from = buffer;
     }
-    Ok(buffers.pop().unwrap_or_default())
+    Ok(buffers.pop().map_or(Cow::Borrowed(source), Cow::Owned))
 }
 
 /// Brings the old padding of the destination into the buffers that will be copied over it.
-fn recover(stages: &StagedPasses, buffers: &mut [Vec<u8>], destination: &[u8]) -> Result<(), Error> {
+fn recover(passes: &Passes, buffers: &mut [Vec<u8>], destination: &[u8]) -> Result<(), Error> {
     let mut later: &[u8] = destination;
-    for (pass, buffer) in stages.before.iter().zip(buffers).rev() {
+    for (pass, buffer) in passes.before.iter().zip(buffers).rev() {
         if let Some(recover) = &pass.recover {
             program::run(recover, later, buffer.as_mut_slice().into(), &mut |_| {})?;
         }

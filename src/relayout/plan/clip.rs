@@ -91,52 +91,40 @@ impl Clip<'_> {
         // A single element never straddles a bound.
         let ((first, rest), (_, lasts)) = (loops.split_first()?, lasts.split_first()?);
         let last = lasts.first().copied().unwrap_or(0);
-        match first {
-            Loop::Strided { extent, source: from, destination: to }
-            | Loop::Reversed { extent, source: from, destination: to } => {
-                let backwards = matches!(first, Loop::Reversed { .. });
-                // How many iterations begin, or end, in front of a bound of the range.
-                let before = |bound: u64, last: u64| {
-                    let distance = bound.saturating_sub(destination.saturating_add(last));
-                    distance.div_ceil((*to).max(1)).min(*extent)
-                };
-                let touching = before(self.range.start, last)..before(self.range.end, 0);
-                let whole = before(self.range.start, 0)..before(self.range.end, last);
-                let at = |i: u64| {
-                    let moved = i.saturating_mul(*from);
-                    let source = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
-                    (source, destination.saturating_add(i.saturating_mul(*to)))
-                };
-                let (left, right) = if whole.is_empty() {
-                    (touching.clone(), touching.end..touching.end)
-                } else {
-                    (touching.start..whole.start, whole.end..touching.end)
-                };
-                for (source, destination) in left.map(at) {
-                    self.descend(source, destination, rest, lasts)?;
-                }
-                if !whole.is_empty() {
-                    let mut loops = Loops::new();
-                    let extent = whole.end.saturating_sub(whole.start);
-                    if extent > 1 {
-                        let (source, destination) = (*from, *to);
-                        loops.push(if backwards {
-                            Loop::Reversed { extent, source, destination }
-                        } else {
-                            Loop::Strided { extent, source, destination }
-                        });
-                    }
-                    loops.extend(rest.iter().cloned());
-                    let (source, destination) = at(whole.start);
-                    self.push(source, destination, loops)?;
-                }
-                for (source, destination) in right.map(at) {
-                    self.descend(source, destination, rest, lasts)?;
-                }
-                Some(())
-            }
-            Loop::Table(entries) => self.descend_table(entries, (source, destination), rest, lasts),
+        if let Loop::Table(entries) = first {
+            return self.descend_table(entries, (source, destination), rest, lasts);
         }
+        let (extent, from, to, backwards) = first.strides()?;
+        // How many iterations begin, or end, in front of a bound of the range.
+        let before = |bound: u64, last: u64| {
+            let distance = bound.saturating_sub(destination.saturating_add(last));
+            distance.div_ceil(to.max(1)).min(extent)
+        };
+        let touching = before(self.range.start, last)..before(self.range.end, 0);
+        let whole = before(self.range.start, 0)..before(self.range.end, last);
+        let at = |i: u64| {
+            let moved = i.saturating_mul(from);
+            let source = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
+            (source, destination.saturating_add(i.saturating_mul(to)))
+        };
+        let (left, right) = if whole.is_empty() {
+            (touching.clone(), touching.end..touching.end)
+        } else {
+            (touching.start..whole.start, whole.end..touching.end)
+        };
+        for (source, destination) in left.map(at) {
+            self.descend(source, destination, rest, lasts)?;
+        }
+        if !whole.is_empty() {
+            let extent = whole.end.saturating_sub(whole.start);
+            let some = (extent > 1).then(|| Loop::of_strides(extent, from, to, backwards));
+            let (source, destination) = at(whole.start);
+            self.push(source, destination, some.into_iter().chain(rest.iter().cloned()).collect())?;
+        }
+        for (source, destination) in right.map(at) {
+            self.descend(source, destination, rest, lasts)?;
+        }
+        Some(())
     }
 
     /// The same of a table of offsets, and the loops inside it.

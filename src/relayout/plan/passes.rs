@@ -15,20 +15,12 @@ use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::width::Widths;
 
-/// The passes of a copy.
+/// The passes of a copy: straight from source to destination, or through buffers in between.
 #[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "nearly every copy is one pass; a box would cost an allocation")]
-pub(crate) enum Passes {
-    /// Straight from source to destination.
-    Direct(Program),
-    /// Through buffers in between.
-    Staged(StagedPasses),
-}
-
-/// Passes that each fill a buffer of their own, and the last one, which fills the destination.
-#[derive(Debug, Clone)]
-pub(crate) struct StagedPasses {
+pub(crate) struct Passes {
+    /// Those that each fill a buffer of their own.
     pub(crate) before: Vec<Pass>,
+    /// The one that fills the destination.
     pub(crate) last: Program,
 }
 
@@ -53,7 +45,7 @@ impl Passes {
         knobs: &Knobs,
     ) -> Result<Passes, Error> {
         if let Some(boxes) = BoxGroups::new(source, destination, reversed) {
-            return program(source, destination, boxes, knobs).map(Passes::Direct);
+            return Ok(Passes { before: Vec::new(), last: program(source, destination, boxes, knobs)? });
         }
         let mut passes = Vec::new();
         let mut at = source.clone();
@@ -97,20 +89,19 @@ impl Passes {
                 last = Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? };
             }
         }
-        Ok(Passes::Staged(StagedPasses { before: passes, last: last.program }))
+        Ok(Passes { before: passes, last: last.program })
+    }
+
+    /// The program, if there is only one.
+    pub(crate) fn direct(&self) -> Option<&Program> {
+        self.before.is_empty().then_some(&self.last)
     }
 
     /// The programs in order.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
-        let (before, last) = match self {
-            Passes::Direct(program) => ([].as_slice(), program),
-            Passes::Staged(stages) => (stages.before.as_slice(), &stages.last),
-        };
-        before.iter().map(|pass| &pass.program).chain(std::iter::once(last))
+        self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
     }
-}
 
-impl StagedPasses {
     /// Does a buffer in between hold padding that is brought back out of the destination, to be kept?
     pub(crate) fn recovers(&self) -> bool {
         self.before.iter().any(|pass| pass.recover.is_some())

@@ -4,8 +4,6 @@ use smallvec::SmallVec;
 use strided_copy::nest::MicroKernel;
 use strided_copy::{PlainLoop, PlainNest};
 
-use crate::map::Loop;
-
 use super::program::{PlannedBox, Program};
 
 /// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
@@ -42,13 +40,9 @@ impl Plain {
         let copy = program.boxes.iter().next()?;
         let (mut run, mut loops) = (element, SmallVec::new());
         for step in copy.loops().iter().rev() {
-            let (extent, source, destination, sign) = match *step {
-                Loop::Strided { extent, source, destination } => (extent, source, destination, 1),
-                Loop::Reversed { extent, source, destination } => (extent, source, destination, -1),
-                Loop::Table(_) => return None,
-            };
+            let (extent, source, destination, backwards) = step.strides()?;
             let extent = usize::try_from(extent).ok()?;
-            let source = isize::try_from(bytes(source)?).ok()?.checked_mul(sign)?;
+            let source = isize::try_from(bytes(source)?).ok()?.checked_mul(if backwards { -1 } else { 1 })?;
             let destination = bytes(destination)?;
             // The loops are in order of the destination: only the last can be packed on both sides.
             if loops.is_empty() && destination == run && source == isize::try_from(run).ok()? {

@@ -147,12 +147,8 @@ pub(crate) fn nest(copy: &CopyBox, change: &Change) -> Option<Nest> {
 
 /// The loop that is packed on both sides, if it is worth unpacking without a stage.
 fn long_row(copy: &CopyBox) -> Option<usize> {
-    let place = copy.loops.iter().position(is_packed)?;
+    let place = copy.loops.iter().position(Loop::is_packed)?;
     (copy.loops.get(place)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(place)
-}
-
-fn is_packed(step: &Loop) -> bool {
-    matches!(step, Loop::Strided { source: 1, destination: 1, .. })
 }
 
 /// The nest of rows of `row` elements, if everything begins and ends at whole bytes.
@@ -322,7 +318,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Resul
         return Ok(WidthPart { outer, rows, staged: None });
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);
-    let row = rows.iter().position(is_packed).map_or(1, |place| rows.remove(place).extent());
+    let row = rows.iter().position(Loop::is_packed).map_or(1, |place| rows.remove(place).extent());
     let outer_offsets = whole_rows(outer.loops.iter(), change.in_byte, (outer.source, outer.destination), change);
     let rows = match whole_rows(rows.iter(), row, (0, 0), change).filter(|_| outer_offsets.is_some()) {
         Some(nest) => WidthRows::Whole(nest),

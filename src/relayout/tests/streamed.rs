@@ -37,7 +37,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let own = &source.bytes[source.start..source.start + size(relayout.source_size_in_bytes())];
     relayout.clone().with_kernel_level(KernelLevel::Portable).run(own, &mut expected).unwrap();
     let mut destination = Buffer::new(expected.len(), shift, |_| 0);
-    let Passes::Direct(program) = &relayout.passes else { return None };
+    let program = relayout.passes.direct()?;
     let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Nest(_)));
     let _ = take_streamed();
     let software = relayout.clone().at_level(Available::up_to(Level::Software32));

@@ -25,7 +25,8 @@ fn copied(from: &str, to: &str, bits: u64, most: Option<u64>) -> (Vec<u8>, usize
     let map = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
     let (from, to) = (map(from), map(to));
     let knobs = Knobs { streaming_from: 0, ..Knobs::of_family(CpuFamily::Neutral) };
-    let Passes::Direct(mut program) = Passes::new(&from, &to, &[], &knobs).unwrap() else { panic!("several passes") };
+    let Passes { before, last: mut program } = Passes::new(&from, &to, &[], &knobs).unwrap();
+    assert!(before.is_empty(), "several passes");
     let plan = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs);
     let boxes: Vec<CopyBox> = program.boxes.iter().collect();
     program.prepared = match most {

@@ -12,14 +12,9 @@ fn map(text: &str) -> IndexMap {
 fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
     let passes = Passes::new(&map(from), &map(to), reversed, &z5()).unwrap();
     let boxes = passes.programs().map(|program| program.boxes.count()).collect();
-    match &passes {
-        Passes::Direct(_) => (Vec::new(), boxes),
-        Passes::Staged(stages) => {
-            let buffers = stages.before.iter().map(|pass| (pass.elements, pass.bits, pass.recover.is_some()));
-            assert_eq!(stages.recovers(), stages.before.iter().any(|pass| pass.recover.is_some()));
-            (buffers.collect(), boxes)
-        }
-    }
+    let buffers = passes.before.iter().map(|pass| (pass.elements, pass.bits, pass.recover.is_some()));
+    assert_eq!(passes.recovers(), passes.before.iter().any(|pass| pass.recover.is_some()));
+    (buffers.collect(), boxes)
 }
 
 const IRREDUCIBLE: &str = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}";

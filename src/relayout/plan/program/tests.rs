@@ -11,10 +11,9 @@ fn map(text: &str) -> IndexMap {
 }
 
 fn program(from: &str, to: &str, knobs: &Knobs) -> Program {
-    match Passes::new(&map(from), &map(to), &[], knobs).unwrap() {
-        Passes::Direct(program) => program,
-        Passes::Staged(_) => panic!("{from} to {to} takes several passes"),
-    }
+    let passes = Passes::new(&map(from), &map(to), &[], knobs).unwrap();
+    assert!(passes.before.is_empty(), "{from} to {to} takes several passes");
+    passes.last
 }
 
 /// A tensor whose `rank` dimensions of 3 are cut into blocks of 2: a box for each choice of the whole block

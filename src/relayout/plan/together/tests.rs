@@ -10,10 +10,9 @@ use crate::notation::Notated;
 /// A large copy.
 fn program(from: &str, to: &str) -> Program {
     let map = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
-    match Passes::new(&map(from), &map(to), &[], &z5()).unwrap() {
-        Passes::Direct(program) => program,
-        Passes::Staged(_) => panic!("{from} to {to} takes several passes"),
-    }
+    let passes = Passes::new(&map(from), &map(to), &[], &z5()).unwrap();
+    assert!(passes.before.is_empty(), "{from} to {to} takes several passes");
+    passes.last
 }
 
 /// For each entry of the plan: how many boxes it has, over how many parts, and how many of them have

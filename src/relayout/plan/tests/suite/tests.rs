@@ -11,10 +11,9 @@ fn map(text: &str) -> IndexMap {
 }
 
 fn program(from: &str, to: &str, reversed: &[usize], knobs: &Knobs) -> Program {
-    match Passes::new(&map(from), &map(to), reversed, knobs).unwrap() {
-        Passes::Direct(program) => program,
-        Passes::Staged(_) => panic!("{from} to {to} takes several passes"),
-    }
+    let passes = Passes::new(&map(from), &map(to), reversed, knobs).unwrap();
+    assert!(passes.before.is_empty(), "{from} to {to} takes several passes");
+    passes.last
 }
 
 /// Every box in words.
