@@ -12,7 +12,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`IndexMap::offset`].
+    /// As [`IndexMap::offset`](tensor_layout::IndexMap::offset).
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         let arguments = self.arguments(index)?;
         let results = run(&self.offset, &arguments, vec![]);
@@ -45,7 +45,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`IndexMap::offset`] and [`with_walk`](IndexFunctions::with_walk).
+    /// As [`IndexMap::offset`](tensor_layout::IndexMap::offset) and [`with_walk`](IndexFunctions::with_walk).
     pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
         let arguments = self.arguments(index)?;
         let walk = match self.walks.iter().find(|(known, _)| *known == axis) {

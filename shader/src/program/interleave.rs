@@ -19,9 +19,7 @@ pub(super) struct Interleave {
     pitch: u32,
     /// Rows on the destination become one: the other way round.
     deinterleave: bool,
-    bits: u32,
-    /// Elements in a word.
-    per_word: u32,
+    width: Width,
 }
 
 impl Interleave {
@@ -58,7 +56,7 @@ impl Interleave {
         let pitch = words(if deinterleave { rows.destination } else { rows.source })?;
         outer.steps.push(StridedLoop { extent: words(columns.extent)?, source, destination });
         let (rows, pitch) = (u32::try_from(rows.extent).ok()?, u32::try_from(pitch).ok()?);
-        Some(Interleave { outer, rows, pitch, deinterleave, bits, per_word: width.in_period })
+        Some(Interleave { outer, rows, pitch, deinterleave, width })
     }
 
     /// How many words are between the first and the last that the rows of one iteration touch, on both sides.
@@ -97,10 +95,11 @@ impl Interleave {
 
     /// The word that row `row` of the destination gets (or the word after `row` others).
     fn word(&self, words: &[Expr], row: u32) -> Expr {
-        let mask = low_ones(self.bits);
-        (0..self.per_word).fold(Expr::from(0), |value, place| {
+        let Width { bits, in_period: per_word, .. } = self.width;
+        let mask = low_ones(bits);
+        (0..per_word).fold(Expr::from(0), |value, place| {
             // Elements are numbered as the interleaved side has them: column by column.
-            let (columns, rows) = (self.per_word, self.rows);
+            let (columns, rows) = (per_word, self.rows);
             let (from, column) = if self.deinterleave {
                 let number = place.saturating_mul(rows).saturating_add(row);
                 (number.checked_div(columns).unwrap_or(0), number.checked_rem(columns).unwrap_or(0))
@@ -109,14 +108,14 @@ impl Interleave {
                 (number.checked_rem(rows).unwrap_or(0), number.checked_div(rows).unwrap_or(0))
             };
             let word = usize::try_from(from).ok().and_then(|from| words.get(from)).cloned().unwrap_or(Expr::from(0));
-            let element = (word >> column.saturating_mul(self.bits)) & mask;
-            value | (element << place.saturating_mul(self.bits))
+            let element = (word >> column.saturating_mul(bits)) & mask;
+            value | (element << place.saturating_mul(bits))
         })
     }
 
     /// In words: rows, and how they are stored.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };
-        format!("{what} {} rows, elements of {} bits", self.rows, self.bits)
+        format!("{what} {} rows, elements of {} bits", self.rows, self.width.bits)
     }
 }

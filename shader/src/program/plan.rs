@@ -16,7 +16,7 @@ pub struct ProgramOptions {
     /// Where the source begins in its buffer, in bytes: a multiple of 4.
     pub source_offset: u64,
     /// Where the destination begins in its buffer, in bytes: a multiple of 4. (A tensor that begins inside a
-    /// word is one with a [base](crate::IndexMap::with_base).)
+    /// word is one with a [base](tensor_layout::IndexMap::with_base).)
     pub destination_offset: u64,
 }
 

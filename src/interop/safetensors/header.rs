@@ -1,6 +1,5 @@
 //! Reading a header: the names, types, shapes and offsets of a file, before any of them is checked.
 
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::checked::{BYTES, Exact, narrow};
 use crate::error::{Error, ModelFault};
 
-use super::{MAX_HEADER, METADATA, header_fault, repeated};
+use super::{MAX_HEADER, METADATA, check_names, header_fault};
 
 /// What a file says of itself, checked: the tensors are one after the other without gap or overlap, each with
 /// as many bytes as its type and shape take, and no name is twice.
@@ -60,13 +59,8 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
 fn parse(text: &str) -> Result<RawHeader, Error> {
     let mut header: RawHeader = serde_json::from_str(text)
         .map_err(|error| header_fault(format!("has a header that is not JSON or not of this format: {error}")))?;
-    let twice = |name: &str, place| Err(Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place }));
-    if let Some(name) = repeated(header.tensors.iter().map(|(name, _)| name.as_str())) {
-        return twice(name, "the header of the model");
-    }
-    if let Some(key) = repeated(header.metadata.iter().map(|(key, _)| key.as_str())) {
-        return twice(key, "the metadata of the model");
-    }
+    check_names("the header of the model", header.tensors.iter().map(|(name, _)| name.as_str()))?;
+    check_names("the metadata of the model", header.metadata.iter().map(|(key, _)| key.as_str()))?;
     header.tensors.sort_by_key(|(_, info)| info.data_offsets);
     Metadata::new(None, header.tensors.clone())
         .map_err(|error| header_fault(format!("has a header that contradicts itself: {error}")))?;

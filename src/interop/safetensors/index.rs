@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 use crate::checked::{self, BYTES};
 use crate::error::{Error, ModelFault};
 
+use super::check_names;
 use super::header::Pairs;
 use super::model::Model;
 use super::new_header::Header;
-use super::repeated;
 
 /// The index of a sharded model: `model.safetensors.index.json`, which names the part of every tensor. The
 /// parts are files beside it, each a [`Model`].
@@ -60,10 +60,7 @@ impl Index {
             Error::Model(ModelFault::Index { reason })
         })?;
         let Pairs(pairs) = raw.weight_map;
-        if let Some(name) = repeated(pairs.iter().map(|(name, _)| name.as_str())) {
-            let name = name.to_owned();
-            return Err(Error::Model(ModelFault::RepeatedName { name, place: "the weight_map of the index" }));
-        }
+        check_names("the weight_map of the index", pairs.iter().map(|(name, _)| name.as_str()))?;
         let parts: BTreeSet<String> = pairs.iter().map(|(_, part)| part.clone()).collect();
         parts.iter().try_for_each(|part| check_part_name(part))?;
         let order = pairs.iter().map(|(tensor, _)| tensor.clone()).collect();

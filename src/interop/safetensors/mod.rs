@@ -107,8 +107,11 @@ fn header_fault(reason: impl Into<String>) -> Error {
     Error::Model(ModelFault::Header { reason: reason.into() })
 }
 
-/// The first name that is twice.
-fn repeated<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+/// Refuses a name that is twice in this place.
+fn check_names<'n>(place: &'static str, names: impl IntoIterator<Item = &'n str>) -> Result<(), Error> {
     let mut seen = std::collections::HashSet::new();
-    names.into_iter().find(|&name| !seen.insert(name))
+    match names.into_iter().find(|&name| !seen.insert(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place })),
+    }
 }

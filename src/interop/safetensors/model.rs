@@ -6,11 +6,13 @@ use alloc::vec::Vec;
 use std::collections::HashMap;
 use std::io;
 
-use crate::error::{Error, ModelFault};
+use crate::error::Error;
+#[cfg(doc)]
+use crate::error::ModelFault;
 
 use super::new_header::Header;
 use super::tensor::Tensor;
-use super::{header, layout_key};
+use super::{check_names, header, layout_key};
 
 /// The tensors of a safetensors file, each in its layout, and what else the metadata says.
 ///
@@ -44,13 +46,8 @@ impl<'a> Model<'a> {
     ///
     /// [`ModelFault::RepeatedName`], inside [`Error::Model`], if two tensors have one name.
     pub fn new(tensors: Vec<Tensor<'a>>, metadata: Vec<(String, String)>) -> Result<Model<'a>, Error> {
-        let mut places = HashMap::with_capacity(tensors.len());
-        for (place, tensor) in tensors.iter().enumerate() {
-            if places.insert(tensor.name().to_owned(), place).is_some() {
-                let name = tensor.name().to_owned();
-                return Err(Error::Model(ModelFault::RepeatedName { name, place: "the list of tensors" }));
-            }
-        }
+        check_names("the list of tensors", tensors.iter().map(Tensor::name))?;
+        let places = tensors.iter().enumerate().map(|(place, tensor)| (tensor.name().to_owned(), place)).collect();
         Ok(Model { tensors, places, metadata })
     }
 

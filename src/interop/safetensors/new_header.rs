@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use crate::checked::{self, BYTES, Exact, narrow};
 use crate::element::{DataType, Naming};
-use crate::error::{Error, ModelFault};
+use crate::error::Error;
+#[cfg(doc)]
+use crate::error::ModelFault;
 use crate::map::IndexMap;
 use crate::notation::Notated;
 #[cfg(feature = "named")]
@@ -24,7 +26,7 @@ use crate::notation::Notation;
 use super::SAME_AS;
 use super::header::Pairs;
 use super::tensor::ROW_OF_BYTES;
-use super::{MAX_HEADER, METADATA, check_places, header_fault, is_plain, layout_key, map_of, repeated};
+use super::{MAX_HEADER, METADATA, check_names, check_places, header_fault, is_plain, layout_key, map_of};
 
 /// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
 ///
@@ -85,13 +87,8 @@ impl Header {
         if !rows.iter().all(|row| row.is_plain) {
             words.extend(sorted().map(|row| (layout_key(row.name), row.text.clone())));
         }
-        let twice = |name: &str, place| Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place });
-        if let Some(key) = repeated(words.iter().map(|(key, _)| key.as_str())) {
-            return Err(twice(key, "the metadata of the new model"));
-        }
-        if let Some(name) = repeated(rows.iter().map(|row| row.name)) {
-            return Err(twice(name, "the header of the new model"));
-        }
+        check_names("the metadata of the new model", words.iter().map(|(key, _)| key.as_str()))?;
+        check_names("the header of the new model", rows.iter().map(|row| row.name))?;
 
         let mut text = Text::new();
         if !words.is_empty() {
