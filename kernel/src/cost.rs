@@ -98,6 +98,9 @@ pub const JOINED_RUN: usize = 1 << 10;
 /// of a vector. By trial.
 pub const NARROW: usize = 4;
 
+/// Units up to which a plane is copied one by one. By trial.
+pub const SMALL: usize = 64;
+
 // --- Copies of contiguous runs
 // -----------------------------------------------------------------------------------------
 

@@ -226,7 +226,7 @@ impl Interleave<'_> {
                     let end = row - row % V::BYTES;
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false));
-                    self.part::<V>(from, staged, end..row);
+                    self.rest::<V>(from, staged, end..row, false);
                     if run + 1 == runs {
                         drain::<V>(stage, (to.wrapping_sub(run * row), pitch), destinations, runs * row);
                     }
@@ -249,7 +249,7 @@ impl Interleave<'_> {
                 } else {
                     self.columns::<V>(from, (to, pitch), head..end, (ahead, streaming));
                 }
-                self.part::<V>(from, (to, pitch), end..row);
+                self.rest::<V>(from, (to, pitch), end..row, streaming);
             }
         }
     }
@@ -309,6 +309,24 @@ impl Interleave<'_> {
     /// From one row to the next where they are apart; it wraps if they are reversed.
     fn pitch(&self) -> usize {
         if self.pitch.reversed { self.pitch.bytes.wrapping_neg() } else { self.pitch.bytes }
+    }
+
+    /// The last columns of a row, which fill no register: with columns before them, which are written again,
+    /// if they are in the cache and there are enough.
+    ///
+    /// # Safety
+    ///
+    /// All columns up to these are readable in the rows at `from` and writable in those at `to`.
+    #[inline(always)]
+    unsafe fn rest<V: Vector>(&self, from: *const u8, to: (*mut u8, usize), columns: Range<usize>, streamed: bool) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match columns.end.checked_sub(V::BYTES) {
+                _ if columns.is_empty() => {}
+                Some(first) if !streamed => self.columns::<V>(from, to, first..columns.end, (0, false)),
+                _ => self.part::<V>(from, to, columns),
+            }
+        }
     }
 
     /// Columns that fill no register: by way of registers of their own.

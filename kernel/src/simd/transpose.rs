@@ -6,7 +6,7 @@ use super::plane::TransposePlanes;
 use super::shuffles::of_bytes;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{FEW_LANES, LINE, MOST_INTERLEAVED, NARROW};
+use crate::cost::{FEW_LANES, LINE, MOST_INTERLEAVED, NARROW, SMALL};
 use crate::nest::Plane;
 
 /// Transposes planes of units.
@@ -30,8 +30,11 @@ impl TransposeUnits<'_> {
         let Plane { unit, columns, rows, .. } = plane;
         let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
         let panels = || TransposePlanes { walk, plane, transpose, at_once: LINE / unit };
+        let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
         // As many rows as a vector has units, or twice, make blocks as well, which mind cache-set conflicts.
-        let few = |count: usize| match count {
+        // Rows of a small plane that fill no vector would cost more than its units.
+        let few = |count: usize, row: usize| match count {
+            _ if small && row * unit < V::BYTES => false,
             2..=4 => units > count,
             8 => units > 8 || units == 8 && walk.streaming,
             16 => units > 16 || units >= 8 && walk.streaming,
@@ -44,19 +47,22 @@ impl TransposeUnits<'_> {
             if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
                 return panels().run::<V>();
             }
-            if let Some(pitch) = plane.interleaves().filter(|_| few(rows))
+            if let Some(pitch) = plane.interleaves().filter(|_| few(rows, columns))
                 && let Some(weave) = of_bytes::<V>(unit, rows, true)
             {
                 return V::vectorize(Interleave { walk, weave, row: columns * unit, unit, pitch, signed: false });
             }
-            if let Some(pitch) = plane.deinterleaves().filter(|_| few(columns))
+            if let Some(pitch) = plane.deinterleaves().filter(|_| few(columns, rows))
                 && let Some(weave) = of_bytes::<V>(unit, columns, false)
             {
                 return V::vectorize(Interleave { walk, weave, row: rows * unit, unit, pitch, signed: false });
             }
+            let narrow = small || columns.min(rows) * NARROW <= units && unit <= 2;
             match unit {
-                1 if columns.min(rows) * NARROW <= units => transpose_narrow::<1>(walk, plane),
-                2 if columns.min(rows) * NARROW <= units => transpose_narrow::<2>(walk, plane),
+                1 if narrow => transpose_narrow::<1>(walk, plane),
+                2 if narrow => transpose_narrow::<2>(walk, plane),
+                4 if narrow => transpose_narrow::<4>(walk, plane),
+                8 if narrow => transpose_narrow::<8>(walk, plane),
                 _ => panels().run::<V>(),
             }
         }
