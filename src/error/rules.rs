@@ -172,6 +172,7 @@ impl ArgumentRule {
     }
 
     /// The error of a rule that says in words what is right, or why something is not.
+    #[cfg(feature = "relayout")]
     pub(crate) fn because(self, what: &'static str) -> Error {
         self.broken(what, None, 0, 0)
     }

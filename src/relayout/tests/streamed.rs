@@ -7,7 +7,6 @@ use strided_copy::{Available, Level, take_streamed};
 use crate::notation::Notated;
 
 use super::super::level::KernelLevel;
-use super::super::plan::passes::Passes;
 use super::super::plan::program::PlannedBox;
 use super::super::relayout::Relayout;
 

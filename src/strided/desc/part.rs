@@ -21,7 +21,7 @@ impl BufferTensorDesc {
     }
 
     /// The same tensor as a part, if it leaves out elements of `whole`.
-    pub(in crate::strided) fn as_part_of(self, whole: &Self) -> Self {
+    pub(in crate::strided) fn into_part_of(self, whole: &Self) -> Self {
         if self.elements < whole.elements { self.into_part() } else { self }
     }
 }

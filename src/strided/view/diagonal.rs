@@ -31,6 +31,6 @@ impl BufferTensorDesc {
         let stride = if size > 1 && self.element_count() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
         let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
         let diagonal = self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))?;
-        Ok(diagonal.as_part_of(self))
+        Ok(diagonal.into_part_of(self))
     }
 }

@@ -44,7 +44,7 @@ impl BufferTensorDesc {
     fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
         // An empty part is nowhere: leave its base where it is.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
-        Ok(self.build_view(self.data_type(), axes, base)?.as_part_of(self))
+        Ok(self.build_view(self.data_type(), axes, base)?.into_part_of(self))
     }
 
     /// [`slice`](Self::slice) of one axis.
