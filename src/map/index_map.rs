@@ -37,6 +37,8 @@ pub struct Component {
 
 impl Component {
     /// A dimension on its own.
+    // Always inlined: a chain is large, and would be copied.
+    #[inline(always)]
     pub(super) fn of(dim: usize, extent: u64, chain: Chain) -> Component {
         Component { dims: SmallVec::from_slice(&[dim]), extent, chain }
     }
