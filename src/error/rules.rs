@@ -159,6 +159,8 @@ impl ArgumentRule {
     /// ```
     /// let error = tensor_layout::ArgumentRule::IndexOutOfRange.at(1, 7, 5);
     /// assert_eq!(error.to_string(), "index 7 on axis 1 is out of range: its size is 5");
+    /// let error = tensor_layout::ArgumentRule::OffsetOutOfRange.by(30, 24);
+    /// assert_eq!((error.code(), error.kind()), ("offset_out_of_range", tensor_layout::ErrorKind::OutOfRange));
     /// ```
     #[must_use]
     pub fn at(self, axis: usize, value: u64, limit: u64) -> Error {
