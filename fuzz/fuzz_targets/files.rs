@@ -7,8 +7,6 @@ use tensor_layout::interop::safetensors::{Index, Model};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 
-#[path = "../../cli/src/header_text.rs"]
-mod header_text;
 #[path = "../../cli/src/index_text.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod index_text;
