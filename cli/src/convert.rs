@@ -13,7 +13,7 @@ use crate::input_file::{Bytes, open};
 use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
-use crate::pieces::{PIECE, Pieces};
+use crate::pieces::{Outcome, PIECE, Pieces};
 use crate::progress;
 use crate::table::{long_bytes, wrapped};
 
@@ -159,8 +159,8 @@ fn write_file(
         Err(error) => return output.refuse("", &error),
     };
     let (file, start) = match source(input, from, plan)? {
-        Ok(found) => found,
-        Err(sentence) => {
+        Source::Of(file, start) => (file, start),
+        Source::Unfit(sentence) => {
             output.complain(&format!("{} {sentence}", input.display()))?;
             return Ok(Verdict::Failed);
         }
@@ -171,10 +171,12 @@ fn write_file(
     new.append(&header)?;
     let source = file.get(start..).unwrap_or(&[]);
     let bar = progress::bar(plan.destination_size_in_bytes());
-    let pieces = Pieces::of(plan, PIECE);
-    let done = pieces.map_or_else(|error| Ok(Err(error)), |pieces| pieces.run(source, &bar, |bytes| new.append(bytes)));
+    let done = match Pieces::of(plan, PIECE) {
+        Ok(pieces) => pieces.run(source, &bar, |bytes| new.append(bytes)),
+        Err(error) => Ok(Outcome::Refused(error)),
+    };
     bar.finish_and_clear();
-    if let Err(error) = done? {
+    if let Outcome::Refused(error) = done? {
         return output.refuse(&input.to_string_lossy(), &error);
     }
     file.check_unchanged(input)?;
@@ -192,9 +194,15 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The bytes of the input file, and where the elements begin; if it does not hold the layout, the rest of a
-/// sentence that says why.
-fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, usize), String>, Stop> {
+/// What the input file holds.
+enum Source {
+    /// Its bytes, and where the elements begin.
+    Of(Bytes, usize),
+    /// Not the layout: the rest of a sentence that says why.
+    Unfit(String),
+}
+
+fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
     if !is_npy(path) {
@@ -202,13 +210,15 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Result<(Bytes, us
         let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
         if length != needed && length != rounded {
             let (length, needed) = (long_bytes(length), long_bytes(needed));
-            return Ok(Err(format!("has {length}, but {} takes {needed}", from.text)));
+            return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
         }
-        return Ok(Ok((Bytes::of(file, length, path)?, 0)));
+        return Ok(Source::Of(Bytes::of(file, length, path)?, 0));
     }
     let bytes = Bytes::of(file, length, path)?;
-    let start = npy_start(&bytes, from);
-    Ok(start.map(|start| (bytes, start)))
+    Ok(match npy_start(&bytes, from) {
+        Ok(start) => Source::Of(bytes, start),
+        Err(sentence) => Source::Unfit(sentence),
+    })
 }
 
 /// Where the elements of a .npy file begin, which must be as many as the header says.

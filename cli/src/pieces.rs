@@ -9,8 +9,13 @@ use tensor_layout::relayout::{Piece, Relayout};
 use crate::input_file::zeroed;
 use crate::output::Stop;
 
-/// Of a copy that was begun: done, or refused, and others go on.
-pub(crate) type Outcome = Result<(), Error>;
+/// The end of a copy.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Done,
+    /// This copy is refused; others go on.
+    Refused(Error),
+}
 
 /// How many bytes of its output a copy has in memory at once, if it can be cut.
 pub(crate) const PIECE: u64 = 64 << 20;
@@ -62,12 +67,12 @@ impl Pieces {
             let bytes = buffer.get_mut(..range.len()).unwrap_or_default();
             prepare(range.clone(), bytes);
             if let Err(error) = piece.run(source, bytes) {
-                return Ok(Err(error));
+                return Ok(Outcome::Refused(error));
             }
             take(range, bytes)?;
             bar.inc(bytes.len() as u64);
         }
-        Ok(Ok(()))
+        Ok(Outcome::Done)
     }
 }
 

@@ -10,7 +10,7 @@ use tensor_layout::interop::safetensors::{Header, Model};
 use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
-use crate::pieces::PIECE;
+use crate::pieces::{Outcome, PIECE};
 
 use super::plan::Plan;
 use super::report::printable;
@@ -63,8 +63,8 @@ fn try_out(plan: &Plan<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
     let stored = plan.tensor.bytes();
     let mut scratch = Scratch::new(plan.bytes(), PIECE)?;
     match trip.lay_out(stored, bar, |bytes| scratch.append(bytes))? {
-        Ok(()) => trip.compare(&scratch.read_back()?, stored, bar),
-        Err(error) => Ok(Answer::Refused(error)),
+        Outcome::Done => trip.compare(&scratch.read_back()?, stored, bar),
+        Outcome::Refused(error) => Ok(Answer::Refused(error)),
     }
 }
 
@@ -73,8 +73,8 @@ fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), S
     bar.set_message(name.clone());
     let answer = match plan.trip() {
         Ok(trip) => match trip.lay_out(plan.tensor.bytes(), bar, |bytes| file.append(bytes))? {
-            Ok(()) => return Ok(()),
-            Err(error) => Answer::Refused(error),
+            Outcome::Done => return Ok(()),
+            Outcome::Refused(error) => Answer::Refused(error),
         },
         Err(answer) => answer,
     };

@@ -97,8 +97,10 @@ impl Trip {
             }
             Ok(())
         })?;
-        let identical = compared == stored.len() && different == self.padding_bits;
-        Ok(done.map_or_else(Answer::Refused, |()| Answer::Tried { identical }))
+        Ok(match done {
+            Outcome::Done => Answer::Tried { identical: compared == stored.len() && different == self.padding_bits },
+            Outcome::Refused(error) => Answer::Refused(error),
+        })
     }
 }
 
