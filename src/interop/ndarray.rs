@@ -69,7 +69,7 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
 ///
 /// # Errors
 ///
-/// As for [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array does not be in `buffer`.
+/// As for [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array is not in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};

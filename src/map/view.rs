@@ -97,9 +97,8 @@ impl IndexMap {
         what: &'static str,
         slices: impl ExactSizeIterator<Item = Slice>,
     ) -> Result<Vec<Taken>, Error> {
-        let (expected, found) = (self.sizes.len(), slices.len());
-        if expected != found {
-            return Err(Error::rank_mismatch(what, expected, found));
+        if slices.len() != self.sizes.len() {
+            return Err(Error::rank_mismatch(what, self.sizes.len(), slices.len()));
         }
         let taken = |(axis, (slice, &size)): (usize, (Slice, &u64))| slice.on_axis(axis, size);
         slices.zip(&self.sizes).enumerate().map(taken).collect()

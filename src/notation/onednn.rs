@@ -46,8 +46,7 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
     let tag = Tag::read(cursor)?;
     let rank = sizes.len();
     if tag.outer.len() != rank {
-        let (expected, found) = (rank, tag.outer.len());
-        return Err(Error::rank_mismatch("letters in the oneDNN tag", expected, found));
+        return Err(Error::rank_mismatch("letters in the oneDNN tag", rank, tag.outer.len()));
     }
     let minor_to_major: SmallVec<[usize; 8]> = tag.outer.iter().rev().copied().collect();
     let mut layout = Layout::new(&minor_to_major)?.with_tiles(&tag.tiles()?);

@@ -86,8 +86,7 @@ impl ArrayShape {
     /// ```
     pub fn with_dynamic(self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
         if dynamic.len() != self.rank() {
-            let (expected, found) = (self.rank(), dynamic.len());
-            return Err(Error::rank_mismatch("dynamic marks", expected, found));
+            return Err(Error::rank_mismatch("dynamic marks", self.rank(), dynamic.len()));
         }
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }

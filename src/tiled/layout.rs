@@ -219,8 +219,7 @@ impl Layout {
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
         let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
         if self.minor_to_major.len() != rank {
-            let (expected, found) = (rank, self.minor_to_major.len());
-            return Err(Error::rank_mismatch("dimensions in minor_to_major", expected, found));
+            return Err(Error::rank_mismatch("dimensions in minor_to_major", rank, self.minor_to_major.len()));
         }
         if self.tail_padding_alignment == 0 {
             return Err(ArgumentRule::ZeroTailAlignment.by(0, 0));

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::element::DataType;
+use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
 use crate::error::Error;
 
 /// Each level once: its name here, the value of `DML_FEATURE_LEVEL`, and what its limits are called.
@@ -90,21 +90,7 @@ levels! {
 }
 
 /// The types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.
-const TYPES: &[DataType] = &[
-    DataType::F32,
-    DataType::F16,
-    DataType::U32,
-    DataType::U16,
-    DataType::U8,
-    DataType::S32,
-    DataType::S16,
-    DataType::S8,
-    DataType::F64,
-    DataType::U64,
-    DataType::S64,
-    DataType::U4,
-    DataType::S4,
-];
+const TYPES: &[DataType] = &[F32, F16, U32, U16, U8, S32, S16, S8, F64, U64, S64, U4, S4];
 
 impl FeatureLevel {
     /// The newest level: DirectML gets no further ones (it is in sustained engineering).

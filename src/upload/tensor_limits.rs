@@ -2,7 +2,9 @@
 
 use alloc::borrow::Cow;
 
-use crate::element::DataType;
+use crate::element::DataType::{
+    self, BF16, F4E2M1FN, F8E4M3FN, F8E5M2, F16, F32, F64, Pred, S2, S4, S8, S16, S32, S64, U2, U4, U8, U16, U32, U64,
+};
 
 use super::limits::{BoxLimits, Limits, TypeLimits};
 
@@ -45,75 +47,20 @@ pub enum Swizzle {
 }
 
 /// The types of `MTLTensorDataType`, of macOS 27.
-const METAL_TYPES: &[DataType] = &[
-    DataType::F32,
-    DataType::F16,
-    DataType::BF16,
-    DataType::S8,
-    DataType::U8,
-    DataType::S16,
-    DataType::U16,
-    DataType::S32,
-    DataType::U32,
-    DataType::S4,
-    DataType::U4,
-    DataType::S2,
-    DataType::U2,
-    DataType::F8E5M2,
-    DataType::F8E4M3FN,
-    DataType::F4E2M1FN,
-];
+const METAL_TYPES: &[DataType] =
+    &[F32, F16, BF16, S8, U8, S16, U16, S32, U32, S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
 /// Those of them with stricter rules.
-const METAL_FORMATS: &[DataType] =
-    &[DataType::S4, DataType::U4, DataType::S2, DataType::U2, DataType::F8E5M2, DataType::F8E4M3FN, DataType::F4E2M1FN];
+const METAL_FORMATS: &[DataType] = &[S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
 /// The types of `CUtensorMapDataType`, and the signed ones that are copied as unsigned ones.
-const TENSOR_MAP_TYPES: &[DataType] = &[
-    DataType::U8,
-    DataType::S8,
-    DataType::U16,
-    DataType::S16,
-    DataType::U32,
-    DataType::S32,
-    DataType::U64,
-    DataType::S64,
-    DataType::F16,
-    DataType::BF16,
-    DataType::F32,
-    DataType::F64,
-];
+const TENSOR_MAP_TYPES: &[DataType] = &[U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64];
 
 /// The types of `VkFormat` that have one component, and are not normalised or scaled numbers.
-const VULKAN_TYPES: &[DataType] = &[
-    DataType::Pred,
-    DataType::U8,
-    DataType::S8,
-    DataType::U16,
-    DataType::S16,
-    DataType::U32,
-    DataType::S32,
-    DataType::U64,
-    DataType::S64,
-    DataType::F16,
-    DataType::BF16,
-    DataType::F32,
-    DataType::F64,
-    DataType::F8E4M3FN,
-    DataType::F8E5M2,
-];
+const VULKAN_TYPES: &[DataType] = &[Pred, U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
 /// `MLOperandDataType`.
-const WEBNN_TYPES: &[DataType] = &[
-    DataType::F32,
-    DataType::F16,
-    DataType::S32,
-    DataType::U32,
-    DataType::S64,
-    DataType::U64,
-    DataType::S8,
-    DataType::U8,
-];
+const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8];
 
 impl Limits {
     /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).

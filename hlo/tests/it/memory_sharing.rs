@@ -162,7 +162,7 @@ ENTRY %e (p: f32[25]) -> pred[] {{
 }
 
 /// Each value has 100 bytes where its shape says nothing else. One tile makes it a program for a TPU, where
-/// temporaries do not be in the memory of results, and a table of pointers takes 512 bytes.
+/// temporaries are not in the memory of results, and a table of pointers takes 512 bytes.
 #[test]
 fn values_share_memory_where_no_other_use_prevents_it() {
     let program = |body: &str| {

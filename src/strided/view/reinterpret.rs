@@ -16,7 +16,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the elements of the last axis do not be next to each other, or do not fill
+    /// [`Error::NotAView`] if the elements of the last axis are not next to each other, or do not fill
     /// whole wider elements at aligned places; [`UnsupportedElementBits`](crate::ArgumentRule) if neither
     /// width divides the other; [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the
     /// wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
@@ -99,7 +99,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements do not be stored
+    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements are not stored
     /// next to each other, or if a wider element would begin at a place that is not a multiple of its width;
     /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new one;
     /// [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.

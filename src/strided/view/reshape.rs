@@ -29,7 +29,7 @@ impl BufferTensorDesc {
     /// let refused = padded.reshape(&[24]).unwrap_err();
     /// assert_eq!(
     ///     refused.to_string(),
-    ///     "a reshape is not possible without moving data: axis 0 has stride 8, but joined to the axes after it it would need 6",
+    ///     "a reshape is not possible without moving data: axis 0 has stride 8, but joined to the axes after it, it would need 6",
     /// );
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -70,7 +70,7 @@ impl BufferTensorDesc {
                     let needed = stride.saturating_mul(joined);
                     if own != needed {
                         let reason =
-                            format!("has stride {own}, but joined to the axes after it it would need {needed}");
+                            format!("has stride {own}, but joined to the axes after it, it would need {needed}");
                         return Err(Error::NotAView { operation, axis, reason });
                     }
                     joined = joined.times(size);

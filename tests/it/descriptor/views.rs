@@ -281,7 +281,7 @@ fn refusals_name_the_axis_and_the_reason() {
     let sentence = |result: Result<BufferTensorDesc, tensor_layout::Error>| result.unwrap_err().to_string();
     assert_eq!(
         sentence(desc.reshape(&[6, 4])),
-        "a reshape is not possible without moving data: axis 0 has stride 1, but joined to the axes after it it \
+        "a reshape is not possible without moving data: axis 0 has stride 1, but joined to the axes after it, it \
          would need 6"
     );
     assert_eq!(sentence(desc.reshape(&[5, 4])), "the new sizes hold 20 elements, but there are 24");
@@ -293,7 +293,7 @@ fn refusals_name_the_axis_and_the_reason() {
     assert_eq!(
         sentence(desc.reinterpret(DataType::F16)),
         "reading the bytes as another type is not possible without moving data: axis 2 has stride 12, but joined to \
-         the axes after it it would need 2"
+         the axes after it, it would need 2"
     );
     assert_eq!(sentence(desc.reinterpret(DataType::F64)).matches("axis 2").count(), 1);
     let odd = BufferTensorDesc::packed(DataType::F16, &[3, 3]).unwrap();

@@ -222,7 +222,7 @@ fn short_runs_of_neighbouring_tiles_are_joined_innermost() {
     // The most of them that divide the loop, or all.
     assert_eq!(neighbours(128, PAGE, 12, &knobs), [(2, 6000, 768), (7, 10, few), (6, 1000, 128)]);
     assert_eq!(neighbours(128, PAGE, 11, &knobs), [(7, 10, few), (11, 1000, 128)]);
-    // Runs that are too long, rows that do not be pages apart, a machine of more ways, nothing to join.
+    // Runs that are too long, rows that are not pages apart, a machine of more ways, nothing to join.
     let as_it_was = |run| [(8, 1000, run), (7, 10, few)];
     assert_eq!(neighbours(129, PAGE, 8, &knobs), as_it_was(129));
     assert_eq!(neighbours(128, PAGE + 64, 8, &knobs), as_it_was(128));
