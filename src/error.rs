@@ -2,6 +2,7 @@
 
 mod kind;
 mod model;
+mod rule_words;
 mod rules;
 mod words;
 

@@ -37,13 +37,13 @@ impl BufferTensorDesc {
         if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;
         }
-        let Some((places, target)) = equation((self, at), (other, other_at)) else {
+        let Some((joined, target)) = equation((self, at), (other, other_at)) else {
             return Overlap::TooHard;
         };
-        let term = |place: &Places| Term { coefficient: place.coefficient, least: 0, most: place.bound };
-        let terms: Terms = places.iter().map(term).collect();
+        let term = |term: &JoinedTerm| Term { coefficient: term.coefficient, least: 0, most: term.bound };
+        let terms: Terms = joined.iter().map(term).collect();
         match solve(&terms, target, false, OVERLAP_WORK_LIMIT) {
-            Some(Some(values)) => witness(self, other, &places, &values),
+            Some(Some(values)) => witness(self, other, &joined, &values),
             Some(None) => Overlap::No,
             None => Overlap::TooHard,
         }
@@ -62,7 +62,7 @@ enum Of {
 
 /// `coefficient * z` for `0 <= z <= bound`. Terms of which one fills the gaps of the other are one
 /// term: two axes of the same stride, or the rows of a packed matrix and its columns.
-struct Places {
+struct JoinedTerm {
     coefficient: i128,
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
@@ -75,7 +75,7 @@ struct Unknown {
     bound: i128,
 }
 
-impl Places {
+impl JoinedTerm {
     /// Takes another term in, if every multiple of this coefficient up to the largest sum of both is
     /// then a sum of both. The other coefficient must be at least as large.
     fn take_in(&mut self, of: Of, coefficient: i128, bound: i128) -> bool {
@@ -102,7 +102,7 @@ impl Places {
 fn equation(
     first: (&BufferTensorDesc, u64),
     second: (&BufferTensorDesc, u64),
-) -> Option<(SmallVec<[Places; 16]>, i128)> {
+) -> Option<(SmallVec<[JoinedTerm; 16]>, i128)> {
     let start = |(desc, at): (&BufferTensorDesc, u64)| {
         let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;
         i128::from(at).checked_mul(8)?.checked_add(base)
@@ -130,26 +130,26 @@ fn equation(
     target = target.checked_add(other_bits.checked_sub(1)?)?;
     push(Of::Bits, 1, within);
     sort_by_key(&mut pieces, |&(coefficient, ..)| coefficient);
-    let mut places: SmallVec<[Places; 16]> = SmallVec::new();
+    let mut joined: SmallVec<[JoinedTerm; 16]> = SmallVec::new();
     let mut largest = 0_i128;
     for (coefficient, bound, of) in pieces {
         largest = largest.checked_add(coefficient.checked_mul(bound)?)?;
-        if !places.last_mut().is_some_and(|place| place.take_in(of, coefficient, bound)) {
+        if !joined.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
             let parts = SmallVec::from_iter([Unknown { of, multiple: 1, bound }]);
-            places.push(Places { coefficient, bound, parts });
+            joined.push(JoinedTerm { coefficient, bound, parts });
         }
     }
-    places.reverse();
-    Some((places, largest.checked_sub(target)?))
+    joined.reverse();
+    Some((joined, largest.checked_sub(target)?))
 }
 
-fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, places: &[Places], lacking: &[i128]) -> Overlap {
+fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, joined: &[JoinedTerm], lacking: &[i128]) -> Overlap {
     let mut first = Dims::from_elem(0, a.rank());
     let mut second: Dims =
         b.sizes().iter().zip(b.strides()).map(|(&size, &stride)| if stride == 0 { 0 } else { size.minus(1) }).collect();
-    for (place, &lacking) in places.iter().zip(lacking) {
-        let mut left = place.bound.minus(lacking);
-        for part in place.parts.iter().rev() {
+    for (term, &lacking) in joined.iter().zip(lacking) {
+        let mut left = term.bound.minus(lacking);
+        for part in term.parts.iter().rev() {
             let count = left.div_euclid(part.multiple).min(part.bound);
             left = left.minus(count.times(part.multiple));
             let (slot, value) = match part.of {

@@ -11,6 +11,7 @@ use super::gather::Gather;
 use super::general::{General, Task};
 use super::pass::{Pass, Shader};
 use super::plan::{Program, ProgramOptions};
+use super::special::Special;
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
@@ -72,9 +73,9 @@ impl<'a> Planner<'a> {
         let (form, reason, passes) = match self.options.form {
             Some(Form::General) => (Form::General, "which was requested".to_owned(), self.general()?),
             wanted => match (self.special(wanted)?, wanted) {
-                (Ok(special), _) => special,
-                (Err(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
-                (Err(reason), Some(form)) => {
+                (Special::Fits(form, reason, passes), _) => (form, reason, passes),
+                (Special::Unfit(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
+                (Special::Unfit(reason), Some(form)) => {
                     return Err(Error::NotExpressible { target: form.program_name(), reason });
                 }
             },

@@ -21,8 +21,13 @@ pub(super) const MOST_BOXES: u64 = 16;
 /// of a GPU's cache.
 const LEAST_RUN: u64 = 8;
 
-/// A form, why it was taken, and the passes; or why no form but the general one applies.
-type Special = Result<(Form, String, Vec<Pass>), String>;
+/// The program in a special form.
+pub(super) enum Special {
+    /// The form, why it was taken, and the passes.
+    Fits(Form, String, Vec<Pass>),
+    /// Why no form but the general one applies.
+    Unfit(String),
+}
 
 /// How one box is copied.
 enum Choice {
@@ -56,7 +61,7 @@ fn run(words: &StridedBox) -> u64 {
 impl Planner<'_> {
     /// The program in a special form: in `wanted`, or in the one that should be fastest.
     pub(super) fn special(&self, wanted: Option<Form>) -> Result<Special, Error> {
-        let refused = |reason: &str| Ok(Err(reason.to_owned()));
+        let refused = |reason: &str| Ok(Special::Unfit(reason.to_owned()));
         if self.relayout.changes_width() {
             return refused("elements change their width");
         }
@@ -65,7 +70,7 @@ impl Planner<'_> {
             return refused("the copy takes several steps, one a tile level");
         };
         if pass.box_count() > MOST_BOXES {
-            return Ok(Err(format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count())));
+            return refused(&format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count()));
         }
         let Some(boxes) = pass.boxes().map(|copy| StridedBox::new(&copy)).collect::<Option<Vec<_>>>() else {
             return refused("blocks of both sides clash, or an axis is walked backwards, and only digits follow that");
@@ -76,7 +81,7 @@ impl Planner<'_> {
         let only = boxes.len() == 1;
         let mut rest = None;
         let Some((first, reason)) = self.choose(largest, only, wanted, &mut rest) else {
-            return Ok(Err(self.why_not(wanted)));
+            return Ok(Special::Unfit(self.why_not(wanted)));
         };
         let form = first.form(only);
         let mut all = match self.fill()? {
@@ -106,7 +111,7 @@ impl Planner<'_> {
             };
             all.extend(passes);
         }
-        Ok(Ok((form, reason, all)))
+        Ok(Special::Fits(form, reason, all))
     }
 
     /// The form of a box, and why. `rest` becomes the first word that is left to the general form.
