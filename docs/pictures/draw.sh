@@ -20,5 +20,5 @@ draw padded-nhwc 'f16[1,3,3,2]:[24,1,8,3]'
 # What a shader writes that turns rows into columns.
 draw transpose 'f32[4,8]{0,1}'
 # The memory a training step has in use on a TPU, over its schedule.
-"${CARGO_TARGET_DIR:-target}/debug/tensor-layout" hlo hlo/tests/data/memory_tpu_mlp_step.hlo --rows 0 \
+"${CARGO_TARGET_DIR:-target}/debug/tensor-layout" hlo crates/hlo/tests/data/memory_tpu_mlp_step.hlo --rows 0 \
     --svg docs/pictures/live-memory.svg > /dev/null

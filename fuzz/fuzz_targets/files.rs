@@ -7,10 +7,10 @@ use tensor_layout::interop::safetensors::{Index, Model};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 
-#[path = "../../cli/src/index_text.rs"]
+#[path = "../../crates/cli/src/index_text.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod index_text;
-#[path = "../../cli/src/npy.rs"]
+#[path = "../../crates/cli/src/npy.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod npy;
 

@@ -45,7 +45,7 @@ impl LayoutClass {
     }
 }
 
-// As for `Form` and `Target` of `shader/`: a macro for three such lists would be as long.
+// As for `Form` and `Target` of `crates/shader/`: a macro for three such lists would be as long.
 impl fmt::Display for LayoutClass {
     /// The class in snake case: `ragged_split`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -20,7 +20,7 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what a copy can do, `plan/` chooses how, `exec/` walks a plan, `kernel/` has
+// The files here are what a copy can do, `plan/` chooses how, `exec/` walks a plan, `crates/kernel/` has
 // the innermost loops: docs/DESIGN.md.
 
 // First, so that the constructors come first on the page of `Relayout`.

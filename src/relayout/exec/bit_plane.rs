@@ -1,7 +1,7 @@
 //! Planes of sub-byte elements that begin anywhere.
 //!
 //! As many rows as a byte has elements are interleaved into one row of bytes with a column each
-//! (`kernel/simd/interleave.rs`), which leaves a plane of bytes to transpose; or a plane of bytes is
+//! (`crates/kernel/src/simd/interleave.rs`). A plane of bytes is left to transpose; or a plane of bytes is
 //! transposed first, and its rows are deinterleaved. That is done in blocks, from one small buffer to the
 //! next: these stay in the L1 cache, and only the copies into the first and out of the last one touch single
 //! bits.

@@ -40,11 +40,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
-const UNSAFE: &[&str] = &["kernel/src/", "src/interop/", "cli/src/mapped_file.rs", "cli/src/signals.rs"];
+const UNSAFE: &[&str] =
+    &["crates/kernel/src/", "src/interop/", "crates/cli/src/mapped_file.rs", "crates/cli/src/signals.rs"];
 
 /// The only files of the command line that may open a file for writing. Both open none that exists already,
 /// which the SAFETY arguments of mapped_file.rs rest on.
-const WRITERS: &[&str] = &["cli/src/new_file.rs", "cli/src/mapped_file.rs"];
+const WRITERS: &[&str] = &["crates/cli/src/new_file.rs", "crates/cli/src/mapped_file.rs"];
 
 /// The ways of the standard library (and of tempfile) to get a handle that writes, or to change a file by its
 /// path.
@@ -107,7 +108,7 @@ fn the_table_has_no_circle() {
 
 #[test]
 fn unsafe_stays_where_it_belongs() {
-    for folder in ["src", "hlo/src", "kernel/src", "shader/src", "cli/src", "examples"] {
+    for folder in ["src", "crates/hlo/src", "crates/kernel/src", "crates/shader/src", "crates/cli/src", "examples"] {
         for (path, text) in files(folder) {
             let words = |text: &str| text.split(|c| !is_word(c)).any(|word| word == "unsafe");
             let allowed = UNSAFE.iter().any(|place| path.starts_with(place));
@@ -119,7 +120,9 @@ fn unsafe_stays_where_it_belongs() {
 /// Plans decide: what depends on the machine is in the schedule that kernels are given.
 #[test]
 fn kernels_read_no_trait_of_the_machine() {
-    for (path, text) in files("kernel/src").into_iter().filter(|(path, _)| path.starts_with("kernel/src/simd/")) {
+    for (path, text) in
+        files("crates/kernel/src").into_iter().filter(|(path, _)| path.starts_with("crates/kernel/src/simd/"))
+    {
         let program = without_tests(&code(&text));
         for word in ["Traits", "Knobs", "machine", "cpuid"] {
             assert!(!program.split(|c| !is_word(c)).any(|other| other == word), "{path} uses `{word}`");
@@ -130,7 +133,7 @@ fn kernels_read_no_trait_of_the_machine() {
 #[test]
 fn mapped_files_are_not_written() {
     // What tests do to their own files is theirs to know.
-    for (path, text) in files("cli/src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
+    for (path, text) in files("crates/cli/src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
         let program = without_tests(&code(&text));
         let holds = |call: &str| {
             let in_word = |at: usize| program[..at].ends_with(is_word);
@@ -144,7 +147,7 @@ fn mapped_files_are_not_written() {
 
 #[test]
 fn files_stay_short() {
-    for folder in ["src", "hlo/src", "kernel/src", "shader/src", "cli/src"] {
+    for folder in ["src", "crates/hlo/src", "crates/kernel/src", "crates/shader/src", "crates/cli/src"] {
         for (path, text) in files(folder) {
             let lines = text.lines().count();
             assert!(lines <= LINES, "{path} has {lines} lines, more than {LINES}");
@@ -154,7 +157,17 @@ fn files_stay_short() {
 
 #[test]
 fn names_say_what_is_inside() {
-    for folder in ["src", "hlo", "kernel/src", "shader", "cli/src", "cli/tests", "examples", "tests", "benches"] {
+    for folder in [
+        "src",
+        "crates/hlo",
+        "crates/kernel/src",
+        "crates/shader",
+        "crates/cli/src",
+        "crates/cli/tests",
+        "examples",
+        "tests",
+        "benches",
+    ] {
         for (path, _) in files(folder) {
             for part in path.split('/') {
                 let name = part.trim_end_matches(".rs");

@@ -1,0 +1,14 @@
+//! What the crate does, seen from outside: a module a topic.
+
+mod auto_traits;
+#[path = "../../../../tests/literal/cases.rs"]
+mod cases;
+mod dumps;
+mod in_place;
+mod joined_lines;
+mod memory;
+mod memory_names;
+mod memory_sharing;
+mod memory_tpu;
+#[path = "../../../../tests/public_types/mod.rs"]
+mod public_types;
