@@ -1,7 +1,7 @@
 //! What the commands print: lines for people or JSON objects, errors as sentences, a verdict at the end.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, BufWriter, Stdout, Write};
+use std::io::{self, BufRead, BufReader, Write};
 
 use serde_json::Value;
 use tensor_layout::Error;
@@ -80,15 +80,21 @@ pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
 
-/// Standard output, and standard error for refusals.
-pub(crate) struct Output {
+/// Where answers are printed, and where refusals are: standard output and standard error of the program.
+pub(crate) struct Output<'w> {
     json: bool,
-    stdout: BufWriter<Stdout>,
+    out: &'w mut dyn Write,
+    err: &'w mut dyn Write,
 }
 
-impl Output {
-    pub(crate) fn new(json: bool) -> Output {
-        Output { json, stdout: BufWriter::new(io::stdout()) }
+impl<'w> Output<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write) -> Output<'w> {
+        Output { json: false, out, err }
+    }
+
+    /// From here on, JSON objects are printed.
+    pub(crate) fn set_json(&mut self, json: bool) {
+        self.json = json;
     }
 
     /// Whether JSON objects are printed.
@@ -98,7 +104,7 @@ impl Output {
 
     /// One line, or several.
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
-        Ok(writeln!(self.stdout, "{line}")?)
+        Ok(writeln!(self.out, "{line}")?)
     }
 
     /// The lines of a table.
@@ -129,13 +135,18 @@ impl Output {
     /// A sentence on standard error, after all that has been printed so far.
     pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
         self.flush()?;
-        // Nothing is left to be done if standard error is closed.
-        let _ = writeln!(io::stderr(), "error: {sentence}");
+        self.warn(&format!("error: {sentence}"));
         Ok(())
     }
 
+    /// A line on standard error.
+    pub(crate) fn warn(&mut self, line: &str) {
+        // Nothing is left to be done if standard error is closed.
+        let _ = writeln!(self.err, "{line}");
+    }
+
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
-        Ok(self.stdout.flush()?)
+        Ok(self.out.flush()?)
     }
 }
 

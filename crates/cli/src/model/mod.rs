@@ -3,7 +3,7 @@
 mod checkpoint;
 mod plan;
 mod report;
-mod rule;
+pub(crate) mod rule;
 mod rules;
 mod scratch;
 mod several;

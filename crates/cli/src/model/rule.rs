@@ -71,6 +71,16 @@ impl FromStr for Rule {
     }
 }
 
+/// The layout of a tensor by the rule of this text.
+pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+    let refuse = |expected| Error::Parse { text: rule.to_owned(), column: 1, expected, found: format!("`{rule}`") };
+    let read = rule.parse::<Rule>().map_err(|sentence| match sentence.strip_prefix("expected ") {
+        Some(expected) => refuse(expected.to_owned()),
+        None => refuse(format!("a rule, but {sentence}")),
+    });
+    read?.layout(data_type, sizes)
+}
+
 /// Is it an axis order or a oneDNN tag of any rank?
 fn is_order(text: &str) -> bool {
     let letters: BTreeSet<char> =

@@ -1,0 +1,187 @@
+//! The `tensor-layout` command line: a file for each command, and a few for input and output.
+//!
+//! The program is [`main`]. Other programs that offer the same commands (the module for Python does) call
+//! [`run`], which prints nothing by itself, and [`layout_by_rule`] for the rules of `model --to`.
+
+mod binding;
+mod check;
+mod convert;
+mod describe;
+mod draw;
+mod hlo;
+mod index_text;
+mod input_file;
+mod mapped_file;
+mod model;
+mod names;
+mod new_file;
+mod npy;
+mod offset;
+mod output;
+mod pieces;
+mod progress;
+mod same;
+mod shader;
+mod shader_program;
+mod signals;
+mod table;
+mod view;
+mod whole_number;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Parser, Subcommand};
+
+use output::{Output, Stop, Verdict};
+use tensor_layout::relayout::KernelLevel;
+
+/// Tensor layouts in strides and tiles: described, converted and checked.
+///
+/// A LAYOUT is written f32[3,5]{1,0:T(2,2)} (XLA), f32[2,3]:[5,1] (sizes and strides in elements),
+/// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
+/// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
+/// bytes), {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML) or tensorrt.kCHW32:s8[2,33,3,2] (a
+/// name; see the command names). Quote it for the shell.
+///
+/// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
+#[derive(Parser)]
+#[command(name = "tensor-layout", version, max_term_width = 100)]
+struct Cli {
+    /// Print one JSON object on each line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Sizes by each rule, class, and the strides a layout lowers to.
+    Describe(describe::Arguments),
+    /// The offset of an index, or the index at an offset.
+    Offset(offset::Arguments),
+    /// Convert a file from one layout to another.
+    Convert(convert::Arguments),
+    /// Whether a device accepts this tensor, and how large its buffer must be.
+    Check(check::Arguments),
+    /// Every tensor of a safetensors model described, checked, converted, and converted back.
+    Model(model::Arguments),
+    /// The layout of a view: reshaped, permuted, sliced or broadcast without moving data. Several steps apply
+    /// in their order.
+    View(view::Arguments),
+    /// Whether two layouts store every element at the same offset.
+    Same(same::Arguments),
+    /// The layouts that devices and libraries have names for, with their rules and sources.
+    Names(names::Arguments),
+    /// The peak memory of a compiled XLA program, the arrays that are alive there, and the padding.
+    Hlo(hlo::Arguments),
+    /// A picture of a layout in memory, as text or SVG.
+    Draw(draw::Arguments),
+    /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
+    /// another.
+    Shader(shader::Arguments),
+}
+
+/// The arguments, or the exit status. A word too many is explained in a sentence before the usage.
+fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
+    let error = match Cli::try_parse_from(words) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') => {
+            let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+            output.warn(&format!(
+                "error: `{word}` is one argument too many. A layout with blanks or brackets needs quotes.\n\n{usage}"
+            ));
+            Err(2)
+        }
+        _ if error.use_stderr() => {
+            output.warn(error.to_string().trim_end());
+            Err(2)
+        }
+        // The help, or the version.
+        _ => Err(output.line(error.to_string().trim_end()).and_then(|()| output.flush()).map_or(2, |()| 0)),
+    }
+}
+
+/// The program: the arguments, the standard output and the standard error of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
+    ExitCode::from(run(std::env::args_os(), &mut out, &mut err))
+}
+
+/// Runs one command. `words` are those of a command line, the name of the program first; answers are written
+/// to `out`, and refusals, as sentences, to `err`. Returns the exit status: 0 for success, 1 if a check
+/// failed or an input was refused, 2 for wrong usage or an unreadable file.
+///
+/// ```
+/// let (mut out, mut err) = (Vec::new(), Vec::new());
+/// let words = ["tensor-layout", "same", "f32[3,100]:[128,1]", "f32[3,100]{1,0:T(8,128)}"];
+/// let status = tensor_layout_cli::run(words.map(Into::into), &mut out, &mut err);
+/// assert_eq!((status, err.len()), (0, 0));
+/// assert!(out.starts_with(b"yes: every element is stored at the same offset"));
+/// ```
+#[must_use]
+pub fn run(words: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let mut output = Output::new(out, err);
+    let cli = match arguments(words, &mut output) {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
+    signals::prepare();
+    if let Err(error) = KernelLevel::requested() {
+        output.warn(&format!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}"));
+    }
+    output.set_json(cli.json);
+    let verdict = match &cli.command {
+        Command::Describe(arguments) => describe::run(arguments, &mut output),
+        Command::Offset(arguments) => offset::run(arguments, &mut output),
+        Command::Convert(arguments) => convert::run(arguments, &mut output),
+        Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Model(arguments) => model::run(arguments, &mut output),
+        Command::View(arguments) => view::run(arguments, &mut output),
+        Command::Same(arguments) => same::run(arguments, &mut output),
+        Command::Names(arguments) => names::run(arguments, &mut output),
+        Command::Hlo(arguments) => hlo::run(arguments, &mut output),
+        Command::Draw(arguments) => draw::run(arguments, &mut output),
+        Command::Shader(arguments) => shader::run(arguments, &mut output),
+    };
+    match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
+        Ok(Verdict::Well) => 0,
+        Ok(Verdict::Failed) => 1,
+        // The reader closed the pipe, as `head` does.
+        Err(Stop::ClosedPipe) => 0,
+        Err(Stop::Unusable(sentence)) => {
+            output.warn(&format!("error: {sentence}"));
+            2
+        }
+    }
+}
+
+/// The layout that a rule of `model --to` gives a tensor: `tpu:v5e`, `nhwc`, `packed`, tiles such as
+/// `T(8,128)(2,1)`, an axis order, a oneDNN tag, or the name of a layout.
+///
+/// # Errors
+///
+/// [`Error::Parse`](tensor_layout::Error) if there is no such rule, and the reason why it does not fit the
+/// tensor.
+///
+/// ```
+/// use tensor_layout::DataType;
+///
+/// let layout = tensor_layout_cli::layout_by_rule("tpu:v5e", DataType::BF16, &[300, 500])?;
+/// assert_eq!(layout.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn layout_by_rule(
+    rule: &str,
+    data_type: tensor_layout::DataType,
+    sizes: &[u64],
+) -> Result<tensor_layout::notation::Notated, tensor_layout::Error> {
+    model::rule::layout_by_rule(rule, data_type, sizes)
+}
